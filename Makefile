@@ -94,6 +94,7 @@ build/audit/installed:
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check $(CODE)
 	$(BIN)/ruff format --check $(CODE)
+	$(BIN)/python -m tests.plain_english
 	$(BIN)/mypy
 
 format: $(VENV)/installed-dev

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
 
 def open_assistant(writer: str = "extractive") -> "Assistant":
-    """Return what answers questions from the corpus that is published now, as the settings name it.
+    """Open an assistant on the published corpus that the settings name.
 
     Raises CorpusError where there is none, and AssistantError where there is no such writer.
     """

@@ -1,4 +1,4 @@
-"""Which questions are taken: what is wrong with the others is said before anything is searched."""
+"""Admission of questions: checks each before the search and reports its faults."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What readers mark in papers and write on them, and where the words that they marked stand now."""
+"""Readers' annotations of papers, and the current positions of the marked words."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -124,7 +124,7 @@ def _joined(touched: Iterable[tuple[Passage, int]]) -> tuple[Marked, ...]:
 
 
 def of_papers(annotations: Iterable[Annotation], paper_ids: Iterable[str]) -> tuple[Annotation, ...]:
-    """Return what is on some papers, in the order of the papers."""
+    """Return the annotations on the given papers, in the order of the papers."""
     wanted = {paper: number for number, paper in enumerate(paper_ids)}
     held = [one for one in annotations if one.paper_id in wanted]
     return tuple(sorted(held, key=lambda one: (wanted[one.paper_id], one.made)))[:MOST_ANNOTATIONS]

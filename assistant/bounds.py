@@ -1,4 +1,4 @@
-"""How large the numbers, texts and lists of conversations and comparisons may be that come from files."""
+"""Bounds of the numbers, texts and lists in conversations and comparisons read from files."""
 
 from assistant.annotations import LONGEST_NOTE, LONGEST_QUOTE, MOST_ANNOTATIONS
 from corpus.bounds import OF_CORPUS, PASSAGE_TEXT, REMARK, SCORE, SHARE, Bound, Bounds

@@ -279,7 +279,7 @@ class Assistant:
     def _checker(
         self, rewrite: Rewrite, papers: tuple[PaperHits, ...], evidence: Evidence, options: AskOptions
     ) -> "_Checker":
-        """Return what checks the drafts of a question, against what their writer was really given."""
+        """Return a function that checks drafts against the evidence their writer was given."""
         scope = options.scope
         searched, question, query = self._described(scope), rewrite.question, rewrite.searched_for
         usual: Mend = "claims" if options.careful else "citations" if options.finds_citations else "nothing"
@@ -307,7 +307,7 @@ class Assistant:
         return with_coverage(refused, self.corpus, scope)
 
     def _described(self, scope: Scope) -> str:
-        """Return what is searched, in words: "these 603 papers"."""
+        """Describe the searched scope in words, such as "these 603 papers"."""
         count = self.corpus.count_papers(scope)
         return "this paper" if count == 1 else f"these {count:,} papers"
 
@@ -351,7 +351,7 @@ def _last_of(pieces: Iteration[str, None, Draft]) -> Draft:
 
 @dataclass(frozen=True, slots=True)
 class _Drafting:
-    """What every draft of an answer is written from."""
+    """The input shared by all drafts of an answer."""
 
     rewrite: Rewrite
     history: tuple[Turn, ...]
@@ -373,7 +373,7 @@ class _Run:
         self._times: list[StepTime] = []
 
     def timed(self, step: Step, work: Callable[[], Result]) -> Result:
-        """Return what some work of a step returns; what a step takes is added up."""
+        """Run `work`, add its seconds to those of `step`, and return its result."""
         clock = time.perf_counter()
         result = work()
         before = next((one for one in self._times if one.step == step), StepTime(step, 0.0))

@@ -94,7 +94,7 @@ class FileFormat(Generic[Record]):
 
 
 def document_of(text: str, title: str) -> Any:
-    """Return what JSON says; raises AssistantError."""
+    """Parse JSON; raises AssistantError."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -35,7 +35,7 @@ class LanguageAsked:
         return is_of_most or (not follows and reads_language(self.encoder, self.code))
 
     def refusal(self, searched: str, *, by_model: bool) -> str:
-        """Return what a reader is told whose question finds nothing; `by_model`: it was to be translated."""
+        """Return the refusal for a question that finds nothing; `by_model`: a model was to translate it."""
         asked = language_name(self.code) if self.code != UNTOLD else "another language than English"
         read = language_names(encoder_languages(self.encoder) - {UNTOLD})
         held = language_names(frozenset(filter(None, self._papers)) or frozenset({ENGLISH}))

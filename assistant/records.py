@@ -33,7 +33,7 @@ RefusalReason = Literal[
 NOTHING_NEAR = "nothing_near"
 # The three kinds of request that TruthReader tells apart, and three that want a form of their own.
 RequestKind = Literal["synthesis", "how", "summary", "fact", "list", "definition", "comparison"]
-# What ChatCite asks every paper.
+# ChatCite's seven questions to every paper.
 ElementName = Literal[
     "research_questions",
     "methodology",
@@ -43,7 +43,7 @@ ElementName = Literal[
     "innovations",
     "limitations",
 ]
-# What was wrong with a draft as it was received; it is kept, and what can be shown of it is.
+# The fault of a draft as it was received; the draft is kept, and its showable part is shown.
 DraftProblem = Literal[
     "interrupted",  # the connection ended before the reply did
     "cut_short",  # it ran out of tokens
@@ -94,7 +94,7 @@ class LabelledPaper:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the generator is given: papers labelled [1]..[n]."""
+    """The evidence given to the generator: papers labelled [1]..[n]."""
 
     papers: tuple[LabelledPaper, ...] = ()
 
@@ -102,7 +102,7 @@ class Evidence:
         return next((paper for paper in self.papers if paper.label == label), None)
 
     def without(self, passage_ids: Collection[str]) -> "Evidence":
-        """Return what remains without some passages; a paper left with none goes too."""
+        """Return the evidence without some passages, and without papers that have none left."""
         if not passage_ids:
             return self
         kept = (
@@ -225,7 +225,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """How a model is to generate; None leaves it to the model's server.
+    """Generation parameters of a model; None leaves one to the model's server.
 
     `repetition_penalty` is 1.0 for none.
     """
@@ -273,7 +273,7 @@ Number = TypeVar("Number", int, float)
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What calls cost together; None where no call tells."""
+    """The total cost of calls; None where no call reports it."""
 
     prompt_tokens: int | None
     completion_tokens: int | None
@@ -287,7 +287,7 @@ def sum_known(counts: Iterable[Number | None]) -> Number | None:
 
 
 def usage_of(calls: Iterable[Call]) -> Usage:
-    """Return what calls cost together."""
+    """Sum the tokens and prices of calls."""
     made = tuple(calls)
     return Usage(
         prompt_tokens=sum_known(call.prompt_tokens for call in made),
@@ -477,7 +477,7 @@ class AssistantError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AskOptions:
-    """How a question is to be answered.
+    """The options of a question.
 
     `search_query` is the reader's own, "" to have one made of the question. `kind` is None to read it from
     the question. Of several `drafts` the one whose citations check out best is kept. `in_context`: a model is

@@ -19,7 +19,7 @@ class WrongCitation:
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """What a reader makes of an answer; `given` is when they last said so, ISO 8601 in UTC.
+    """A reader's judgement of an answer; `given` is the time of the last one, ISO 8601 in UTC.
 
     It is the reader's word alone: nothing is written, scored or replayed by it.
     """

@@ -1,8 +1,8 @@
-"""What a turn's record says, in plain words for files and the terminal; nothing here is escaped."""
+"""A turn's record in plain words, for files and the terminal; nothing is escaped."""
 
 from collections.abc import Iterable, Iterator
 
-from assistant.checking import WORD_BESIDE, relevance_said, score_digits
+from assistant.checking import WORD_BESIDE, describe_relevance, score_digits
 from assistant.records import (
     Answer,
     Call,
@@ -54,8 +54,8 @@ def searched_for(turn: Turn) -> str:
     return f"Searched for: {turn.rewrite.searched_for} ({KINDS[turn.rewrite.kind]}{source})"
 
 
-def scope_said(scope: Scope) -> str:
-    """Return which part of the corpus was searched."""
+def describe_scope(scope: Scope) -> str:
+    """Describe the searched part of the corpus."""
     parts = [
         scope.collections and f"collections {', '.join(scope.collections)}",
         scope.papers and f"papers {', '.join(scope.papers)}",
@@ -69,7 +69,7 @@ def scope_said(scope: Scope) -> str:
     return "; ".join(part for part in parts if part) or "the whole corpus"
 
 
-def score_said(name: str, score: float | None) -> str:
+def describe_score(name: str, score: float | None) -> str:
     """Return "overlap 0.52 partial"; a score that was not measured is never a zero."""
     if score is None:
         return f"{name}: no score"
@@ -83,10 +83,10 @@ def place(passage: Passage) -> str:
 
 
 def checked(answer: Answer) -> str:
-    """Return how far an answer is to the point and its citations hold, "" where that was not measured."""
+    """Describe the relevance of an answer and the share of its citations that hold, "" if not measured."""
     parts = []
     if answer.relevance is not None:
-        parts.append(f"relevance {score_digits(answer.relevance)}: it {relevance_said(answer.relevance)}")
+        parts.append(f"relevance {score_digits(answer.relevance)}: it {describe_relevance(answer.relevance)}")
     if answer.citation_recall is not None:
         parts.append(f"{answer.citation_recall:.0%} of the claims are supported by what they cite")
     if answer.citation_precision is not None:
@@ -95,7 +95,7 @@ def checked(answer: Answer) -> str:
 
 
 def changes(answer: Answer) -> tuple[str, ...]:
-    """Return what the check changed of what a model wrote, each in a sentence."""
+    """Describe the changes that the check made to the written text, a sentence each."""
     told = []
     if answer.stands_in_for:
         model = _without_folder(answer.stands_in_for)
@@ -120,14 +120,14 @@ def _without_folder(model: str) -> str:
 
 
 def notices(answer: Answer) -> tuple[str, ...]:
-    """Return what was wrong with what was written, what was changed of it, and what was taken out."""
+    """Return the problems of the written text, the changes to it, and the claims taken out."""
     problems = (PROBLEMS[problem] for problem in answer.problems)
     taken_out = (f"Not carried by the papers: “{claim}”" for claim in answer.not_carried)
     return (*problems, *changes(answer), *taken_out)
 
 
-def parameters_said(given: Parameters) -> str:
-    """Return how a model was to generate; what was left to its server is not named."""
+def describe_parameters(given: Parameters) -> str:
+    """Describe a model's generation parameters; those left to its server are not named."""
     facts = [f"temperature {given.temperature:g}", f"top-p {given.top_p:g}"]
     if given.top_k is not None:
         facts.append(f"top-k {given.top_k}")
@@ -137,12 +137,12 @@ def parameters_said(given: Parameters) -> str:
 
 
 def call_facts(call: Call) -> Iterator[str]:
-    """Yield what a call took and how it ended, then what did not go as it should."""
+    """Yield the facts of a call: time, ending, cost, and problems."""
     yield f"{call.seconds:.2f} s, ended with {call.finish_reason}"
     if call.served:
         yield f"written by {call.served}, as the server says, where {call.model} was asked for"
     if call.parameters:
-        yield parameters_said(call.parameters)
+        yield describe_parameters(call.parameters)
     yield from spent(call.prompt_tokens, call.completion_tokens, call.price)
     if call.first_token_seconds is not None:
         yield f"first word after {call.first_token_seconds:.2f} s"
@@ -159,10 +159,10 @@ def spent(sent: int | None, received: int | None, price: float | None) -> Iterat
     if sent is not None or received is not None:
         yield f"{_known(sent)} tokens sent, {_known(received)} received"
     if price is not None:
-        yield price_said(price)
+        yield format_price(price)
 
 
-def price_said(dollars: float) -> str:
+def format_price(dollars: float) -> str:
     """Return a price as it is read, one too small to be counted as such."""
     if 0 < dollars < _SMALLEST_PRICE:
         return f"less than ${_SMALLEST_PRICE}"
@@ -177,7 +177,7 @@ def provenance_facts(turn: Turn) -> Iterator[str]:
     """Yield when, from what and with what a turn was made."""
     made = turn.provenance
     yield f"asked {turn.asked}"
-    yield f"searched {scope_said(turn.scope)}"
+    yield f"searched {describe_scope(turn.scope)}"
     yield f"{turn.papers_wanted} papers wanted"
     if turn.drafts > 1:
         yield f"best of {turn.drafts} drafts"
@@ -188,7 +188,7 @@ def provenance_facts(turn: Turn) -> Iterator[str]:
 
 
 def served_by(calls: Iterable[Call]) -> str:
-    """Return which other models than the one asked for have replied, as their server says, "" for none."""
+    """Describe the models that replied in place of the one asked for, "" for none."""
     served = sorted({call.served for call in calls if call.served})
     return f" (by what the server says, {' and '.join(served)} has written)" if served else ""
 
@@ -206,8 +206,8 @@ def made_with(made: Provenance) -> Iterator[str]:
     yield made.product
 
 
-def feedback_said(feedback: Feedback) -> Iterator[str]:
-    """Yield what a reader made of an answer, a line each; nothing where they said nothing."""
+def describe_feedback(feedback: Feedback) -> Iterator[str]:
+    """Yield the reader's verdict and wrong citations, a line each."""
     if feedback.verdict:
         yield f"A reader found this answer {VERDICTS[feedback.verdict]}."
     for wrong in feedback.wrong_citations:

@@ -1,4 +1,4 @@
-"""What is known about the papers: records, storage, search, encoding and page images."""
+"""The corpus of papers: records, storage, search, encoding and page images."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""How well a colour can be told from the colour behind it."""
+"""The contrast of a colour with the colour behind it."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What outlives a power loss: content is synced before a name says that it is there, and names after it."""
+"""Writes that survive a power loss: content is synced before its name, and names after it."""
 
 import errno
 import os

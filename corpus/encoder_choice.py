@@ -1,4 +1,4 @@
-"""Which encoder a corpus has: the one its settings name, in the runtime that built it."""
+"""The choice of a corpus's encoder: the one its settings name, in the runtime that built it."""
 
 import logging
 import threading

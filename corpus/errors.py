@@ -1,4 +1,4 @@
-"""What can go wrong with the corpus; the messages are for readers and operators."""
+"""Errors of the corpus; their messages are for readers and operators."""
 
 
 class CorpusError(Exception):

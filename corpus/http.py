@@ -1,4 +1,4 @@
-"""How a server is asked again: which answers are worth it, and how long to wait before; for every client."""
+"""Retries of HTTP requests for every client: which replies to retry, and how long to wait."""
 
 import math
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""What was measured of a corpus as a whole, kept beside it so that readers are told."""
+"""Figures measured on a corpus as a whole, stored beside it for readers."""
 
 import json
 import os
@@ -18,7 +18,7 @@ LARGEST = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What was counted, in words, and how many `of` how many did; `is_good` tells whether more is better."""
+    """The share of `of` cases that were `counted`; `is_good` tells whether more is better."""
 
     counted: str
     share: Annotated[float, Field(ge=0, le=1)]
@@ -49,7 +49,7 @@ _MEASURED = TypeAdapter(MeasuredCorpus)
 
 
 def read_measured(path: Path) -> MeasuredCorpus | None:
-    """Return what was measured, None where nothing was; raises CorpusError for another file."""
+    """Read the measured figures, None where there are none; raises CorpusError for another file."""
     try:
         if path.stat().st_size > LARGEST:
             raise CorpusError(f"{path} is too large to hold what was measured of a corpus.")

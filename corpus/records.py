@@ -66,7 +66,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class PassageSize:
-    """How long passages are: about `words`, of which up to `overlap` are sentences of the one before."""
+    """The length of passages: about `words`, of which up to `overlap` repeat the one before."""
 
     words: int = 200
     overlap: int = 0
@@ -126,7 +126,7 @@ class Passage:
 
     @property
     def caption(self) -> str:
-        """What stands before the rows of the table; the whole text where the passage is none."""
+        """The text before the rows of a table; the whole text of a passage without one."""
         return " ".join(self.sentence_text(index) for index in range(self.first_row))
 
 
@@ -174,7 +174,7 @@ class Aspect:
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """What a paper is about: a field of study, or a task, method, data set or metric it names.
+    """A topic of a paper: a field of study, or a task, method, data set or metric it names.
 
     `score`, 0..1, says how strongly; scores of different kinds do not compare.
     """
@@ -296,7 +296,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What a parser noticed about a paper that did come in, by the name its source gives it."""
+    """A parser's remark on a paper that was built, by the name its source gives it."""
 
     item: str
     text: str
@@ -304,7 +304,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class ParserCount:
-    """How many papers of a build a parser read; metadata alone has the parser ""."""
+    """The number of papers that a parser read in a build; the parser "" is metadata alone."""
 
     parser: str
     papers: int
@@ -369,7 +369,7 @@ class PaperHits:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which part of the corpus is meant; an empty tuple or None does not restrict.
+    """A part of the corpus; an empty tuple or None does not restrict.
 
     `years` is an inclusive range (first, last). `topics` are keys of topics: a paper is meant that has, of
     each kind named, at least one. `venues`, `authors` (by `Author.name`), `languages` and `labels` are
@@ -409,7 +409,7 @@ UPLOADS = "your-documents"
 
 
 def library_collection(library_id: str) -> str:
-    """Return what the collection of a visitor's kept library is called."""
+    """Return the collection id of a visitor's kept library."""
     return f"{UPLOADS}.{library_id}"
 
 

@@ -54,7 +54,7 @@ _LAST_TOKEN = re.compile(r"(?<![^\s(\[{\"'“‘«/])[^\s(\[{\"'“‘«/]*$")
 _WORD = re.compile(r"[^\W\d_]+")
 _LIST_MARK = re.compile(r"(?:[-*+•‣◦▪–]|\d{1,3}[.)]|[a-zA-Z][.)]|#{1,6}|>|\|)[ \t\u00a0]|\|")
 _LINE_BREAK = re.compile(r"(?:(?<![^\S\n])[^\S\n]++)?\n\s*+")
-# What stands before a lost space: a word or what closes one, no part of "java.util.List" or of an address.
+# The text before a lost space: a word or a closing mark, no part of "java.util.List" or of an address.
 _GLUED_LEFT = re.compile(r"(?:(?:^|[\s(\"“‘'’/–—-])(?P<word>[^\W\d_]{2,}\d?)|[^\s.:/@_]\d|[)\]%])$")
 _BEHIND_GLUED = frozenset(" ,;:\n'’-–—/")
 # Before a full stop and a capital these name a part of a program: "numpy.Array", "torch.Tensor".
@@ -210,17 +210,17 @@ def with_repeats(passages: Sequence[Passage]) -> Iterator[tuple[Passage, int]]:
 
 
 def repeated(before: Passage, passage: Passage) -> int:
-    """Return how many of a passage's first sentences are the last ones of the passage before it."""
+    """Count the first sentences of a passage that repeat the end of the passage before it."""
     follows = (before.paper_id, before.number + 1) == (passage.paper_id, passage.number)
     if not follows or {before.kind, passage.kind} != {"body"} or before.section != passage.section:
         return 0
-    first, last = _said(passage), _said(before)
+    first, last = _sentence_keys(passage), _sentence_keys(before)
     # A sentence at least is new, and one stays behind.
     most = min(len(first), len(last)) - 1
     return next((count for count in range(most, 0, -1) if first[:count] == last[-count:]), 0)
 
 
-def _said(passage: Passage) -> list[tuple[str, object, object]]:
+def _sentence_keys(passage: Passage) -> list[tuple[str, object, object]]:
     return [
         (passage.sentence_text(index), one.boxes, one.references)
         for index, one in enumerate(passage.sentences)

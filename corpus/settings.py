@@ -38,7 +38,7 @@ BUNDLED_ENCODER = "all-MiniLM-L6-v2"
 logger = logging.getLogger(__name__)
 
 
-# What compose.yaml takes from the same environment.
+# Variables that compose.yaml takes from the same environment.
 _OF_CONTAINERS = ("PAPER_TRAIL_HOSTS", "PAPER_TRAIL_DATABASE_PASSWORD", "PAPER_TRAIL_COOKIE_SECRET")
 _PREFIX, _ALIKE = "PAPER_TRAIL_", 0.8
 _HOST_AND_PORT = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:]+\]):(?P<port>[0-9]{1,5})")
@@ -112,8 +112,8 @@ class Settings(BaseSettings):
     questions_per_ten_minutes: int = Field(default=20, ge=0)  # of one visitor; 0 is no limit
     documents_per_ten_minutes: int = Field(default=60, ge=0)  # brought or imported by one visitor
     upload_megabytes_per_ten_minutes: int = Field(default=200, ge=0)  # of one visitor
-    limit_of_address: float = Field(default=5, ge=0)  # one address may have as much as so many visitors
-    limit_of_all: float = Field(default=20, ge=0)  # and all visitors together as much as so many
+    limit_of_address: float = Field(default=5, ge=0)  # the allowance of one address, in visitors
+    limit_of_all: float = Field(default=20, ge=0)  # and of all visitors together
     # US dollars for models, 0 is no limit; of all visitors together, and of one.
     monthly_spending: float = Field(default=0, ge=0, allow_inf_nan=False)
     monthly_spending_per_visitor: float = Field(default=0, ge=0, allow_inf_nan=False)
@@ -264,7 +264,7 @@ def read_settings() -> Settings:
 
 
 def _misspelt(variables: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield those that are no settings, each with the setting that is written most like it, or ""."""
+    """Yield variables that are no settings, each with the most similar setting, or ""."""
     known = {name.upper() for name in Settings.model_fields}
     for variable in sorted(variables):
         name = variable.upper().removeprefix(_PREFIX)

@@ -22,7 +22,7 @@ def is_nothing(cell: str) -> bool:
 
 
 def column_heads(table: Table) -> list[str]:
-    """Return what the header says of each column, from the top down, once each; "" where there is none."""
+    """Return the header of each column, from the top down, without repeats; "" where there is none."""
     columns = zip(*table.rows[: table.header], strict=True) if table.header else ()
     heads = [" ".join(dict.fromkeys(cell for cell in column if cell)) for column in columns]
     return heads or [""] * len(table.rows[0])
@@ -92,7 +92,7 @@ def _label(cells: Sequence[str], above: Sequence[str]) -> list[str]:
 
 @lru_cache(maxsize=64)
 def label_columns(table: Table) -> int:
-    """Return how many of the first columns name the rows: those of text before one of figures, else one."""
+    """Count the first columns that name the rows: those of text before one of figures, else one."""
     for at, column in enumerate(zip(*table.rows[table.header :], strict=True)):
         filled = [cell for cell in column if not is_nothing(cell)]
         if 2 * sum(map(is_number, filled)) > len(filled):
@@ -119,7 +119,7 @@ def row_texts(table: Table) -> list[str]:
 
 def row_text(table: Table, at: int, columns: Sequence[int], place: str = "") -> str:
     """Return some cells of a row below the header as a sentence; `place` says in brackets where it stands."""
-    named, cells = _said(table, at)
+    named, cells = _row_and_cells(table, at)
     values = "; ".join(cells[column] for column in columns if column in cells)
     said = f"{named}: {values}" if named and values else named or values
     said = f"{said} ({place})" if place else said
@@ -128,7 +128,7 @@ def row_text(table: Table, at: int, columns: Sequence[int], place: str = "") -> 
 
 def quotes_row(table: Table, at: int, text: str) -> bool:
     """Return True if a text is what `row_text` makes of some of a row's cells, wherever they stand."""
-    named, cells = _said(table, at)
+    named, cells = _row_and_cells(table, at)
     start, rest = f"{named}: ", text.strip().removesuffix(".")
     if not named or not rest.startswith(start):
         return False
@@ -136,8 +136,8 @@ def quotes_row(table: Table, at: int, text: str) -> bool:
     return set(values) <= set(cells.values())
 
 
-def _said(table: Table, at: int) -> tuple[str, dict[int, str]]:
-    """Return what a row below the header is called, and its cells with their heads by their columns."""
+def _row_and_cells(table: Table, at: int) -> tuple[str, dict[int, str]]:
+    """Return the name of a row below the header, and its cells with their heads by column."""
     row, heads = table.rows[table.header + at], column_heads(table)
     named = ", ".join(part.rstrip(" :") for part in row_names(table)[at] if part)
     values = () if is_heading(table, row) else range(label_columns(table), len(row))

@@ -36,7 +36,7 @@ def serve(
     """Run processes of the app behind nginx; one that dies is replaced, SIGHUP replaces all in turn."""
     if (certificate is None) != (key is None):
         raise typer.BadParameter("A certificate and its key are given together.")
-    if wrong := [one for one in host or () if not _HOST.fullmatch(one)]:
+    if wrong := [name for name in host or () if not _HOST.fullmatch(name)]:
         raise typer.BadParameter(f"{wrong[0]!r} is no host. Write its name alone, as papers.example.org.")
     wanted = Wanted(processes, address, port, tuple(host or ()), certificate, key)
     try:

@@ -17,14 +17,14 @@ from deployment.guardian import Guardian
 
 HOST = "127.0.0.1"
 ENTRY = PROJECT / "streamlit_app.py"
-# How long a process that dies is waited for before it is started anew: twice as long each time it dies young.
+# The pause before a dead process is restarted: it doubles each time the process dies young.
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 # One that lived so long had been started well.
 GROWN_UP_SECONDS = 60.0
 _PROBE_SECONDS = 10.0
-# A process that has answered before and lets so many probes in a row time out is ended, and replaced.
+# A process that has answered before is replaced after this many timed-out probes in a row.
 PULSE_SECONDS, MOST_SILENCES = 20.0, 3
-# What is said of what has to be mended, after which nothing else is looked at (explorer/operating/health.py).
+# States of parts that an operator must mend; nothing else is checked then (explorer/operating/health.py).
 _LACKING = frozenset(("missing", "unusable"))
 
 
@@ -173,12 +173,12 @@ class AppProcess:
         return found.get("process") == "ok" and is_known
 
     def lacking(self) -> str:
-        """Return what it says that keeps it from answering, "" for nothing."""
+        """Describe the parts that keep the process from answering, "" for none."""
         found = self.readiness().items()
         return ", ".join(f"{what} {how}" for what, how in found if how not in ("ok", "unknown"))
 
     def readiness(self) -> Mapping[str, str]:
-        """Return how it says that each thing stands which answering takes, nothing where it does not say."""
+        """Return the state of each part as the process reports it, empty where it does not."""
         connection = http.client.HTTPConnection(HOST, self.port, timeout=_PROBE_SECONDS)
         try:
             connection.request("GET", "/readyz")
@@ -207,5 +207,5 @@ class AppProcess:
 
 
 def ended_how(code: int) -> str:
-    """Return how a process ended, by its exit code."""
+    """Describe a process's end by its exit code."""
     return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"

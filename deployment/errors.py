@@ -1,4 +1,4 @@
-"""What can go wrong before anything is served."""
+"""Errors before anything is served."""
 
 from collections.abc import Sequence
 
@@ -16,12 +16,12 @@ class AddressTakenError(ServeError):
         self.listeners = listeners
         text = f"Another program listens at port {port} of {address}"
         if listeners:
-            named = ", ".join(f"process {one.pid} ({one.command})" for one in listeners)
-            text += f": {named}. To end it: kill {' '.join(str(one.pid) for one in listeners)}"
+            named = ", ".join(f"process {listener.pid} ({listener.command})" for listener in listeners)
+            text += f": {named}. To end it: kill {' '.join(str(listener.pid) for listener in listeners)}"
         else:
             text += f". To see which: sudo lsof -nP -iTCP:{port} -sTCP:LISTEN"
         super().__init__(f"{text}.{what_for}")
 
     def is_taken_by(self, commands: Sequence[str]) -> bool:
         """Return True if what listens has one of these in its command."""
-        return any(part in one.command for one in self.listeners for part in commands)
+        return any(part in listener.command for listener in self.listeners for part in commands)

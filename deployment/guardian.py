@@ -85,7 +85,7 @@ class Guardian:
 
     def _tell(self) -> None:
         """Write down what there is to end, for the program that watches."""
-        self._children = [one for one in self._children if one[0].poll() is None]
+        self._children = [child for child in self._children if child[0].poll() is None]
         if self._program is None or self._program.poll() is not None:
             self._program = subprocess.Popen(  # noqa: S603 - this file
                 [sys.executable, "-I", __file__],
@@ -112,12 +112,12 @@ def _watch() -> None:
         if is_to_be_told:
             _signal(group, signal.SIGTERM)
     begun = time.monotonic()
-    while children := [one for one in children if _signal(one[0], 0)]:
-        late = [one for one in children if time.monotonic() - begun > one[1]]
+    while children := [child for child in children if _signal(child[0], 0)]:
+        late = [child for child in children if time.monotonic() - begun > child[1]]
         for group, _, _ in late:
             _signal(group, signal.SIGKILL)
         # Not looked at again: what nobody reaps stays in its group.
-        children = [one for one in children if one not in late]
+        children = [child for child in children if child not in late]
         time.sleep(_LOOK_SECONDS)
     if folder:
         shutil.rmtree(folder, ignore_errors=True)

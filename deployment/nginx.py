@@ -8,9 +8,9 @@ from string import Template
 
 TEMPLATE = Path(__file__).with_name("nginx.conf")
 MOST_OPEN_FILES = 32_768
-# What a form adds to the file that it brings.
+# The bytes a form adds to its file.
 _FORM_MEGABYTES = 1
-# What programs are told in place of a page of nginx's own, in the form of all errors (explorer/api).
+# nginx's error for programs, in the form of all errors (explorer/api).
 _TOO_LARGE = {"error": "too_large", "message": "This request is too large. Send less at once."}
 _UNREADABLE = {
     "error": "invalid_request",
@@ -31,7 +31,7 @@ class _Filled(Template):
 
 @dataclass(frozen=True, slots=True)
 class Frontend:
-    """What nginx serves: the `processes` as HOST:PORT, at an address to `listen` at.
+    """The configuration of nginx: the `processes` as HOST:PORT, and an address to `listen` at.
 
     `folder` is its own, for what it writes; `proxies` are the networks whose X-Forwarded-For is believed;
     `hosts` the names under which screens are shown, where they are not shown under any;
@@ -70,7 +70,7 @@ def configuration(frontend: Frontend) -> str:
         real_ip=_lines(4, (f"set_real_ip_from {network};" for network in frontend.proxies)),
         proxies=_lines(8, (f"{network} 1;" for network in frontend.proxies)),
         to_upstreams=_lines(8, (f"{name} to_{name};" for name in named)),
-        to_names=_lines(8, (f'"~(^|[ ,:]){_escaped(one)}$" {name};' for name, one in named.items())),
+        to_names=_lines(8, (f'"~(^|[ ,:]){_escaped(address)}$" {name};' for name, address in named.items())),
         all_servers=_lines(8, (f"server {address} max_fails=0;" for address in everyone)),
         upstreams="\n".join(_upstream(name, named) for name in named),
     )
@@ -80,7 +80,7 @@ def _upstream(name: str, named: dict[str, str]) -> str:
     """Return the servers of whom a cookie names: its own process, and while that is gone the others."""
     # nginx would take a process for gone that refuses new visitors alone: it asks each time (max_fails).
     own = f"server {named[name]} max_fails=0;"
-    others = [f"server {one} max_fails=0 backup;" for other, one in named.items() if other != name]
+    others = [f"server {address} max_fails=0 backup;" for other, address in named.items() if other != name]
     return f"    upstream to_{name} {{\n{_lines(8, [own, *others])}\n    }}"
 
 

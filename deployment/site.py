@@ -30,7 +30,7 @@ from deployment.nginx import MOST_OPEN_FILES, Frontend, configuration
 READY_WITHIN_SECONDS = 300.0
 # Until nginx listens. Its address is told then.
 REACHED_WITHIN_SECONDS = 30.0
-# What a process may take to end once its answers have.
+# The time a process may take to end after its last answer.
 ENDS_WITHIN_SECONDS = 15.0
 NGINX_ENDS_WITHIN_SECONDS = 3.0
 # A process that has died so often at the first start is not tried again: its settings are to be looked at.
@@ -54,7 +54,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to be served: so many processes, at an address, to requests for these hosts."""
+    """The site to serve: the number of processes, the address, and the hosts of requests."""
 
     processes: int
     address: str = "127.0.0.1"
@@ -161,7 +161,7 @@ class Site:
         wanted, path = self.wanted, folder / "nginx.conf"
         text = configuration(
             Frontend(
-                [one.address for one in self.processes],
+                [process.address for process in self.processes],
                 f"{self._host}:{wanted.port}",
                 str(folder),
                 upload_megabytes(),
@@ -179,7 +179,7 @@ class Site:
         for process in self.processes:
             process.start()
         self._wait_until(AppProcess.has_loaded, self.processes)
-        if any(one.deaths >= _MOST_DEATHS for one in self.processes):
+        if any(process.deaths >= _MOST_DEATHS for process in self.processes):
             raise ServeError("The app does not start: what its processes have written says why.")
         if self._is_told_to_stop:
             return 0
@@ -204,9 +204,9 @@ class Site:
         waiting = list(processes)
         while waiting and not self._is_told_to_stop and time.monotonic() < deadline:
             self._replace_dead()
-            if any(one.deaths >= _MOST_DEATHS for one in waiting):
+            if any(process.deaths >= _MOST_DEATHS for process in waiting):
                 return
-            waiting = [one for one in waiting if not is_so(one)]
+            waiting = [process for process in waiting if not is_so(process)]
             time.sleep(_LOOK_SECONDS)
         for process in processes if not self._is_told_to_stop else ():
             lacking = process.lacking()
@@ -287,7 +287,7 @@ class Site:
 
 
 def most_open_files() -> int:
-    """Return how many files a worker of nginx may have open: no more than this user is allowed."""
+    """Return the open files allowed to a worker of nginx: no more than this user may have."""
     _, allowed = resource.getrlimit(resource.RLIMIT_NOFILE)
     return MOST_OPEN_FILES if allowed == resource.RLIM_INFINITY else min(MOST_OPEN_FILES, allowed)
 
@@ -317,7 +317,9 @@ def remove_left_behind() -> None:
 def _heeding(signals: list[int]) -> Iterator[None]:
     """Collect the signals that stop a program or have it renewed, in place of what they do."""
     numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-    before = {one: signal.signal(one, lambda number, _frame: signals.append(number)) for one in numbers}
+    before = {
+        signum: signal.signal(signum, lambda number, _frame: signals.append(number)) for signum in numbers
+    }
     try:
         yield
     finally:
@@ -398,17 +400,17 @@ def upload_megabytes() -> int:
 
 
 def shared_environment(settings: Settings, count: int) -> dict[str, str]:
-    """Return what all processes are told: nginx tells them who visits, and calls to models are divided."""
+    """Return the environment shared by all processes: nginx as trusted proxy, and model calls divided."""
     own = {
         "PAPER_TRAIL_TRUSTED_PROXIES": HOST,
         "PAPER_TRAIL_MODEL_CALLS": str(max(1, settings.model_calls // count)),
     }
-    # What one process signs another must know, when it takes over its visitors.
+    # A process must know what another signed, when it takes over its visitors.
     return {"STREAMLIT_SERVER_COOKIE_SECRET": secrets.token_hex(32), **os.environ, **own}
 
 
 def _own_environment(settings: Settings, number: int) -> dict[str, str]:
-    """Return what one process is told: a place of its own for its metrics."""
+    """Return the environment of one process: its own address for metrics."""
     if not settings.metrics:
         return {}
     host = settings.metrics.rpartition(":")[0]

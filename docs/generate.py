@@ -203,7 +203,7 @@ def _cell(text: str) -> str:
 
 
 def _values(field: FieldInfo) -> str:
-    """Return what a setting may be: its choices, or its type with its bounds."""
+    """Return the allowed values of a setting: its choices, or its type with its bounds."""
     bounds = [
         f"{word} {_number(getattr(bound, name))}"
         for name, word in _BOUNDS

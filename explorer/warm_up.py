@@ -1,4 +1,4 @@
-"""What happens when the server starts, and beside the screens while it runs."""
+"""Work at the start of the server, and beside the screens while it runs."""
 
 import asyncio
 import gc
@@ -35,8 +35,8 @@ logger = logging.getLogger(__name__)
 
 FREEZE_SECONDS = 0.25
 COLLECT_SECONDS = 2.0
-# Only each so many times is garbage looked for among all that visitors hold: twenty conversations are 100,000
-# objects, and everybody waits a tenth of a second.
+# Only every 30th collection covers all generations: twenty conversations are 100,000 objects, and everybody
+# waits a tenth of a second.
 COLLECT_ALL = 30
 YOUNG = 1
 # Before questions are tried, when a server's first visitors come; and until a build may have brought others.
@@ -45,7 +45,7 @@ TRY_AGAIN_SECONDS = 300.0
 # For so long a process has hardly worked when nobody is served, a tenth of one core.
 QUIET_SECONDS = 2.0
 QUIET_SHARE = 0.1
-# What the first visitor to a page would else wait for, and the garbage collector look through ever after.
+# Modules that the first visitor to a page would wait for, and the garbage collector scan from then on.
 _DRAWN_WITH = (
     "pandas",
     "explorer.about.screen",

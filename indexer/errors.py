@@ -1,4 +1,4 @@
-"""What can go wrong with what is indexed, said in words for the build report."""
+"""Errors of indexing, in words for the build report."""
 
 
 class ParseError(Exception):

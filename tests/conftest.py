@@ -1,4 +1,4 @@
-"""What all tests share: a clean environment, the encoder and a demonstration corpus."""
+"""Fixtures of all tests: a clean environment, the encoder and a demonstration corpus."""
 
 import os
 

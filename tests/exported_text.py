@@ -1,4 +1,4 @@
-"""What an exported file says, as text: a Word document is a zip of XML."""
+"""The text of an exported file: a Word document is a zip of XML."""
 
 import io
 import zipfile

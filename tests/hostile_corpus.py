@@ -52,7 +52,9 @@ def build_hostile_home(home: Path, encoder: Encoder, host: str) -> Path:
     written = rows.passage_rows(passages, {paper.id: paper for paper in papers}, texts, vectors)
     writer.add_papers(rows.paper_rows(entries).to_batches(), written.to_batches())
     writer.add_builds([_build(host)])
-    writer.put_map(_places(), [Cluster(one, text, 1) for one, text in enumerate(payloads(host)[:PAPERS])])
+    writer.put_map(
+        _places(), [Cluster(number, text, 1) for number, text in enumerate(payloads(host)[:PAPERS])]
+    )
     writer.publish()
     return home
 

@@ -1,4 +1,4 @@
-"""What a file that was taken away must never hold, whatever the papers and the model wrote."""
+"""Content that an exported file must never have, whatever the papers and the model wrote."""
 
 import csv
 import io
@@ -34,14 +34,14 @@ def assert_harmless_file(name: str, text: str, allowed: str) -> None:
 
 
 def _braces(text: str) -> int:
-    """Return how many braces stay open; BibTeX counts those that are escaped too."""
+    """Count the braces that stay open; BibTeX counts those that are escaped too."""
     return text.count("{") - text.count("}")
 
 
 def _assert_plain_markdown(text: str, allowed: str) -> None:
     blocks = MarkdownIt("commonmark", {"linkify": False}).enable("table").parse(text)
-    tokens = [one for block in blocks for one in (block, *(block.children or ()))]
-    assert {one.type for one in tokens} & {"image", "html_inline", "html_block"} == set()
-    addresses = [str(one.attrs["href"]) for one in tokens if one.type == "link_open"]
-    assert [one for one in addresses if one != allowed and not _OWN.match(one)] == []
-    assert [one.info for one in tokens if one.type == "fence" and one.info not in ("text", "")] == []
+    tokens = [token for block in blocks for token in (block, *(block.children or ()))]
+    assert {token.type for token in tokens} & {"image", "html_inline", "html_block"} == set()
+    addresses = [str(token.attrs["href"]) for token in tokens if token.type == "link_open"]
+    assert [address for address in addresses if address != allowed and not _OWN.match(address)] == []
+    assert [token.info for token in tokens if token.type == "fence" and token.info not in ("text", "")] == []

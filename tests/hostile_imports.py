@@ -120,7 +120,7 @@ def _long_runs(document: dict[str, Any], drawn: random.Random) -> None:
 
 
 def _other_library(document: dict[str, Any], drawn: random.Random, *, whole_file: bool) -> bytes:
-    papers = sorted({one["paper"]["id"] for one in _papers_of(document)})
+    papers = sorted({labelled["paper"]["id"] for labelled in _papers_of(document)})
     moved = papers if whole_file else drawn.sample(papers, drawn.randint(1, max(1, len(papers) - 1)))
     text = json.dumps(document)
     for paper in moved:
@@ -144,11 +144,13 @@ def _foreign_library(document: dict[str, Any], drawn: random.Random) -> bytes:
 def _papers_of(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for container, key in places(document, list):
         if key == "papers" and isinstance(container, dict):
-            yield from (one for one in container["papers"] if isinstance(one, dict) and "paper" in one)
+            yield from (
+                entry for entry in container["papers"] if isinstance(entry, dict) and "paper" in entry
+            )
 
 
 def _paths(document: dict[str, Any], drawn: random.Random) -> None:
-    ids = [one for one in places(_held(document), str) if str(one[1]) in _NAMES]
+    ids = [place for place in places(_held(document), str) if str(place[1]) in _NAMES]
     for place in drawn.sample(ids, min(len(ids), 3)):
         put(place, drawn.choice(PATHS))
 

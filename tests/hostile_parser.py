@@ -1,4 +1,4 @@
-"""What a file may try that has taken over the process that reads it: each way by a name.
+"""Attacks that a file may try from the process that reads it: each by a name.
 
 A way returns what it got, and raises OSError where the system refuses it. None does harm where it succeeds.
 """

@@ -1,4 +1,4 @@
-"""What hostile papers, models and addresses hold: each family of payloads, pointed at one host."""
+"""Payloads of hostile papers, models and addresses: families, pointed at one host."""
 
 import time
 from collections.abc import Callable
@@ -33,7 +33,7 @@ def all_in_one(host: str) -> str:
 
 
 def growth(read: Callable[[str], object], piece: str, length: int) -> float:
-    """Return how many times as long a reader takes for a text four times as long; 64 is cubic."""
+    """Return the growth in a reader's time for a text four times as long; 64 is cubic."""
 
     def cost(text: str) -> float:
         costs = []

@@ -96,7 +96,7 @@ class _Builder:
         if kind in REPEATS:
             return self._repeat(value, at, flags)
         if kind in (ops.ASSERT, ops.ASSERT_NOT):
-            # What is looked at ahead may be scanned far; what is looked at behind has a fixed width.
+            # Lookahead may scan far; lookbehind has a fixed width.
             if value[0] > 0:
                 self._sequence(value[1], self._empty(at), flags)
             return at

@@ -112,5 +112,5 @@ def _user() -> str | None:
     """Return who runs the server where these tests are run by root, None where they are not."""
     if os.geteuid() != 0:
         return None
-    names = {one.pw_name for one in getpwall()}
+    names = {user.pw_name for user in getpwall()}
     return "postgres" if "postgres" in names else "nobody"

@@ -121,7 +121,7 @@ def documented_policy(bucket_name: str) -> str:
 def without(policy: str, *actions: str) -> str:
     document = json.loads(policy)
     for statement in document["Statement"]:
-        statement["Action"] = [one for one in statement["Action"] if one not in actions] or [
+        statement["Action"] = [action for action in statement["Action"] if action not in actions] or [
             "s3:GetBucketLocation"
         ]
     return json.dumps(document)

@@ -72,7 +72,7 @@ def served(
 def descendants(pid: int) -> list[int]:
     """Return the processes that a process has started, and those that they have."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [one for child in map(int, children) for one in (child, *descendants(child))]
+    return [pid for child in map(int, children) for pid in (child, *descendants(child))]
 
 
 def is_running(pid: int) -> bool:

@@ -11,7 +11,7 @@ from corpus.records import Collection, Paper, Passage, Reference, Sentence, pape
 from corpus.store import rows
 from corpus.store.writer import CorpusWriter
 
-# What somebody may write into an address instead of an id or a name.
+# Hostile texts in place of an id or a name in an address.
 HOSTILE_IDS = "x' OR 1=1 --~'~''~\"notes\"~notes' OR 'a'='a~\\'~*~notes%~\ud800~\x00".split("~")
 
 

@@ -19,7 +19,7 @@ KEY_CANARY = "tgp_canary_8f2c61d0b7"
 
 @dataclass(frozen=True)
 class Behaviour:
-    """What the server does with one request; waits are in seconds.
+    """The server's behaviour for one request; waits are in seconds.
 
     `served` is the model that it names in its reply, by default the one asked for.
     `ending`: "done" is a complete stream, "clean" ends it early but in good order, "socket" closes the
@@ -135,7 +135,7 @@ class StandinChat(StandinServer):
                 self._answering -= 1
 
     def wait_for_hang_up(self, seconds: float = 10.0, count: int = 1) -> bool:
-        """Return whether clients closed so many connections while they were being answered."""
+        """Return True if clients closed `count` connections while they were being answered."""
         deadline = time.monotonic() + seconds
         while self.hang_ups < count and time.monotonic() < deadline:
             time.sleep(0.01)

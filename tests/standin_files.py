@@ -14,7 +14,7 @@ PDF = b"%PDF-1.4\n" + bytes(range(256)) * 40 + b"\n%%EOF\n"
 
 @dataclass(frozen=True)
 class Served:
-    """What is at a path; `etag` and `modified` are headers as they are sent, `length` a claimed size."""
+    """The content at a path; `etag` and `modified` are headers as sent, `length` a claimed size."""
 
     body: bytes
     content_type: str = "application/pdf"
@@ -26,7 +26,7 @@ class Served:
 
 @dataclass(frozen=True)
 class Trouble:
-    """What happens to one request instead: a status, a connection cut after some bytes, or silence."""
+    """The failure of one request: a status, a connection cut after some bytes, or silence."""
 
     status: int = 0
     headers: tuple[tuple[str, str], ...] = ()

@@ -36,7 +36,7 @@ WORK_ROUTES = ("processFulltextDocument", "processHeaderDocument")
 
 @dataclass(frozen=True)
 class Behaviour:
-    """What the server does with one PDF; waits are in seconds. Without a body it is the PDF's TEI.
+    """The server's behaviour for one PDF; waits are in seconds. Without a body it sends the PDF's TEI.
 
     `ending`: "whole" is a complete answer, "chunked" one without a length, "drop" and "reset" end the
     connection before any byte, "cut" and "cut chunked" in the middle of the body, "cut unmarked" too, but

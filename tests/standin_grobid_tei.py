@@ -1,4 +1,4 @@
-"""What a GROBID server would make of a PDF: TEI of our own, or stored TEI, shaped by what was asked for."""
+"""The TEI that a GROBID server would make of a PDF: our own or stored, shaped by the request."""
 
 import re
 from collections.abc import Sequence
@@ -59,7 +59,7 @@ def _paragraph(sentences: Sequence[str]) -> str:
 
 
 def empty_tei() -> bytes:
-    """Return what the server sends for a document it understood nothing of."""
+    """Return the server's reply for a document it understood nothing of."""
     root = etree.fromstring(tei_of(b""))
     for title in root.iter(f"{TEI}title"):
         title.text = None

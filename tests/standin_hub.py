@@ -18,7 +18,7 @@ _PATH = re.compile(r"/datasets/(?P<repository>[^/]+/[^/]+)/resolve/(?P<revision>
 
 @dataclass(frozen=True)
 class Fault:
-    """What happens to a file: a status with the hub's own code for it, or what comes instead of the content.
+    """The failure of a file: a status with the hub's own code for it, or other content.
 
     "short" ends early in good order, "cut" closes the first connection in the middle, "reset" resets every
     one, "other" sends other bytes than the hub says, "strange" sends none of the hub's own headers.
@@ -45,7 +45,7 @@ class StandinHub(StandinServer):
     def revisions(self) -> set[str]:
         """The revisions that were asked for."""
         found = (_PATH.fullmatch(request.partition(" ")[2]) for request in self.requests)
-        return {unquote(one["revision"]) for one in found if one}
+        return {unquote(file["revision"]) for file in found if file}
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""What the stand-in servers share: a server of real sockets in a thread, for a `with` block."""
+"""The common part of the stand-in servers: real sockets in a thread, for a `with` block."""
 
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

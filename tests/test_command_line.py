@@ -4,9 +4,12 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from assistant.__main__ import COMMANDS as ASSISTANT
+from assistant.exports.registry import OptionName
 from corpus.command_line import Command
 
 # A help text needs none of these; `status` none of the second kind either.
@@ -73,3 +76,14 @@ def test_an_unknown_command_is_refused_in_words(root: Path) -> None:
     assert done.returncode == 2
     assert "No such command 'asks'" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ASSISTANT, ids=lambda command: command.name)
+def test_no_command_offers_shell_completion(command: Command) -> None:
+    assert not any("completion" in str(parameter.name) for parameter in command.load().params)
+
+
+def test_the_help_of_compare_names_every_format_of_a_trail() -> None:
+    (compare,) = (command.load() for command in ASSISTANT if command.name == "compare")
+    (trail,) = (parameter for parameter in compare.params if parameter.name == "trail")
+    assert all(f".{name}" in trail.help for name in get_args(OptionName))

@@ -88,7 +88,7 @@ def _command_lines(text: str) -> Iterator[list[str]]:
 
 
 def _fault(arguments: list[str]) -> str:
-    """Return what is wrong with a command line: a command or an option that does not exist."""
+    """Describe the fault of a command line: a command or an option that does not exist."""
     name, *rest = arguments
     if name == "--help":
         return ""

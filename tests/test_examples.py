@@ -12,7 +12,7 @@ import pytest
 
 
 def run_example(root: Path, home: Path, name: str, *arguments: object) -> str:
-    """Return what an example prints with a corpus in `home`."""
+    """Run an example with a corpus in `home` and return its output."""
     done = subprocess.run(
         [sys.executable, str(root / "examples" / name), *map(str, arguments)],
         env={**os.environ, "PAPER_TRAIL_HOME": str(home), "PYTHONPATH": str(root)},

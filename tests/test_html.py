@@ -19,7 +19,7 @@ BUILDERS = {
     "_strip_style", "citation_bars", "elements_row", "group_dots", "growing_row", "round_row", "score_bars",
     "sentence_bar", "steps_html", "support_bar", "year_bars",
 }  # fmt: skip
-# What a builder may be given: numbers, and records whose texts the tests below show to stay out.
+# Arguments of builders: numbers, and records whose texts the tests below keep out.
 NUMBERS = {
     "float", "float | None", "int", "Sequence[float | None]", "Sequence[int]", "Collection[int]",
     "Mapping[int, int]", "dict[int, int]", "Strip", "Round", "Sequence[Candidate]",
@@ -45,20 +45,20 @@ def _is_ours(node: ast.expr, constants: set[str]) -> bool:
     match node:
         case ast.Name(id=name) | ast.Call(func=ast.Name(id=name)):
             return name in (BUILDERS if isinstance(node, ast.Call) else constants)
-        case ast.BinOp(left=one, op=ast.Add(), right=other) | ast.IfExp(body=one, orelse=other):
-            return _is_ours(one, constants) and _is_ours(other, constants)
+        case ast.BinOp(left=left, op=ast.Add(), right=right) | ast.IfExp(body=left, orelse=right):
+            return _is_ours(left, constants) and _is_ours(right, constants)
         case ast.Call(
-            func=ast.Attribute(value=ast.Constant(), attr="join"), args=[ast.GeneratorExp(elt=one)]
+            func=ast.Attribute(value=ast.Constant(), attr="join"), args=[ast.GeneratorExp(elt=element)]
         ):
-            return _is_ours(one, constants)
+            return _is_ours(element, constants)
     return isinstance(node, ast.Constant)
 
 
 def _constants(root: Path) -> set[str]:
     """Return the names that a module of the screens binds to a text as it is or to a stylesheet beside it."""
     trees = [ast.parse(file.read_text(encoding="utf-8")) for file in _screens(root)]
-    statements = [one for tree in trees for one in tree.body if isinstance(one, ast.Assign)]
-    bound = [(target, one.value) for one in statements for target in one.targets]
+    statements = [node for tree in trees for node in tree.body if isinstance(node, ast.Assign)]
+    bound = [(target, statement.value) for statement in statements for target in statement.targets]
     return {
         target.id
         for target, value in bound
@@ -73,12 +73,12 @@ def foreign_html(root: Path) -> Iterator[str]:
     for file in _screens(root):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             match node:
-                case ast.Call(func=ast.Attribute(attr="html"), args=[one]) if _is_ours(one, constants):
+                case ast.Call(func=ast.Attribute(attr="html"), args=[html]) if _is_ours(html, constants):
                     continue
                 case ast.Call(func=ast.Attribute(attr="html")):
                     yield f"{file.relative_to(root).as_posix()}:{node.lineno} draws {ast.unparse(node)}"
                 case ast.ImportFrom(module=module) if (module or "").startswith("streamlit"):
-                    yield from (f"{file.name} renames html" for one in node.names if one.name == "html")
+                    yield from (f"{file.name} renames html" for alias in node.names if alias.name == "html")
 
 
 def test_html_holds_numbers_and_constants_alone(root: Path) -> None:
@@ -93,14 +93,16 @@ def test_no_screen_has_text_read_as_html(root: Path, word: str) -> None:
 
 def test_what_builds_html_is_given_numbers(root: Path) -> None:
     trees = [ast.parse(file.read_text(encoding="utf-8")) for file in _screens(root)]
-    functions = [one for tree in trees for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)]
-    builders = [one for one in functions if one.name in BUILDERS]
-    assert sorted(one.name for one in builders) == sorted(BUILDERS)
+    functions = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    builders = [function for function in functions if function.name in BUILDERS]
+    assert sorted(builder.name for builder in builders) == sorted(BUILDERS)
     for builder in builders:
         assert not builder.args.vararg and not builder.args.kwarg
-        for one in (*builder.args.args, *builder.args.kwonlyargs):
-            is_named = (builder.name, one.arg) in NAMES
-            assert is_named or (one.annotation and ast.unparse(one.annotation) in NUMBERS), builder.name
+        for argument in (*builder.args.args, *builder.args.kwonlyargs):
+            is_named = (builder.name, argument.arg) in NAMES
+            assert is_named or (argument.annotation and ast.unparse(argument.annotation) in NUMBERS), (
+                builder.name
+            )
 
 
 def test_a_round_shows_nothing_that_was_written_in_it() -> None:

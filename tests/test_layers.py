@@ -226,7 +226,7 @@ def imports(file: Path) -> Iterator[tuple[str, int]]:
 
 
 def _started(words: Sequence[ast.expr]) -> Iterator[tuple[str, int]]:
-    """Yield what a command line starts by its name; a name with a dot is seen as a string anyway."""
+    """Yield the modules a command line starts by name; a name with a dot is seen as a string anyway."""
     texts = [word.value if isinstance(word, ast.Constant) else None for word in words]
     for flag, name, word in zip(texts, texts[1:], words[1:], strict=False):
         if flag == "-m" and isinstance(name, str) and "." not in name:
@@ -234,7 +234,7 @@ def _started(words: Sequence[ast.expr]) -> Iterator[tuple[str, int]]:
 
 
 def _may_import(package: str, module: str) -> bool:
-    return any(module == one or module.startswith(f"{one}.") for one in MAY_IMPORT[package])
+    return any(module == allowed or module.startswith(f"{allowed}.") for allowed in MAY_IMPORT[package])
 
 
 def violations(root: Path) -> list[str]:
@@ -314,7 +314,7 @@ def test_an_import_around_a_door_is_found(tmp_path: Path) -> None:
 
 def test_no_room_is_crowded(root: Path) -> None:
     folders = {file.parent for package in ROOMS for file in (root / package).rglob("*.py")}
-    sizes = {str(one.relative_to(root)): len(list(one.glob("*.py"))) for one in folders}
+    sizes = {str(folder.relative_to(root)): len(list(folder.glob("*.py"))) for folder in folders}
     assert {name: size for name, size in sizes.items() if size > MOST_FILES} == {}
 
 

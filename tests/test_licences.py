@@ -1,4 +1,4 @@
-"""What is installed beside the product is free to use for anything: licences that ask nothing back."""
+"""Licences of installed packages: permissive, or named with a reason."""
 
 import re
 from importlib.metadata import PackageMetadata, PackageNotFoundError, metadata
@@ -20,7 +20,7 @@ EXCEPTIONS = {
     "unidecode": "acl-anthology asks for it, for ids of persons; nothing of ours imports it",
     "marisa-trie": "the part under the LGPL is under BSD as well; language-data brings it",
 }
-# What says nothing of its licence where programs look, with what its own files say.
+# Packages without a licence in their metadata, with the licence in their files.
 SILENT = {
     "detect-agent": "Apache-2.0",
     "grobid-client-python": "Apache-2.0",
@@ -36,11 +36,15 @@ def listed(root: Path) -> list[str]:
 
 
 def licence_of(found: PackageMetadata) -> str:
-    """Return what a package says of its licence, "" where it says nothing."""
+    """Return the licence that a package declares, "" for none."""
     if "License-Expression" in found:
         return found["License-Expression"]
     classifiers = found.get_all("Classifier") or []
-    told = "; ".join(one.rpartition("::")[2].strip() for one in classifiers if one.startswith("License ::"))
+    told = "; ".join(
+        classifier.rpartition("::")[2].strip()
+        for classifier in classifiers
+        if classifier.startswith("License ::")
+    )
     written = found["License"] if "License" in found else ""  # noqa: SIM401 - the type of it has no `get`
     return told or written.partition("\n")[0]
 

@@ -40,7 +40,7 @@ SUSPECT, DEAREST = 1.5, 100.0
 LIKE_BEFORE = 1.6
 LOOKS = 3
 MOST_PUMPS = 40
-# What ends a text: nothing that a pattern may wait for, each kind of character, all of ASCII.
+# Endings of a text: nothing that a pattern may wait for, each kind of character, all of ASCII.
 ENDS = ("\x01", "\x01éa1A \n\x01", "".join(map(chr, range(32, 127))) + "\n\x01")
 
 
@@ -221,7 +221,7 @@ def all_patterns() -> tuple[Found, ...]:
 
 
 class Slow(NamedTuple):
-    """How a pattern was too slow: its cost in times of the plain pattern's, its growth, and the text."""
+    """A pattern that is too slow: its cost relative to the plain pattern, its growth, and the text."""
 
     times_plain: float
     growth: float
@@ -229,7 +229,7 @@ class Slow(NamedTuple):
 
 
 def slowest(found: Found) -> Slow | None:
-    """Return how a pattern is slow by the first text that shows it, None where it is linear."""
+    """Return the first text on which a pattern is slow, None where it is linear."""
     for pump in islice(dict.fromkeys(pumps(found.pattern, is_search=not found.is_anchored)), MOST_PUMPS):
         costs = []
         for end in ENDS:
@@ -249,7 +249,7 @@ def _times_plain(found: Found, text: str, length: int) -> float:
 
 
 def _growth(found: Found, pump: Pump, before: float, end: str) -> Slow | None:
-    """Return how the cost of a pattern grows, None where it is in proportion to the text."""
+    """Return the growth of a pattern's cost, None where it is in proportion to the text."""
     times = _times_plain(found, pump.text(LONG, end), LONG)
     if times > DEAREST:
         return Slow(times, 0, pump.text(30, end))

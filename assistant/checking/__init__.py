@@ -1,6 +1,6 @@
 """From a draft to a checked answer: citations, claims, scores and refusals."""
 
-from assistant.checking.answer import check, is_off, relevance_said, with_relevance
+from assistant.checking.answer import check, describe_relevance, is_off, with_relevance
 from assistant.checking.carried import Mend, exchanges_names, with_found
 from assistant.checking.citations import (
     check_sentences,
@@ -36,9 +36,9 @@ from assistant.checking.thresholds import KindLimits, thresholds
 __all__ = [
     "NOWHERE", "WORD_BESIDE", "Carrier", "KindLimits", "Mend", "ScoreWord", "Statement", "SupportCheck",
     "SupportReader", "SupportScorer", "SupportWeights", "about", "check", "check_sentences",
-    "citation_quality", "close_text", "exchanges_names", "hold_back", "is_off", "is_weak",
-    "normalise_labels", "open_scorer", "overlap_word", "plain_claim", "read_draft", "read_statement",
-    "refuse", "relevance_said", "said", "score_attribution", "score_digits", "stem", "support_weights",
+    "citation_quality", "close_text", "describe_relevance", "exchanges_names", "hold_back", "is_off",
+    "is_weak", "normalise_labels", "open_scorer", "overlap_word", "plain_claim", "read_draft",
+    "read_statement", "refuse", "said", "score_attribution", "score_digits", "stem", "support_weights",
     "support_word", "thresholds", "with_coverage", "with_found", "with_relevance", "without_labels",
     "word_lists"
 ]  # fmt: skip

@@ -38,7 +38,7 @@ _NOT_LETTERS = re.compile(r"[\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class _Cited:
-    """What is cited, as far as numbers and names are looked for in it."""
+    """The cited text, prepared for looking up numbers and names."""
 
     numbers: tuple[Quantity, ...]
     glued: frozenset[str]

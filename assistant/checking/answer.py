@@ -145,7 +145,7 @@ def with_relevance(answer: Answer, query: str, evidence: Evidence, encoder: Enco
     if answer.refusal or not answer.cited_labels or not claims or not subject_stems(query):
         return answer
     if foreign_language(answer.text) or foreign_language(query):
-        return answer  # What was learned in English says nothing of it.
+        return answer  # The relevance score was learned in English.
     titles = {paper.label: paper.paper.title for paper in evidence.papers}
     named = [titles.get(one.labels[0], "") if one.labels else "" for one in answer.sentences if one.claim]
     try:
@@ -157,7 +157,7 @@ def with_relevance(answer: Answer, query: str, evidence: Evidence, encoder: Enco
     return replace(answer, relevance=round(relevance, 4))
 
 
-def relevance_said(relevance: float) -> str:
+def describe_relevance(relevance: float) -> str:
     """Return in words how far an answer with this relevance is to the point."""
     bars = thresholds().relevance
     if relevance < bars.partial:

@@ -18,7 +18,7 @@ from assistant.checking.thresholds import thresholds
 from assistant.records import AnswerSentence, Evidence, LabelledPaper
 from corpus.text import words
 
-# What is mended: nothing, claims without a citation, or also claims that nothing supports.
+# The claims that the check mends: none, those without a citation, or also those that nothing supports.
 Mend = Literal["nothing", "citations", "claims"]
 
 _ALIKE = 0.9  # share of words, in order, from which two sentences say the same
@@ -305,7 +305,7 @@ def _directions(text: str) -> frozenset[int]:
 
 
 def _aligned(said: Sequence[str], told: Sequence[str]) -> int:
-    """Return how many words two texts have in common in the same order (their longest common subsequence)."""
+    """Return the length of the longest common subsequence of two texts, in words."""
     said, told = [one.lower() for one in said], [one.lower() for one in told]
     before = [0] * (len(told) + 1)
     for one in said:

@@ -49,7 +49,7 @@ LONGEST_RANGE = 15
 # Leads a citation to a passage: from its label, the claim and the paper.
 Resolve = Callable[[int, str, LabelledPaper], Citation]
 SHORTEST_CLAIM = 3
-# What is bold or emphasised as a whole, on a line of its own, is a heading in all but name.
+# A line that is bold or emphasised as a whole is a heading in all but name.
 _BOLD_LINE = re.compile(r"(?:[-*+]\s+|\d{1,2}[.)]\s+)?(\*\*|__)[^*_\n]{1,120}\1:?", re.DOTALL)
 _SOURCES = (
     r"(?:papers?|passages?|sources?|documents?|texts?|excerpts?|evidence|abstracts?|collection|material)"

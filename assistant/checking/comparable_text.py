@@ -1,4 +1,4 @@
-"""What a sentence says that can be compared: its words, numbers, names, negations and directions."""
+"""The comparable content of a sentence: words, numbers, names, negations and directions."""
 
 import re
 import tomllib
@@ -128,7 +128,7 @@ def read_statement(sentence: str) -> Statement:
 
 
 def stem(word: str) -> str:
-    """Return what the forms of a word have in common: "studies" and "studied" give "stud"."""
+    """Strip suffixes from a word so that its forms share a stem: "studies" and "studied" give "stud"."""
     word = _POSSESSIVE.sub("", word)
     for suffix in (*_SUFFIXES, *_ENDINGS):
         if word.endswith(suffix) and len(word) - len(suffix) >= (3 if suffix == "s" else 4):
@@ -152,7 +152,7 @@ def is_negation(word: str) -> bool:
 
 
 def _negations(tokens: Sequence[re.Match[str]], lowered: Sequence[str]) -> tuple[int, frozenset[str]]:
-    """Return how many negations there are, and the stems that they reach: the next few of their clause."""
+    """Count negations and return the stems within their reach: the next few words of the clause."""
     function = word_lists().function
     count, reach, negated = 0, 0, set[str]()
     for token, word in zip(tokens, lowered, strict=True):

@@ -33,7 +33,7 @@ _LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\(\s*(?:<[^>\n]{0,1000}>|[^()\s]{1,10
 
 @dataclass(frozen=True, slots=True)
 class ReadDraft:
-    """What can be read of a draft, and what was wrong with it."""
+    """The readable text of a draft, and its problems."""
 
     text: str
     problems: tuple[DraftProblem, ...]

@@ -1,4 +1,4 @@
-"""What is compared between a claim and the sentences that may carry it, as numbers for the support score."""
+"""Features of a claim and the sentences that may support it, as numbers for the support score."""
 
 import math
 import re
@@ -20,7 +20,7 @@ UNNAMED_DENIAL = 0.2
 LENGTH_COST = 0.002
 LONGEST_TEXT = 1000
 MANY_READ = 30  # sentences of evidence of which the few that the network reads tell nothing of their own
-# What the network's number is taken for where a sentence says the claim word for word; others are cut there.
+# The network's number for a sentence that says the claim word for word; others are capped at it.
 SURE_NUMBER = 6.0
 QUOTED = 0.8  # of the sentence that holds all of a claim, so that no "it is false that" stands before it
 # Labels and addresses are no part of what is claimed.

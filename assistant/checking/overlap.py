@@ -1,4 +1,4 @@
-"""How well a claim is carried by the text it cites, by the words they share.
+"""Support of a claim by the text it cites, measured by shared words.
 
 These are rouge_score's figures, and tests compare them with it; its import takes two seconds, which somebody
 who asks in a terminal would wait for.
@@ -39,7 +39,7 @@ def score_digits(score: float) -> str:
     return f"{int(min(1.0, max(0.0, score)) * 100 + 1e-9) / 100:.2f}"
 
 
-# How the word beside a score is found, by the score's name.
+# The function for the word beside a score, by the score's name.
 WORD_BESIDE: dict[str, Callable[[float], ScoreWord]] = {"overlap": overlap_word, "support": support_word}
 
 
@@ -63,7 +63,7 @@ def _word(score: float, bars: Bars) -> ScoreWord:
 
 
 def likeness(claim: str, sentence: str) -> float:
-    """Return how like two texts are: ROUGE-1 F1, 0..1."""
+    """Return the ROUGE-1 F1 of two texts, 0..1."""
     words_of_claim, words_of_sentence = _words_of(claim), _words_of(sentence)
     shared = _shared(words_of_claim, words_of_sentence)
     if not shared:

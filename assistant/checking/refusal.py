@@ -1,4 +1,4 @@
-"""What a reader is told where the corpus cannot answer, and when nothing that was written holds."""
+"""Refusals: the message where the corpus cannot answer, or where nothing written holds."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""How well evidence carries a claim, 0..1: calibrated, from words, meaning, numbers, names and negations.
+"""The support score, 0..1: calibrated, from words, meaning, numbers, names and negations.
 
 What is compared is in features.py, beside it the number of a network that reads claim and evidence together;
 what each counts stands on the card of the learned part (`assistant/learned/support.py`), which
@@ -65,7 +65,7 @@ def capped(score: float, features: Mapping[str, float]) -> float:
 
 
 class Entailment(Protocol):
-    """What tells how likely a text entails a claim, 0..1."""
+    """A model that scores how likely a text entails a claim, 0..1."""
 
     @property
     def name(self) -> str: ...
@@ -75,7 +75,7 @@ class Entailment(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """How well a claim is carried, 0..1, and which of the sentences carries it best; None of no sentences."""
+    """The support of a claim, 0..1, and the index of the best sentence; None without sentences."""
 
     score: float
     sentence: int | None
@@ -135,7 +135,7 @@ class SupportScorer:
         return [support.score for support in self.reader().weigh(claims, evidence)]
 
     def reader(self) -> "SupportReader":
-        """Return what reads one answer: within it each text is encoded once."""
+        """Return a reader for one answer, which encodes each text once."""
         return SupportReader(self.encoder, self.entailment)
 
 
@@ -179,7 +179,7 @@ class SupportReader:
         evidence: Sequence[Sequence[str]],
         about: Sequence[str] | None = None,
     ) -> list[Compared | None]:
-        """Return what the score is made of, None for a claim or evidence without words."""
+        """Compute the parts of each support score, None for a claim or evidence without words."""
         asked = [
             _Asked(claim, few[:MOST_SENTENCES], whose)
             for claim, few, whose in zip(claims, evidence, about or [""] * len(claims), strict=True)

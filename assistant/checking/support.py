@@ -82,7 +82,7 @@ class SupportCheck:
         return Carrier(place.passage.id, place.index, place.text, support.score)
 
     def _together(self, sentence: AnswerSentence, alone: Mapping[int, float]) -> float | None:
-        """Return how well all that a sentence cites carries it: never less than one of them does."""
+        """Return the support by all citations together, at least the highest by one of them."""
         if len(alone) < 2:
             return next(iter(alone.values()), None)
         (all_of_them,) = self._support([(sentence.claim, tuple(alone))])
@@ -117,7 +117,7 @@ class SupportCheck:
         )
 
     def _alone(self, sentence: AnswerSentence) -> dict[int, float]:
-        """Return how well each label alone carries the whole sentence."""
+        """Score the whole sentence against each label alone."""
         if len(sentence.citations) == 1 and sentence.citations[0].claim == sentence.claim:
             return {sentence.citations[0].label: sentence.citations[0].support or 0.0}
         labels = _labels(sentence)
@@ -141,7 +141,7 @@ class SupportCheck:
         return frozenset(alone.keys() - spared)
 
     def _support(self, asked: Sequence[tuple[str, tuple[int, ...]]]) -> list[Support]:
-        """Return how well all that the labels of each claim stand for carries it; each is weighed once."""
+        """Score each claim against all passages of its labels; each pair is scored once."""
         for one in asked:
             if one not in self._known and (quoted := self._quoted_row(*one)) is not None:
                 self._known[one] = Support(1.0, quoted)
@@ -153,7 +153,7 @@ class SupportCheck:
         return [self._known[one] for one in asked]
 
     def _quoted_row(self, claim: str, labels: tuple[int, ...]) -> int | None:
-        """Return which of the sentences that labels stand for is a table's row, of which a claim is cells."""
+        """Return the number of the evidence sentence that is a table row and holds the claim's cells."""
         places = (place for label in labels for place in self._places[label])
         return next((number for number, place in enumerate(places) if _is_row(place, claim)), None)
 
@@ -190,7 +190,7 @@ def _places(paper: LabelledPaper) -> tuple[_Place, ...]:
 
 
 def about(paper: Paper) -> str:
-    """Return what names a paper: who cites it may say its title, its authors and its year."""
+    """Return the text that names a paper in a claim: title, authors, venue and year."""
     names = [author.name for author in paper.authors]
     return " ".join([paper.title, *names, paper.venue, str(paper.year or "")])
 

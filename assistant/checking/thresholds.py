@@ -40,7 +40,7 @@ class RefusalThresholds(_Table):
 
 
 class KindLimits(_Table):
-    """How likely the first sentence of a kind of answer has to be, and each further one; and how many.
+    """Thresholds of a kind of answer: the chances of its first and further sentences, and their number.
 
     `share` is what a further sentence has of the first one's chance at least.
     """
@@ -52,7 +52,7 @@ class KindLimits(_Table):
 
 
 class ExtractiveLimits(_Table):
-    """What the writer without a model uses, for each kind of answer.
+    """Thresholds of the writer without a model, for each kind of answer.
 
     `alike` is the cosine of two sentences that say the same.
     """

@@ -266,8 +266,8 @@ def print_references(answer: Answer, evidence: Evidence) -> None:
         if labelled := evidence.paper(label):
             scores = ", ".join(
                 (
-                    wording.score_said("overlap", _lowest(answer, label, "overlap")),
-                    wording.score_said("support", _lowest(answer, label, "support")),
+                    wording.describe_score("overlap", _lowest(answer, label, "overlap")),
+                    wording.describe_score("support", _lowest(answer, label, "support")),
                 )
             )
             title, identifier = escape(labelled.paper.title), escape(labelled.paper.id)

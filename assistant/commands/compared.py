@@ -112,7 +112,7 @@ def print_comparison(comparison: Comparison) -> None:
         show(f"[{labelled.label}] {labelled.paper.title} {labelled.paper.id}, not cited")
     found = differences(comparison)
     if found.has_any:
-        lines = (*said.common_said(found), *said.alone_said(found), *said.stated_said(found))
+        lines = (*said.describe_common(found), *said.describe_distinct(found), *said.describe_stated(found))
         show("\nIn common and apart", "bold")
         for line in lines:
             show(f"- {line}")
@@ -127,10 +127,10 @@ def _print_checks(comparison: Comparison) -> None:
         warn(remark)
     grid = element_grid(comparison)
     if not grid.is_empty:
-        say(said.grid_said(grid))
+        say(said.describe_grid(grid))
     seconds = f"{sum(step.seconds for step in comparison.seconds):.1f} s"
     usage = comparison.usage
     spent = wording.spent(usage.prompt_tokens, usage.completion_tokens, usage.price)
-    calls = said.calls_said(comparison)
+    calls = said.describe_calls(comparison)
     facts = [comparison.provenance.generator, seconds, *calls, *spent, wording.checked(comparison.answer)]
     say(", ".join(fact for fact in facts if fact))

@@ -61,7 +61,7 @@ from corpus.store import Corpus, ElementStore
 from corpus.wording import joined
 
 _ANY_DESCRIPTION = "description"
-# What a shell reports of a program that was interrupted.
+# The exit code that a shell reports for an interrupted program.
 INTERRUPTED = 130
 
 
@@ -78,14 +78,16 @@ _Keep = Annotated[
 ]
 _WITHOUT_HELP = "Leave a part of a model's method out: elements, increments or reflection. Can be repeated."
 _Without = Annotated[list[str] | None, typer.Option(help=_WITHOUT_HELP)]
-_TRAIL_HELP = "Write it to this file: .json, .md, .html, .tex, .bib, .csv, .ris or .csl. Can be repeated."
+_TRAIL_HELP = (
+    "Write it to this file: .json, .md, .html, .docx, .rdf, .tex, .bib, .csv, .ris or .csl. Can be repeated."
+)
 _Trails = Annotated[list[Path] | None, typer.Option(help=_TRAIL_HELP)]
 _Resume = Annotated[str, typer.Option(help="Go on with this stored comparison, which was not finished.")]
 
 
 @dataclass(frozen=True, slots=True)
 class _Wish:
-    """What is to be compared and by what: as the options say, or as a stored comparison was begun."""
+    """The requested comparison and its writer, from the options or from a stored comparison."""
 
     request: ComparisonRequest
     generator: str
@@ -224,7 +226,7 @@ def _corpus(library: Library, begun: StoredComparison | None) -> Corpus:
 
 
 def _planned(comparer: Comparer, wanted: ComparisonRequest) -> Planned:
-    """Return what a comparison will take; raises AssistantError with all that is wrong with the request."""
+    """Return the plan of a comparison; raises AssistantError that lists every fault of the request."""
     try:
         return comparer.plan(wanted)
     except ComparisonError as error:
@@ -253,9 +255,9 @@ def _print_plan(planned: Planned, generator: ComparativeGenerator) -> None:
         say(f"[{one.label}] {one.paper.title} {one.paper.id}")
     for remark in planned.remarks:
         warn(remark)
-    if reused := said.reused_said(planned):
+    if reused := said.describe_reuse(planned):
         say(reused)
-    say(f"Compared by {generator.label}. {said.budget_said(planned.budget)}")
+    say(f"Compared by {generator.label}. {said.describe_budget(planned.budget)}")
 
 
 def _ask_to_go_on() -> None:

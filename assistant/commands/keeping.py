@@ -38,6 +38,7 @@ from assistant.storage import (
     tidy_title,
 )
 from assistant.trail import library_named
+from corpus.command_line import new_app
 from corpus.wording import counted
 
 Identifier = Annotated[str, typer.Argument(help="Its id, as the list shows it.")]
@@ -45,7 +46,7 @@ Identifier = Annotated[str, typer.Argument(help="Its id, as the list shows it.")
 
 @dataclass(frozen=True, slots=True)
 class StoredKind:
-    """What is particular to one kind of stored thing, which has `part`s.
+    """The particulars of one kind of stored record, which has `part`s.
 
     `row` makes of a summary what a list shows between title and time, `find` reads a thing by its id, and
     `keep` stores that of a file and returns it with how many parts it has.
@@ -67,7 +68,7 @@ class StoredKind:
 
 def commands_for(kind: StoredKind) -> typer.Typer:
     """Return the commands that list, show, rename, delete, import and export what is stored of a kind."""
-    app = typer.Typer(
+    app = new_app(
         help=f"List, show, rename, delete, import and export stored {kind.name}s.", no_args_is_help=True
     )
     app.command()(export)

@@ -17,10 +17,11 @@ from assistant.commands.printing import JsonOption, err, failing, out, print_jso
 from assistant.libraries import Libraries, LibraryLimits
 from assistant.records import AssistantError
 from assistant.storage import LibraryStore, StoredLibrary
+from corpus.command_line import new_app
 from corpus.settings import read_settings
 from corpus.wording import counted
 
-libraries = typer.Typer(
+libraries = new_app(
     help="List, show, rename, export and delete the libraries that visitors keep.", no_args_is_help=True
 )
 

@@ -22,9 +22,10 @@ from assistant.models import (
     receiver,
 )
 from assistant.records import AssistantError
+from corpus.command_line import new_app
 from corpus.settings import Settings, read_settings
 
-app = typer.Typer(
+app = new_app(
     help="List the language models that can be chosen as writers, and fetch weights of small ones.",
     invoke_without_command=True,
 )

@@ -1,4 +1,4 @@
-"""What commands open: the corpus with its encoder, files, the store; and the options of how models write."""
+"""Resources that commands open (corpus, encoder, files, stores), and the options of models."""
 
 import os
 import time
@@ -40,7 +40,7 @@ Chosen = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """What answers questions; `loading` is the seconds it took to open."""
+    """The opened corpus and encoder; `loading` is the seconds it took."""
 
     settings: Settings
     encoder: Encoder
@@ -58,7 +58,7 @@ def open_library() -> Library:
 
 
 def corpus_at(library: Library) -> Callable[[Mapping[str, int]], Corpus]:
-    """Return what opens the corpus at recorded versions of its tables, each once; it raises CorpusError."""
+    """Return a cached opener of the corpus at recorded table versions, which raises CorpusError."""
 
     @cache
     def opened(versions: tuple[tuple[str, int], ...]) -> Corpus:
@@ -103,7 +103,7 @@ def find_trail(source: str) -> Conversation | Comparison:
 
 
 def with_stored_notes(found: Trail, store: ConversationStore | ComparisonStore, identifier: str) -> Trail:
-    """Return what is stored with what its owner has marked in the papers it cites, if that can be read."""
+    """Add the owner's notes on the cited papers to a trail, if they can be read."""
     try:
         with opened_reading() as reading:
             return with_notes(reading, store.owner_of(identifier) or OWNER, found)
@@ -138,7 +138,7 @@ def stored_conversation(identifier: str) -> Conversation | None:
 
 
 def read_trail(path: Path) -> Conversation | Comparison:
-    """Return what a file holds, a conversation or a comparison; raises AssistantError."""
+    """Read a conversation or a comparison from a file; raises AssistantError."""
     return trail_from_json(_read_file(path))
 
 
@@ -184,7 +184,7 @@ def chosen_of(
     max_tokens: int | None,
     penalty: float | None,
 ) -> Chosen:
-    """Return what was chosen by the options by which a command has a model write."""
+    """Collect the model parameters that were given as options."""
     return {
         "temperature": temperature,
         "top_p": top_p,

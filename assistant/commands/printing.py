@@ -1,4 +1,4 @@
-"""What commands print: results on standard output, everything said on the way on standard error."""
+"""Output of commands: results on standard output, messages on standard error."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -12,11 +12,12 @@ from assistant.commands.opening import OWNER, opened_reading
 from assistant.commands.printing import JsonOption, err, failing, out, print_json, say
 from assistant.records import AssistantError
 from assistant.storage import READING_KINDS
+from corpus.command_line import new_app
 from corpus.wording import counted
 
 Owner = Annotated[str, typer.Option(help="Whose.")]
 
-app = typer.Typer(
+app = new_app(
     help="List, export and delete what readers keep of papers: notes, reading lists, what they follow.",
     no_args_is_help=True,
 )

@@ -35,7 +35,7 @@ LONGEST_TITLE = 60
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What has happened in a comparison so far; `candidates` and `votes` are those of the round under way."""
+    """The progress of a comparison; `candidates` and `votes` are those of the current round."""
 
     planned: Planned
     elements: tuple[KeyElements, ...] = ()
@@ -102,25 +102,25 @@ def _style(candidate: Candidate) -> str:
 def candidate_line(candidate: Candidate, votes: int, mark: str = "") -> str:
     """Return a candidate with its votes as dots, and what is wrong with it."""
     dots = f" {'●' * votes}" if votes else ""
-    faults = " ".join(said.faults_said(candidate))
+    faults = " ".join(said.describe_faults(candidate))
     return f"candidate {candidate.number}{mark}{dots}" + (f". {faults}" if faults else "")
 
 
 def step_lines(before: Progress, event: ComparisonEvent) -> Iterator[str]:
-    """Yield what an event is in plain lines, for what is no terminal."""
+    """Yield plain lines for an event, for output that is not a terminal."""
     match event:
         case Extracted(elements):
             yield _elements_line(before.after(event), elements)
         case Sampled(number, candidate):
             yield f"Round {number}: {candidate_line(candidate, 0, ' is written')}"
         case Voted(number, vote):
-            yield f"Round {number}: {said.vote_said(vote)}"
+            yield f"Round {number}: {said.describe_vote(vote)}"
         case RoundFinished(finished):
             yield _round_line(before, finished)
 
 
 def _elements_line(progress: Progress, newest: KeyElements | None = None) -> str:
-    """Return how many texts are read, the description among them."""
+    """Return a line with the number of texts read, the description among them."""
     read = f"Key elements: {len(progress.elements)} of {len(progress.planned.papers) + 1} texts read"
     if newest is None:
         unread = sum(bool(one.problem) for one in progress.elements)
@@ -131,7 +131,7 @@ def _elements_line(progress: Progress, newest: KeyElements | None = None) -> str
 
 
 def _round_line(progress: Progress, one: Round) -> str:
-    said_of_it = said.round_said(one)
+    said_of_it = said.describe_round(one)
     return f"Round {one.number} of {progress.planned.rounds}: {said_of_it}{_named(progress, one.number)}"
 
 
@@ -145,7 +145,7 @@ def _named(progress: Progress, number: int) -> str:
 
 
 def working_line(working: Working) -> str:
-    """Return how many calls were made, and what they cost."""
+    """Return a line with the number of model calls and their cost."""
     usage = working.usage
     spent = wording.spent(usage.prompt_tokens, usage.completion_tokens, usage.price)
     kept = f"{working.recorded} of them before" if working.recorded else ""

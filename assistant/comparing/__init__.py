@@ -65,19 +65,19 @@ from assistant.comparing.records import (
 from assistant.comparing.wording import (
     DIFFERENCES_NOTE,
     ORDERS,
-    alone_said,
-    budget_said,
-    candidate_said,
-    common_said,
     comparison_facts,
-    faults_said,
-    grid_said,
-    options_said,
-    reused_said,
-    round_said,
-    stated_said,
-    vote_said,
-    written_said,
+    describe_budget,
+    describe_candidate,
+    describe_common,
+    describe_distinct,
+    describe_faults,
+    describe_grid,
+    describe_method,
+    describe_options,
+    describe_reuse,
+    describe_round,
+    describe_stated,
+    describe_vote,
 )
 
 __all__ = [
@@ -89,9 +89,9 @@ __all__ = [
     "GridRow", "KeyElement", "KeyElements", "PaperOrder", "Planned", "PromptedComparer",
     "ReflectiveGenerator", "Round", "RoundFinished", "Sampled", "SourceText", "Task", "TextKind",
     "TooLongError", "UnusableRoundError", "Vote", "Voted", "WorkCall", "Working", "admit_comparison",
-    "alone_said", "budget_said", "candidate_said", "check_applicable", "common_said", "comparison_facts",
-    "differences", "element_grid", "faults_said", "form_asked_for", "grid_said", "named_twice",
-    "open_comparative_generator", "options_said", "render_description", "reused_said", "round_said",
-    "same_material", "shortenings", "stated_said", "summary_words", "task_name", "vote_said",
-    "with_description", "with_passages", "written_said"
+    "check_applicable", "comparison_facts", "describe_budget", "describe_candidate", "describe_common",
+    "describe_distinct", "describe_faults", "describe_grid", "describe_method", "describe_options",
+    "describe_reuse", "describe_round", "describe_stated", "describe_vote", "differences", "element_grid",
+    "form_asked_for", "named_twice", "open_comparative_generator", "render_description", "same_material",
+    "shortenings", "summary_words", "task_name", "with_description", "with_passages"
 ]  # fmt: skip

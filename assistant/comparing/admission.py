@@ -1,4 +1,4 @@
-"""Which comparisons are taken, what is wrong with the others, and the texts that are read for them."""
+"""Admission of comparisons: their checks, and the texts that are read for them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -61,7 +61,7 @@ class Summarizer:
         self._ledger = ledger
 
     def grow(self, steps: Sequence[ComparisonStep]) -> Iteration[ComparisonEvent, None, tuple[Round, ...]]:
-        """Yield what happens in the rounds of `steps`, then return them all; raises ModelError.
+        """Yield the events of the rounds of `steps`, then return the rounds; raises ModelError.
 
         Raises UnusableRoundError when all samples of a round cite nothing.
         """

@@ -29,7 +29,7 @@ from corpus.text import words
 
 # A summary of thirty papers has about 2,000 words.
 LONGEST_SUMMARY = 30_000
-# What may stand at the end of a summary that was written to its end.
+# Endings of a complete summary.
 _ENDS = (".", "!", "?", "]", ")", "”", '"', "’")
 
 

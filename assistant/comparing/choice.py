@@ -23,7 +23,7 @@ def open_comparative_generator(
     through: Callable[[ChatModel], ChatModel] | None = None,
     messages: SummaryMessages = incremental_messages,
 ) -> ComparativeGenerator:
-    """Return what compares under that name; raises AssistantError when it cannot be chosen.
+    """Open the comparative generator `name`; raises AssistantError when it cannot be chosen.
 
     `parameters` are for generators that ask a model; `session` is who asks, for the limits on calls;
     `on_cost` is told what each call has cost; what `through` returns of the model is asked in its place.

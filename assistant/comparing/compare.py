@@ -69,7 +69,7 @@ class Comparer:
         self._extractor = KeyElementExtractor(generator, kept)
 
     def plan(self, request: ComparisonRequest) -> Planned:
-        """Return what a comparison will read and take; raises ComparisonError when it cannot be taken up."""
+        """Plan the papers and calls of a comparison; raises ComparisonError when it is not admitted."""
         return self._prepare(request, CallLedger()).planned
 
     def compare(
@@ -106,7 +106,7 @@ class Comparer:
         checker: SummaryChecker,
         ledger: CallLedger,
     ) -> Iteration[ComparisonEvent, None, tuple[tuple[Round, ...], ReadSummary | Candidate]]:
-        """Yield what happens while the summary is written, then return its rounds and what it came to."""
+        """Yield the events of writing the summary, then return its rounds and the best result."""
         if isinstance(self.generator, ReflectiveGenerator):
             summarizer = Summarizer(self.generator, run.options, executor, checker, ledger)
             rounds = yield from summarizer.grow(steps)
@@ -183,7 +183,7 @@ class _Run:
 
 
 def _steps(run: _Run, elements: Mapping[int, KeyElements]) -> list[ComparisonStep]:
-    """Return what each round is written from: one more paper each, or all at once (an ablation)."""
+    """Return the input of each round: one more paper each, or all at once (an ablation)."""
     papers = len(run.sources) - 1
     ends = _ends(run.options, papers)
     steps = []
@@ -231,7 +231,7 @@ def _cited_evidence(
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a comparison has come to."""
+    """The outcome of a comparison."""
 
     papers: int
     elements: tuple[KeyElements, ...]

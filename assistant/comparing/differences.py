@@ -1,4 +1,4 @@
-"""What compared papers have in common and what only one of them names, read from their elements and topics.
+"""Similarities and differences of compared papers, read from their elements and topics.
 
 Nothing more is claimed: what the elements of a paper do not name may stand elsewhere in its text.
 """
@@ -54,7 +54,7 @@ class NamedThing:
 
 @dataclass(frozen=True, slots=True)
 class ElementStated:
-    """Which papers state an element and which do not; papers that could not be read are in neither.
+    """The papers that state an element and those that do not, without unreadable ones.
 
     `weak` are those of `not_stated` for which something was written that the text does not carry.
     """
@@ -67,7 +67,7 @@ class ElementStated:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """What more than half of the papers name, the most common first, and what one alone names, by its label.
+    """The things that most papers name, the most common first, and those that one alone names.
 
     `papers` are the labels of all whose elements could be read; `absence` is what the grid's empty cells say.
     """
@@ -86,7 +86,7 @@ class Differences:
 
 
 def differences(comparison: Comparison) -> Differences:
-    """Return what is common to the papers of a comparison, and what only one of them names or states."""
+    """Find the things and elements that the papers share and those only one has."""
     grid = element_grid(comparison)
     papers = {one.label: one.paper for one in comparison.evidence.papers}
     stated = {
@@ -115,13 +115,13 @@ def _stated(grid: Grid, name: ElementName) -> ElementStated:
 
 
 class _Named:
-    """What one text names: the runs of words in its elements, and its topics."""
+    """The names in one text: the word sequences of its elements, and its topics."""
 
     def __init__(self, texts: Sequence[str], short: "ShortForms", paper: Paper | None = None) -> None:
         topics, people = (paper.topics, paper.authors) if paper else ((), ())
         self._short = short
         self.topics = {short.key(topic.name): topic for topic in topics if topic.kind in KINDS}
-        # How a term is written in the elements, with how often, by its stems.
+        # The spellings of a term in the elements, with their counts, by its stems.
         self.terms: dict[Key, Counter[str]] = defaultdict(Counter)
         # A title's words are its paper's own; they weigh, but alone they are nothing that its elements name.
         self._title = set(_windows(short.key(paper.title))) if paper else set()
@@ -136,7 +136,7 @@ class _Named:
         return key in self._runs
 
     def weight(self, key: Key) -> tuple[bool, int]:
-        """Return how much it names something, to be compared; nothing it names but once weighs much."""
+        """Return a sort key of how prominently the paper names `key`."""
         mentions = self.terms[key].total() if key in self.terms else 0
         return key in self.topics, (mentions + 2 * (key in self._title)) * len(key)
 
@@ -157,7 +157,7 @@ class _Named:
 
 
 class NamedThings:
-    """What papers name, given by label as texts and record, by what it is and by who names it."""
+    """The things that papers name; each paper is given by its label, element texts and record."""
 
     def __init__(self, papers: Mapping[int, tuple[Sequence[str], Paper]], about: str) -> None:
         texts = chain.from_iterable(stated for stated, _ in papers.values())
@@ -166,7 +166,7 @@ class NamedThings:
         self._described = _Named([about], short)
 
     def common(self, among: Set[int]) -> Iterator[NamedThing]:
-        """Yield what more than half of some papers name, the most common first."""
+        """Yield the things that more than half of the papers in `among` name, the most common first."""
         labels = {key: self._naming(key) for key in _keys(self._papers[label] for label in among)}
         within = {key: len(among & set(found)) for key, found in labels.items()}
         wide = [key for key, count in within.items() if count > 1 and 2 * count > len(among)]
@@ -175,7 +175,7 @@ class NamedThings:
         yield from (self._thing(key, labels[key]) for key in whole[:MOST_COMMON])
 
     def alone(self, label: int) -> Iterator[NamedThing]:
-        """Yield what one paper names and no other does, what is most its own first."""
+        """Yield the things that only this paper names, the most characteristic first."""
         one = self._papers[label]
         keys = [key for key in _keys([one]) if one.is_own(key) and self._naming(key) == (label,)]
         keys.sort(key=lambda key: (one.weight(key), key), reverse=True)
@@ -227,7 +227,7 @@ def _windows(key: Key) -> Iterator[Key]:
 
 
 def _usual(written: Counter[str]) -> str:
-    """Return how a term is written most often, without a capital that only a sentence's beginning made."""
+    """Return the most frequent spelling of a term, without a capital that only begins a sentence."""
     usual = min(written, key=lambda text: (-written[text], text))
     lowered = f"{usual[0].lower()}{usual[1:]}"
     return lowered if lowered in written else usual
@@ -330,7 +330,7 @@ def _written_apart(texts: Iterable[str]) -> dict[str, Key]:
 
 
 def _collected(pairs: Iterable[tuple[str, str]]) -> dict[str, Key]:
-    """Return what each short form stands for, without those that stand for several things."""
+    """Map each short form to its full name, leaving out ambiguous ones."""
     found: dict[str, set[Key]] = defaultdict(set)
     for short, name in pairs:
         found[short].add(tuple(stem(token.word) for token in tokens(name)))

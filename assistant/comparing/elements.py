@@ -47,7 +47,7 @@ class KeyElementExtractor:
         self._store = kept
 
     def kept(self, sources: Sequence[SourceText], ledger: CallLedger) -> dict[int, KeptElements]:
-        """Return what earlier comparisons have extracted from these papers, by label.
+        """Return the stored key elements of earlier comparisons for these papers, by label.
 
         What this one asked for itself before it stopped is in its ledger, and its own.
         """

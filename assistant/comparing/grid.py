@@ -40,7 +40,7 @@ GridOrder = Literal["label", "title", "year", "stated"]
 
 @dataclass(frozen=True, slots=True)
 class GridCell:
-    """What one text says to one question, with the sentences that carry it and how well, 0..1.
+    """The answer of one text to one question, with supporting sentences and support, 0..1.
 
     `absence` says in words why there is no text, where there is none.
     """
@@ -68,7 +68,7 @@ class GridCell:
 
     @property
     def mark(self) -> str:
-        """What stands before a text that its paper does not carry, "" before any other."""
+        """The label of a text that its paper does not support, "" for any other."""
         return f"{NOT_CARRIED} (support {score_digits(self.support or 0)})" if self.is_weak else ""
 
     @property
@@ -95,7 +95,7 @@ class GridRow:
 
     @property
     def stated(self) -> int:
-        """How many of the seven are stated."""
+        """The number of stated elements, of seven."""
         return sum(cell.is_stated for cell in self.cells)
 
     def cell(self, name: ElementName) -> GridCell:
@@ -130,7 +130,7 @@ class Grid:
 
     @property
     def not_carried(self) -> int:
-        """How many of the papers' cells hold a text that the paper does not carry; they state nothing."""
+        """The number of the papers' cells with a text that the paper does not support; they state nothing."""
         return sum(cell.is_weak for cell in self._cells)
 
     @property

@@ -1,4 +1,4 @@
-"""What runs the pieces of work of a comparison, and the record of their calls.
+"""The executor of a comparison's tasks, and the ledger of their calls.
 
 What has been asked and answered once is not asked again: a comparison that is gone on with, or replayed,
 runs from its beginning, and each piece of work takes its replies from the record as long as what it would
@@ -96,7 +96,7 @@ class CallLedger:
 
     @property
     def made(self) -> int:
-        """How many calls this comparison has by now, those of runs before among them."""
+        """The number of calls of this comparison so far, with those of earlier runs."""
         return sum(not one.reused for one in self.calls)
 
     @property

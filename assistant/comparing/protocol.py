@@ -26,7 +26,7 @@ class SourceText:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonStep:
-    """What a round is written from: everything extracted so far, and the papers that are `new` in it.
+    """The input of a round: everything extracted so far, and the papers that are `new` in it.
 
     `sources` and `elements` are by label, the description's (0) and those of the papers up to the new ones.
     Without elements (an ablation) the texts themselves are what is compared.
@@ -46,7 +46,7 @@ class ComparisonStep:
 
 
 class ComparativeGenerator(Protocol):
-    """What compares papers: it extracts key elements, and writes in one pass or reflecting on what it wrote.
+    """A comparer: extracts key elements, and writes in one pass or with reflection.
 
     Its methods are called by several threads at once.
     """
@@ -63,32 +63,32 @@ class ComparativeGenerator(Protocol):
 
     @property
     def note(self) -> str:
-        """What readers of its summaries should know of how they are made, "" where nothing."""
+        """A note for readers on how its summaries are made, "" for none."""
         ...
 
     @property
     def elements_version(self) -> str:
-        """What its key elements depend on besides the text: they are kept under this version."""
+        """The version of its key elements, under which they are cached: all they depend on but the text."""
         ...
 
     @property
     def parameters(self) -> Parameters | None:
-        """How its model generates, None where none is asked."""
+        """The generation parameters of its model, None without one."""
         ...
 
     @property
     def at_once(self) -> int:
-        """How many of its calls may be under way at once."""
+        """The most of its calls that may run at once."""
         ...
 
     def budget(
         self, sources: Sequence[SourceText], missing: Collection[int], options: ComparisonOptions
     ) -> Budget:
-        """Return what a comparison takes at most; elements of the labels `missing` are still to extract."""
+        """Return the upper bound of a comparison; elements of the labels `missing` are still to extract."""
         ...
 
     def extract_key_elements(self, source: SourceText, task: Task) -> Mapping[ElementName, str]:
-        """Return what a text states to each of the seven questions; what it does not state is left out.
+        """Extract the text's answers to the seven questions; unanswered ones are left out.
 
         Raises BadReplyError where a model replied in no usable form, twice, and ModelError.
         """
@@ -97,7 +97,7 @@ class ComparativeGenerator(Protocol):
 
 @runtime_checkable
 class SinglePassGenerator(ComparativeGenerator, Protocol):
-    """What compares without a model: nothing is sampled or voted on."""
+    """A comparer without a model, which neither samples nor votes."""
 
     def compose(self, step: ComparisonStep) -> Draft:
         """Return a summary of the papers of a step."""

@@ -26,10 +26,10 @@ from assistant.records import (
 from corpus.records import Paper
 
 ELEMENT_NAMES: tuple[ElementName, ...] = get_args(ElementName)
-# What a text of key elements is taken from.
+# The source of a text for key elements.
 TextKind = Literal["full text", "abstract", "title", "description"]
 PaperOrder = Literal["given", "year", "similarity"]
-# What an ablation leaves out (ChatCite, section 5): the full method is compared with each.
+# The part that an ablation leaves out (ChatCite, section 5): the full method is compared with each.
 Ablation = Literal["elements", "increments", "reflection"]
 # The label of the description of the proposed work; papers are labelled from 1.
 DESCRIPTION = 0
@@ -50,7 +50,7 @@ class ElementEvidence:
 
 @dataclass(frozen=True, slots=True)
 class KeyElement:
-    """What a text says to one of ChatCite's seven questions; "" is a value: not stated in the text.
+    """A text's answer to one of ChatCite's seven questions; "" for one that it does not state.
 
     `support` is how well the evidence carries it, 0..1, None where there is nothing to carry.
     """
@@ -185,7 +185,7 @@ class WorkCall:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonOptions:
-    """How papers are compared: n_s, n_v and n_c of Algorithm 1, the order of the papers, what is left out."""
+    """The options of a comparison: n_s, n_v and n_c of Algorithm 1, the order, and ablations."""
 
     samples: int = 2
     votes: int = 5
@@ -196,7 +196,7 @@ class ComparisonOptions:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRequest:
-    """What is to be compared: papers by their ids, and the description of the proposed work."""
+    """The papers to compare, by id, and the description of the proposed work."""
 
     papers: tuple[str, ...]
     about: str
@@ -205,7 +205,7 @@ class ComparisonRequest:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a comparison takes at most: model calls, tokens and US dollars.
+    """The most that a comparison may take: model calls, tokens and US dollars.
 
     `calls` is what Algorithm 1 makes; `most_calls` also counts every typed reply asked for once more. Tokens
     are estimated from above, for `calls`; `price` is None where the model's is not known.
@@ -222,7 +222,7 @@ class Budget:
         return self.prompt_tokens + self.completion_tokens
 
     def is_used_up(self, calls: int, usage: Usage) -> bool:
-        """Return True if so many calls leave nothing of it; what is free is limited by calls alone."""
+        """Return True if `calls` and `usage` reach the budget; free use is limited by calls alone."""
         if calls >= self.most_calls:
             return True
         if self.price is not None:
@@ -262,7 +262,7 @@ class Comparison:
 
     @property
     def usage(self) -> Usage:
-        """What this comparison cost; calls that an earlier one paid do not count."""
+        """The cost of this comparison; calls paid for by an earlier one do not count."""
         return usage_of(one.call for one in self.calls if not one.reused)
 
     def elements_of(self, label: int) -> KeyElements:
@@ -317,7 +317,7 @@ class RoundFinished:
 
 @dataclass(frozen=True, slots=True)
 class Working:
-    """Event: so many calls have been made of those planned; comes several times a second while work goes on.
+    """Event: `calls` of the planned calls have been made; sent several times a second.
 
     `recorded` of them were found in the record of a run before, and not made again.
     """

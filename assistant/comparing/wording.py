@@ -1,4 +1,4 @@
-"""What a comparison's record says, in plain words for files, screens and the terminal; nothing is escaped."""
+"""A comparison's record in plain words, for files, screens and the terminal; nothing is escaped."""
 
 from collections.abc import Iterable, Iterator
 
@@ -40,13 +40,13 @@ _NAMED_IN = "In the key elements and topics of"
 _KINDS = {"task": "task", "method": "method", "dataset": "data set", "metric": "metric"}
 
 
-def labels_said(labels: Iterable[int]) -> str:
+def format_labels(labels: Iterable[int]) -> str:
     """Return labels as they stand in a summary: "[1][3]"."""
     return "".join(f"[{label}]" for label in labels)
 
 
 def title(comparison: Comparison) -> str:
-    """Return what a comparison is called: its description, on one line."""
+    """Return the title of a comparison: its description on one line."""
     return " ".join(comparison.about.split())
 
 
@@ -60,7 +60,7 @@ def cited_and_not(comparison: Comparison) -> tuple[tuple[LabelledPaper, ...], tu
     )
 
 
-def options_said(options: ComparisonOptions, criteria: int = 0) -> str:
+def describe_options(options: ComparisonOptions, criteria: int = 0) -> str:
     """Format how papers are compared by a model; in older files `criteria` may have voted without one."""
     votes = f"judged by {criteria} criteria" if criteria else counted(options.votes, "vote")
     best = "the best" if options.keep == 1 else f"the best {options.keep}"
@@ -74,49 +74,49 @@ def options_said(options: ComparisonOptions, criteria: int = 0) -> str:
     return ", ".join(facts)
 
 
-def written_said(comparison: Comparison) -> str:
-    """Return how the papers of a comparison were compared."""
+def describe_method(comparison: Comparison) -> str:
+    """Describe how the papers of a comparison were compared."""
     if not comparison.rounds:
         return f"papers {ORDERS[comparison.options.order]}, in one pass without a model"
     criteria = {vote.criterion for one in comparison.rounds for vote in one.votes} - {""}
-    return options_said(comparison.options, len(criteria))
+    return describe_options(comparison.options, len(criteria))
 
 
-def writer_said(generator: str) -> str:
-    """Return how a summary came about, by the name of what wrote it."""
+def describe_writer(generator: str) -> str:
+    """Describe how a summary was written, by the name of its generator."""
     if generator == EXTRACTIVE:
         return "made of sentences chosen from the papers, without a model"
     return f"written by the model {generator}"
 
 
-def elements_said(generator: str) -> str:
-    """Return what key elements are, by the name of what filled them in."""
+def describe_element_source(generator: str) -> str:
+    """Describe where key elements come from, by the name of their generator."""
     if generator == EXTRACTIVE:
         return "The key elements: sentences chosen from the texts, without a model"
     return f"The key elements, in the words of the model {generator}"
 
 
-def budget_said(budget: Budget) -> str:
-    """Return what a comparison takes at most."""
+def describe_budget(budget: Budget) -> str:
+    """Describe the most that a comparison may cost."""
     if not budget.calls:
         return "No model is asked: it costs nothing."
     calls = f"At most {counted(budget.calls, 'model call')}"
     if budget.most_calls > budget.calls:
         calls += f" ({budget.most_calls:,} if every reply in a form has to be asked for twice)"
     tokens = f"about {budget.prompt_tokens:,} tokens sent and {budget.completion_tokens:,} received"
-    price = "price not known" if budget.price is None else f"about {wording.price_said(budget.price)}"
+    price = "price not known" if budget.price is None else f"about {wording.format_price(budget.price)}"
     return f"{calls}, {tokens}, {price}."
 
 
-def reused_said(planned: Planned) -> str:
-    """Return how many papers an earlier comparison has read, "" of none."""
+def describe_reuse(planned: Planned) -> str:
+    """Describe how many papers an earlier comparison has read, "" for none."""
     read = sum(label > 0 for label in planned.reused)
     of_all = counted(len(planned.papers), "paper")
     again = "it is not read again" if read == 1 else "they are not read again"
     return f"An earlier comparison has read {read} of {of_all}: {again}." if read else ""
 
 
-def candidate_said(candidate: Candidate) -> str:
+def describe_candidate(candidate: Candidate) -> str:
     """Return a candidate's votes and how far it holds, without its text."""
     parent = f"continues candidate {candidate.parent} of the round before" if candidate.parent else ""
     quality = [
@@ -126,15 +126,15 @@ def candidate_said(candidate: Candidate) -> str:
     return ", ".join(filter(None, (counted(candidate.votes, "vote"), *quality, parent)))
 
 
-def faults_said(candidate: Candidate) -> Iterator[str]:
-    """Yield what is wrong with a candidate: it loses ties for some of it."""
+def describe_faults(candidate: Candidate) -> Iterator[str]:
+    """Yield the faults for which a candidate loses ties."""
     if candidate.lost:
-        yield f"It lost {labels_said(candidate.lost)}."
+        yield f"It lost {format_labels(candidate.lost)}."
     yield from (wording.PROBLEMS[problem] for problem in candidate.problems)
 
 
-def round_said(one: Round) -> str:
-    """Return what a round decided."""
+def describe_round(one: Round) -> str:
+    """Describe the outcome of a round."""
     kept = f"kept {', '.join(map(str, one.kept)) or 'none'} of {counted(len(one.candidates), 'candidate')}"
     votes = counted(len(one.votes), "vote") if one.votes else ""
     discarded = f"{one.discarded_votes} discarded" if one.discarded_votes else ""
@@ -143,16 +143,16 @@ def round_said(one: Round) -> str:
     return ", ".join(filter(None, (kept, votes, discarded, losing)))
 
 
-def vote_said(vote: Vote) -> str:
-    """Return what a vote was for, without its analysis."""
+def describe_vote(vote: Vote) -> str:
+    """Describe a vote's criterion and choice, without its analysis."""
     name = f"Vote {vote.number}" + (f" ({vote.criterion})" if vote.criterion else "")
     if vote.choice is None:
         return f"{name}: discarded. {vote.problem}".rstrip()
     return f"{name}: candidate {vote.choice}"
 
 
-def grid_said(grid: Grid) -> str:
-    """Return how much of a grid is filled, and how much that was written its texts do not carry."""
+def describe_grid(grid: Grid) -> str:
+    """Describe how much of a grid is filled, and how much of it the texts do not support."""
     cells = len(grid.papers) * len(ELEMENT_TITLES)
     share = grid.share_not_stated
     missing = f"{share * cells:.0f} ({share:.0%}) of the papers' {cells} elements"
@@ -163,38 +163,38 @@ def grid_said(grid: Grid) -> str:
     return f"{missing} are not stated in their texts{written}."
 
 
-def common_said(found: Differences) -> Iterator[str]:
-    """Yield what the elements and topics of most papers name, a line for the same papers."""
+def describe_common(found: Differences) -> Iterator[str]:
+    """Yield a line for each group of papers with the elements and topics that most papers name."""
     for labels in dict.fromkeys(thing.labels for thing in found.common):
         things = [thing for thing in found.common if thing.labels == labels]
-        who = labels_said(labels)
+        who = format_labels(labels)
         if len(labels) == len(found.papers):
             who = "both" if len(labels) == 2 else f"all {len(labels)}"
-        yield f"{_NAMED_IN} {who}: {joined(map(thing_said, things))}."
+        yield f"{_NAMED_IN} {who}: {joined(map(describe_thing, things))}."
 
 
-def alone_said(found: Differences) -> Iterator[str]:
-    """Yield what the elements and topics of one paper alone name."""
+def describe_distinct(found: Differences) -> Iterator[str]:
+    """Yield a line for each paper with the elements and topics that no other names."""
     for label, things in found.alone:
         if things:
-            yield f"{_NAMED_IN} [{label}] alone: {joined(map(thing_said, things))}."
+            yield f"{_NAMED_IN} [{label}] alone: {joined(map(describe_thing, things))}."
 
 
-def stated_said(found: Differences) -> Iterator[str]:
+def describe_stated(found: Differences) -> Iterator[str]:
     """Yield for each element which papers state it."""
     verb, place = ("found", "in") if found.absence == NOT_FOUND else ("stated", "by")
     for one in found.elements:
         name = f"{ELEMENT_TITLES[one.name]}: {verb} {place}"
-        weak = f" What was written of {labels_said(one.weak)} the text does not carry." if one.weak else ""
+        weak = f" What was written of {format_labels(one.weak)} the text does not carry." if one.weak else ""
         if not one.not_stated:
             yield f"{name} {'both' if len(one.stated) == 2 else 'all'}."
         elif not one.stated:
             yield f"{name} none.{weak}"
         else:
-            yield f"{name} {labels_said(one.stated)}, not {place} {labels_said(one.not_stated)}.{weak}"
+            yield f"{name} {format_labels(one.stated)}, not {place} {format_labels(one.not_stated)}.{weak}"
 
 
-def thing_said(thing: NamedThing) -> str:
+def describe_thing(thing: NamedThing) -> str:
     """Return a named thing with what it is, where that is known."""
     facts = [_KINDS.get(thing.kind, ""), "also in the description" if thing.described else ""]
     said = ", ".join(filter(None, facts))
@@ -202,22 +202,22 @@ def thing_said(thing: NamedThing) -> str:
 
 
 def comparison_facts(comparison: Comparison) -> Iterator[str]:
-    """Yield how a comparison was made and what it took."""
+    """Yield facts on how a comparison was made and its cost."""
     made = comparison.provenance
     yield f"asked {comparison.asked}"
     yield f"compared by {made.generator}{wording.served_by(one.call for one in comparison.calls)}"
-    yield written_said(comparison)
+    yield describe_method(comparison)
     if comparison.parameters:
-        yield wording.parameters_said(comparison.parameters)
-    yield from calls_said(comparison)
+        yield wording.describe_parameters(comparison.parameters)
+    yield from describe_calls(comparison)
     usage = comparison.usage
     yield from wording.spent(usage.prompt_tokens, usage.completion_tokens, usage.price)
     yield ", ".join(f"{step.step} {step.seconds:.2f} s" for step in comparison.seconds)
     yield from wording.made_with(made)
 
 
-def calls_said(comparison: Comparison) -> Iterator[str]:
-    """Yield how many model calls were made, and how many an earlier comparison had made."""
+def describe_calls(comparison: Comparison) -> Iterator[str]:
+    """Yield the number of model calls, and of those reused from an earlier comparison."""
     made = calls_made(comparison)
     yield counted(made, "model call")
     if reused := sum(one.reused and bool(one.call.messages) for one in comparison.calls):
@@ -225,7 +225,7 @@ def calls_said(comparison: Comparison) -> Iterator[str]:
 
 
 def calls_made(comparison: Comparison) -> int:
-    """Return how many model calls the comparison made itself."""
+    """Count the model calls that the comparison made itself."""
     return sum(not one.reused and bool(one.call.messages) for one in comparison.calls)
 
 

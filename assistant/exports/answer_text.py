@@ -1,4 +1,4 @@
-"""What written text may hold besides sentences: strong words, and marks at the beginning of a line."""
+"""Markup in written text: bold words, and marks at the beginning of a line."""
 
 import re
 from bisect import bisect_left

@@ -34,13 +34,13 @@ _TEX = {
 }
 _TEX_SPECIAL = re.compile("[" + re.escape("".join(_TEX)) + "]")
 _DASHES = re.compile("-(?=-)")
-# What a spreadsheet would calculate, in any width the characters come in.
+# The start of a formula in a spreadsheet, in full and half width.
 _FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]")
 _ADDRESS = re.compile(r"(?<=\w)(?=://|@[\w-]+\.\w)|(?<=\bwww)(?=\.)", re.IGNORECASE)
 
 
 def markup(ready: str) -> Markup:
-    """Return what a template writes as it is: only what is escaped, or checked, or made by us alone."""
+    """Mark text as safe for a template: only for text that is escaped, checked, or our own."""
     return Markup(ready)  # noqa: S704 - the one place
 
 

@@ -139,7 +139,7 @@ class LinkedAnswer:
             yield _list_of(items)
 
     def _spans(self, line: AnswerLine, past: int) -> Iterator[Span]:
-        """Yield a line of the answer, its labels as links; so many sentences are `past`."""
+        """Yield a line of the answer with its labels as links; `past` sentences come before it."""
         text, position = self.answer.text, line.start
         for number in range(past + 1, len(self.answer.sentences) + 1):
             sentence = self.answer.sentences[number - 1]

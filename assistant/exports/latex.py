@@ -70,11 +70,11 @@ def _keys_by_label(comparison: Comparison) -> dict[int, Markup]:
 
 
 def _cautions(comparison: Comparison) -> Iterator[str]:
-    """Yield what readers should know before they use the text."""
+    """Yield warnings for readers before they use the text."""
     answer = comparison.answer
     yield ""
     served = wording.served_by(one.call for one in comparison.calls)
-    yield f"The summary was {said.writer_said(comparison.provenance.generator)}{served}."
+    yield f"The summary was {said.describe_writer(comparison.provenance.generator)}{served}."
     yield f"Checked: {wording.checked(answer) or 'its citations were not counted'}."
     yield from wording.notices(answer)
     yield from comparison.remarks
@@ -101,7 +101,7 @@ def _line(
 
 
 def _doubts(piece: str, sentence: AnswerSentence | None) -> Iterator[str]:
-    """Yield what readers should know of the sentence that follows."""
+    """Yield warnings on the sentence that follows."""
     if sentence and is_weak(sentence):
         score = "" if sentence.support is None else f" (support {score_digits(sentence.support)})"
         yield f"Only weakly supported{score}:"

@@ -34,7 +34,7 @@ _TYPESETTING = frozenset(
     "textbf textbraceleft textbraceright textit textrm textsc textsuperscript textsubscript texttt "
     "textunderscore th theta times to tt u url v".split()
 )
-# What may be a key in \cite; a comma or a brace in it would end it.
+# A safe key for \cite; a comma or a brace in it would end it.
 _SAFE_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9:._/+*-]*")
 _PAGES = re.compile(r"\s*([\w.:]+)\s*[-–—]+\s*([\w.:]+)\s*")
 

@@ -39,7 +39,7 @@ class _OneLine(Extension):
 
 @cache
 def environment(suffix: str) -> Environment:
-    """Return what renders the templates of a format: ".html", ".md", ".tex" or ".rdf"."""
+    """Return the environment that renders templates of a format: ".html", ".md", ".tex" or ".rdf"."""
     marks: Mapping[str, Any] = _LATEX_MARKS if suffix == ".tex" else {}
     made = Environment(
         loader=PackageLoader("assistant.exports"),
@@ -81,11 +81,15 @@ def by_paper(notes: Iterable[Annotation]) -> list[tuple[Annotation, list[Annotat
 
 
 def difference_lines(comparison: Comparison) -> tuple[str, ...]:
-    """Return what the papers of a comparison have in common and what not, a line each."""
+    """Return the similarities and differences of the compared papers, a line each."""
     found = differences(comparison)
     if not found.has_any:
         return ()
-    return (*comparing.common_said(found), *comparing.alone_said(found), *comparing.stated_said(found))
+    return (
+        *comparing.describe_common(found),
+        *comparing.describe_distinct(found),
+        *comparing.describe_stated(found),
+    )
 
 
 def render(template: str, **values: Any) -> str:
@@ -103,7 +107,7 @@ _ESCAPES: dict[str, Callable[[str], str]] = {
 
 
 def _escaping(escape: Callable[[str], str]) -> Callable[[Any], Markup]:
-    """Return what is made of every value in a template: markup of ours as it is, all else escaped."""
+    """Return a finalizer for template values: markup of ours stays as it is, all else is escaped."""
     return lambda value: value if isinstance(value, Markup) else escaping.markup(escape(str(value)))
 
 

@@ -28,7 +28,7 @@ from corpus.wording import all_authors
 
 AUTHOR = "Paper Trail"
 _LABEL = re.compile(r"\[(\d{1,3})\]")
-# What XML cannot carry besides what nothing stores, and what Word would read as the end of a paragraph.
+# Characters that XML cannot carry and storage admits, and those Word would read as the end of a paragraph.
 _NOT_IN_XML = re.compile("[\ud800-\udfff\ufffe\uffff]")
 _LONGEST_COMMENT = 600
 
@@ -36,7 +36,7 @@ _LONGEST_COMMENT = 600
 def comparison_to_word(comparison: Comparison) -> bytes:
     """Return the summary, the grid and the differences as a document, with its references."""
     writer = _Writer(said.title(comparison) or "Comparison")
-    writer.quiet(f"{said.written_said(comparison)}.")
+    writer.quiet(f"{said.describe_method(comparison)}.")
     for remark in comparison.remarks:
         writer.quiet(remark)
     writer.answer(comparison.answer, comparison.evidence.papers, "c")
@@ -151,7 +151,7 @@ class _Writer:
         section.page_width, section.page_height = section.page_height, section.page_width
         section.left_margin = section.right_margin = Cm(1.5)
         self.heading("Key elements", 1)
-        self.quiet(said.grid_said(grid))
+        self.quiet(said.describe_grid(grid))
         table = self._document.add_table(rows=1, cols=1 + len(ELEMENT_TITLES), style="Table Grid")
         _repeat(table.rows[0]._tr)
         for cell, title in zip(table.rows[0].cells, ("Paper", *ELEMENT_TITLES.values()), strict=True):
@@ -223,7 +223,7 @@ def _styled(paragraph: Paragraph, text: str) -> list[Run]:
 
 
 def _doubts(sentence: AnswerSentence | None) -> Iterator[str]:
-    """Yield what readers should know of a sentence."""
+    """Yield warnings on a sentence."""
     if sentence is None:
         return
     if is_weak(sentence):

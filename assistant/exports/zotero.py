@@ -20,7 +20,7 @@ from corpus.records import Paper
 from corpus.text import storable
 
 ZOTERO_ITEM = re.compile(r"Zotero item ([A-Z0-9]{8})")
-# What Zotero calls the types of CSL that papers have.
+# Zotero's names of the CSL types that papers have.
 _ITEM_TYPES = {
     "article-journal": ("Article", "journalArticle"),
     "book": ("Book", "book"),
@@ -46,7 +46,7 @@ class Item:
 
     @property
     def extra(self) -> str:
-        """What identifies the paper where it came from, for Zotero's field of that name."""
+        """The identifiers of the paper in its source, for Zotero's field of that name."""
         return extra_of(self.paper)
 
 

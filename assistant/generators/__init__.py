@@ -1,4 +1,4 @@
-"""What writes: one file per `Generator`."""
+"""Writers: one file per `Generator`."""
 
 from assistant.generators.best_of import MOST_DRAFTS, SampledGenerator, citation_quality, write_best
 from assistant.generators.calls import Price, call_of, no_price, unknown_price

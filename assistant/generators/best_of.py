@@ -35,7 +35,7 @@ class _Finished:
 
 
 def citation_quality(answer: Answer) -> tuple[float, float, int]:
-    """Return how well an answer's citations check out, to be compared: greater is better.
+    """Return a sort key for the quality of an answer's citations: greater is better.
 
     First recall and precision of its citations, then how like their evidence its claims are, then how little
     was wrong with the draft. A refusal is better than an answer of which nothing holds, worse than others.

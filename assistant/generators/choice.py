@@ -1,4 +1,4 @@
-"""Which generators can be chosen, and opening one by its name."""
+"""The choice of a generator, and its opening by name."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from corpus.settings import Settings
 
 # In an error; a server may list hundreds.
 MOST_NAMED = 20
-# What this process has learned of the models it asks, whoever asks them.
+# Token counts that this process has learned of its models, whoever asks them.
 _COUNTS = TokenCounts()
 
 
@@ -37,7 +37,7 @@ class GeneratorChoice:
 
 
 def generator_choices(settings: Settings) -> tuple[GeneratorChoice, ...]:
-    """Return what can be chosen, the default first; without a key or a server only the extractive one."""
+    """Return the writers to choose from, the default first; without a model only the extractive one."""
     extractive = GeneratorChoice(ExtractiveGenerator.name, ExtractiveGenerator.label)
     return (extractive, *(GeneratorChoice(entry.id, entry.label) for entry in available_models(settings)))
 

@@ -1,4 +1,4 @@
-"""What a question costs at most, told before it is asked."""
+"""The greatest cost of a question, estimated before it is asked."""
 
 from itertools import chain, islice, repeat
 

@@ -1,4 +1,4 @@
-"""What a model with little time to read is given: excerpts of the papers that answer best."""
+"""Evidence for a model with little reading time: excerpts of the papers that answer best."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -58,7 +58,7 @@ def choose_excerpts(
 def _wanted(
     rewrite: Rewrite, evidence: Evidence, encoder: Encoder
 ) -> Iterator[tuple[LabelledPaper, int, set[int]]]:
-    """Yield what is to be read, the likeliest first: a paper, the number of a passage, and its sentences."""
+    """Yield the sentences to read, the likeliest first: a paper, a passage number, and sentence numbers."""
     found = find_sentences(rewrite, evidence, encoder)
     ranked = found.ranked
     best = ranked.best_first(range(len(ranked.candidates)))

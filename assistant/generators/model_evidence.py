@@ -1,4 +1,4 @@
-"""What of the evidence a model is given: what answers a question first, authors where they are asked for."""
+"""The evidence sent to a model: the best passages first, and authors where asked for."""
 
 import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -121,7 +121,7 @@ def _in_context(numbers: Mapping[str, float], evidence: Evidence) -> dict[str, f
 
 
 def _beside_the_point(numbers: Mapping[str, float], places: Iterable[_Place], evidence: Evidence) -> set[str]:
-    """Return what says nothing in papers that do not answer, but for each one's best and its context."""
+    """Return the passages to drop from papers that do not answer; the best and its context stay."""
     saying = {place.passage.id for place in places if place.words >= SAYS_SOMETHING}
     dropped: set[str] = set()
     for paper in evidence.papers:

@@ -1,4 +1,4 @@
-"""How a model is to generate: the defaults, and what may be asked for."""
+"""Generation parameters of models: defaults and bounds."""
 
 from assistant.models import ModelEntry
 from assistant.records import AssistantError, Parameters
@@ -6,7 +6,7 @@ from corpus.settings import Settings
 
 # Below it, drafts, samples and votes are hardly different.
 SAMPLING_TEMPERATURE = 0.7
-# What each may be, first and last included.
+# The range of each parameter, first and last included.
 RANGES: dict[str, tuple[float, float]] = {
     "temperature": (0.0, 2.0),
     "top_p": (0.01, 1.0),
@@ -24,7 +24,7 @@ _NAMES = {
 
 
 def default_parameters(settings: Settings, entry: ModelEntry) -> Parameters:
-    """Return how a model generates where nobody asks for anything else.
+    """Return the default generation parameters of a model.
 
     A small context is mostly for what is read: a reply has a quarter of it.
     """

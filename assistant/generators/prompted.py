@@ -74,7 +74,7 @@ _OPENING, _CLOSING, _NOT_INSIDE = "\"'`“‘«*_", "\"'`”’»*_", frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """How a model is asked: whether it `thinks` before it answers, and what it is asked beside the answer.
+    """The options of a model: whether it `thinks`, and which calls it gets beside the answer.
 
     One that `is_small` gets the short prompt. A prompt is what can be read in `reading_seconds`, as far as it
     is known how quickly the model reads; None for no such limit.
@@ -171,7 +171,7 @@ class PromptedGenerator:
         return rewrite_read(reply.text, reply.finish_reason, question, history)
 
     def _exact(self, tokens: int) -> Parameters:
-        """Return how the model writes as exactly as it can, at most so many tokens: more where it thinks."""
+        """Return parameters for exact output of at most `tokens` tokens, more if the model thinks."""
         usual = self._parameters.max_tokens
         most = usual if self._options.thinks else min(tokens, usual)
         return replace(self._parameters, temperature=0.0, max_tokens=most)
@@ -265,7 +265,7 @@ class PromptedGenerator:
         return given, self._short_prompt.render(papers=excerpts, **values)
 
     def _readable_tokens(self, usual: int) -> int:
-        """Return how many tokens of papers can be read in the time for that, `usual` if that is not known."""
+        """Return the tokens of papers that can be read in time, `usual` if the speed is not known."""
         speed, seconds = self._counts.tokens_per_second(self._model.id), self._options.reading_seconds
         if speed is None or seconds is None:
             return usual

@@ -12,7 +12,7 @@ ANY_LENGTH = 10**9
 
 
 class Generator(Protocol):
-    """What rewrites questions and writes drafts: a model with prompts, or the extractive one."""
+    """A writer, which rewrites questions and drafts answers: a model with prompts, or the extractive one."""
 
     @property
     def name(self) -> str:

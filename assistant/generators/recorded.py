@@ -23,7 +23,7 @@ def recorded_generators(turn: Turn, encoder: Encoder) -> list[Generator]:
 
 
 def _drafts(calls: Sequence[Call]) -> Iterator[tuple[Call, ...]]:
-    """Yield the calls of each draft: that which wrote it, and where there is one that which revised it."""
+    """Yield the calls of each draft: the writing call, with the revising call if it was revised."""
     for call, following in zip_longest(calls, calls[1:]):
         if call.step == "write":
             yield (call, following) if following and following.step == "revise" else (call,)

@@ -1,4 +1,4 @@
-"""What a model is asked beside the answer, where its entry on the menu says so.
+"""Calls to a model beside the answer, where its entry on the menu asks for them.
 
 Before it, which of the papers found bear on the question (listwise, as in RankGPT); after it, what of its own
 draft the evidence does not carry.
@@ -25,7 +25,7 @@ _LABEL = re.compile(r"\d{1,3}")
 
 
 def rank_messages(rewrite: Rewrite, evidence: Evidence) -> tuple[Message, ...]:
-    """Return what asks a model which papers bear on a question."""
+    """Render the prompt that asks which papers are relevant to a question."""
     return load_prompt("rerank").render(
         papers=render_evidence(evidence), question=as_data(rewrite.searched_for)
     )
@@ -40,7 +40,7 @@ def ranked(reply: str, evidence: Evidence) -> Evidence:
 
 
 def revise_messages(rewrite: Rewrite, evidence: Evidence, draft: str) -> tuple[Message, ...]:
-    """Return what asks a model to write a draft again without what its papers do not carry."""
+    """Render the prompt that asks for a draft without the claims its papers do not support."""
     return load_prompt("revise").render(
         papers=render_evidence(evidence),
         question=as_data(rewrite.question),

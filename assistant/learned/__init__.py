@@ -1,4 +1,4 @@
-"""What was learned from labelled data: small weights over the bundled encoder, each with a card."""
+"""Parts learned from labelled data: small weights over the bundled encoder, each with a card."""
 
 from assistant.learned.features import relevance_features
 from assistant.learned.followups import (

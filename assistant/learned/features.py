@@ -1,4 +1,4 @@
-"""What tells without a network whether a text answers a question, as numbers: words, meaning, form."""
+"""Features of whether a text answers a question, without a network: words, meaning, form."""
 
 import math
 import re

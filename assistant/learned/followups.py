@@ -1,4 +1,4 @@
-"""What a follow-up leaves out: where its question points back, and to which words of the conversation.
+"""Omissions of follow-up questions: where they point back, and the words they refer to.
 
 As in QuReTeC (Voskarides et al., SIGIR 2020) a network reads the question beside what was said before and
 tells which words of it belong to the question; here each of them also gets its place: a pronoun that it
@@ -28,7 +28,7 @@ LONGEST_QUESTION, LONGEST_SAID, LONGEST_HISTORY = 300, 160, 700
 LONGEST_SPAN = 12  # words
 NEWEST = 0.02  # of the places where the same was said, the newest that is so likely beside the likeliest
 LEAST_SURE = 0.1  # places below it are none
-# What joins words to those they are put behind ("types *of* cancer"); "'s" stands after them and owns.
+# Words that join a filling to the words before it ("types *of* cancer"); "'s" stands after it and owns.
 CONNECTORS = ("", "of", "in", "for", "about", "with", "on", "by", "to", "from", "at", "than", "'s")
 # The numbers of a token: is it replaced, is something put behind it, with which connector, and then four
 # vectors whose products say where the words that are meant begin and end.
@@ -62,7 +62,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What was said before a question, as the network reads it: the newest first."""
+    """The conversation before a question as the network reads it: the newest turn first."""
 
     text: str
     words: tuple[Word, ...]
@@ -94,7 +94,7 @@ class Filling:
 
 
 class Surety(BaseModel):
-    """How sure is sure enough: of the words that replace others, and of words at their place or at the end.
+    """Thresholds for replacing words, for putting words in place, and for adding them at the end.
 
     A word that points back has to point somewhere: where it does, the likeliest words do with less.
     """
@@ -154,7 +154,7 @@ class FollowUps:
         return other
 
     def fillings(self, question: str, history: Sequence[Exchange]) -> list[Filling]:
-        """Return what the question leaves out, in the order of its places, sure or not."""
+        """Return the fillings of what the question leaves out, in the order of places, sure or not."""
         said, asked = said_before(history), words_of(question[:LONGEST_QUESTION])
         if not said.words or not asked:
             return []
@@ -196,7 +196,7 @@ def _runs(sure: Sequence[float]) -> Iterator[tuple[int, int, float]]:
 def _filled(
     asking: Numbers, said: Said, meant: Numbers, place: tuple[int, int], sure: float
 ) -> Filling | None:
-    """Return what a place is filled with: the words that are likeliest, wherever they were said."""
+    """Return the filling of a place: the likeliest words, summed over their mentions."""
     words, (begins, ends) = said.words, pointed(asking, meant)
     shares: dict[str, float] = defaultdict(float)
     places: dict[str, list[tuple[float, int, int]]] = defaultdict(list)
@@ -205,7 +205,7 @@ def _filled(
             if words[last].turn != words[first].turn or (last > first and _is_apart(words, last)):
                 break
             if words[last].text.lower() in _POINTING_BACK:
-                break  # What leans on other words itself fills nothing.
+                break  # A word that refers back itself fills nothing.
             share = float(begins[first] * ends[last])
             if not any(_LETTER.search(word.text) for word in words[first : last + 1]):
                 continue  # A year alone is nobody.

@@ -33,7 +33,7 @@ class LearnedError(CorpusError):
 
 
 class Card(BaseModel):
-    """What a learned part is: its name, what it fits, how its numbers become shares, and where it came from.
+    """The card of a learned part: its name, the encoder it fits, its scales and provenance.
 
     `provenance` holds what it was trained on, with licences, and the figures that were measured then.
     """
@@ -77,7 +77,7 @@ class PartInUse:
 
 
 def part_in_use(part: str) -> PartInUse:
-    """Return what is used as a part, whether or not it has been opened."""
+    """Return the part in use under this name, opened or not."""
     return _in_use(part, folder(part))
 
 
@@ -109,7 +109,7 @@ class LearnedPart:
         return self.card.name if self.network else f"{self.card.name} without its network"
 
     def scale(self, of: str = "", *, read: bool = True) -> Mapping[str, float]:
-        """Return what each feature counts, with the network or without; raises LearnedError.
+        """Return the weight of each feature, with the network or without; raises LearnedError.
 
         `of` names a scale beside the one of single texts; with `read` false nothing was read by the network.
         """

@@ -1,4 +1,4 @@
-"""How well a text answers a question, 0..1: calibrated, from what a network reads and what words tell."""
+"""The relevance of a text to a question, 0..1: calibrated, from a network and word features."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ LONGEST_QUESTION, LONGEST_TITLE = 400, 160
 
 
 class RelevanceScorer:
-    """How well texts answer a question, by words and cosines, and by the part's network where that fits."""
+    """Scores how well texts answer a question, by words, cosines, and the part's network where it fits."""
 
     def __init__(self, part: LearnedPart) -> None:
         self._part = part
@@ -35,7 +35,7 @@ class RelevanceScorer:
         )
 
     def chances(self, features: Mapping[str, Sequence[float]], *, read: bool) -> list[float]:
-        """Return how likely each sentence belongs to an answer, 0..1, with the network's features or without.
+        """Return the chance of each sentence to belong to the answer, 0..1.
 
         A part that was not fitted to such choices tells how likely it answers.
         """
@@ -46,7 +46,7 @@ class RelevanceScorer:
         return shares(features, scale)
 
     def answerable(self, features: Mapping[str, Sequence[float]]) -> float:
-        """Return how likely what was found answers a question, 0..1.
+        """Return the chance that the passages found answer a question, 0..1.
 
         A part that was not fitted to that takes all to be answerable.
         """
@@ -74,7 +74,7 @@ class RelevanceScorer:
     def of_answer(
         self, question: str, texts: Sequence[str], titles: Sequence[str], asked: Vectors, vectors: Vectors
     ) -> float:
-        """Return how likely an answer made of some texts answers the question, 0..1; arguments as of `score`.
+        """Return the chance that an answer made of `texts` answers, 0..1; arguments as of `score`.
 
         Raises LearnedError where the card has no scale for it.
         """
@@ -117,5 +117,5 @@ def shares(features: Mapping[str, Sequence[float]], scale: Mapping[str, float]) 
 
 
 def open_relevance() -> RelevanceScorer:
-    """Return what scores relevance; raises LearnedError where it has no card, or one without scales."""
+    """Open the relevance scorer; raises LearnedError where its card is missing or has no scales."""
     return RelevanceScorer(open_part(RELEVANCE))

@@ -1,4 +1,4 @@
-"""How far what is cited carries a claim, as a network tells that reads the two beside each other.
+"""The network that scores how far cited text supports a claim, reading both together.
 
 Its number is one feature of the support score among others (`assistant/checking/`), whose weights stand on
 the card: `all` with the network, `features` for where it does not fit.

@@ -13,7 +13,7 @@ from corpus.kept import LibraryFolder, brought_files
 from corpus.records import Paper
 from corpus.store import Corpus
 
-# What is compressed by itself.
+# Formats that are compressed already.
 _STORED = (".pdf", ".docx")
 _LONGEST_NAME = 60
 _CHUNK_BYTES = 2**20
@@ -54,7 +54,7 @@ def _entry(name: str) -> zipfile.ZipInfo:
 
 
 def _described(paper: Paper, corpus: Corpus, name: str) -> dict[str, Any]:
-    """Return what was read of a document, and what it refers to."""
+    """Return a document's metadata and references."""
     return {
         "file": name,
         "brought_as": paper.source,
@@ -74,7 +74,7 @@ def _described(paper: Paper, corpus: Corpus, name: str) -> dict[str, Any]:
 
 
 def file_name(number: int, paper: Paper, file: Path | None) -> str:
-    """Return what a file is called in the zip, in plain letters and no folder of its own; "" for no file."""
+    """Return a document's file name in the zip, in plain letters without a folder; "" for no file."""
     if file is None:
         return ""
     stem = re.sub(r"\.[A-Za-z]{1,8}$", "", re.split(r"[/\\]", paper.source.rstrip("/\\"))[-1])

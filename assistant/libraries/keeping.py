@@ -54,7 +54,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class LibraryLimits:
-    """How much one person may keep; 0 is no limit.
+    """The limits of one owner's libraries; 0 is no limit.
 
     `megabytes_of_all` bounds the files of all visitors, `free_disk_megabytes` what has to stay free.
     """
@@ -78,7 +78,7 @@ class LibraryLimits:
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """What a visit has brought: its corpus, where its PDFs are, the documents that are to be kept of it."""
+    """The documents of a visit: their corpus, the folder of PDFs, and those to keep."""
 
     corpus: Corpus
     pdfs: Path
@@ -87,7 +87,7 @@ class Brought:
 
 @dataclass(frozen=True, slots=True)
 class Grown:
-    """What became of documents that were to be kept: their new ids by those before, and who was there."""
+    """The result of keeping documents: new ids by their old ones, and those that were already there."""
 
     library_id: str
     added: dict[str, str]
@@ -96,7 +96,7 @@ class Grown:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """What has been deleted with a library."""
+    """The records deleted with a library."""
 
     documents: int
     over: OverLibrary
@@ -215,7 +215,7 @@ class Libraries:
         return Corpus(path, read_manifest(path))
 
     def count_documents(self, library_id: str) -> int:
-        """Return how many documents a library has, 0 where it cannot be read."""
+        """Count the documents of a library, 0 where it cannot be read."""
         try:
             return self.as_kept(library_id).count_papers()
         except CorpusError:

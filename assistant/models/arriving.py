@@ -9,7 +9,7 @@ from assistant.models.thoughts import Thoughts
 
 # Far above any sane answer; a model that does not end is not read for ever.
 LONGEST_REPLY = 200_000
-# What marks the turns of a chat: weights that do not know the template of their server write it as text.
+# Turn marks of chats: weights that do not know their server's template write them as text.
 CONTROL_TOKENS = (
     *(
         "<|im_start|>",
@@ -23,7 +23,7 @@ CONTROL_TOKENS = (
     *("<eos>", "</s>", "<|return|>", "<|call|>"),
 )
 _CONTROL = re.compile("|".join(map(re.escape, CONTROL_TOKENS)))
-# What a model writes ahead of its own turn, the role at its end and a new line.
+# Openings that a model writes ahead of its own turn, with the role at its end and a new line.
 _OPENINGS = ("<|im_start|>", "<start_of_turn>", "<|start_header_id|>", "<|assistant|>")
 _OWN_TURN = re.compile(
     rf"\s*(?:{'|'.join(map(re.escape, _OPENINGS))})(?:assistant|model)?(?:<\|end_header_id\|>)?"
@@ -34,7 +34,7 @@ LONGEST_SERVED = 200
 
 
 class _Delta(BaseModel):
-    """What a chunk adds: to the text, or to the thoughts that a server keeps apart from it."""
+    """The text of a chunk, or the thoughts that a server sends apart from it."""
 
     content: str | None = None
     reasoning_content: str | None = None
@@ -61,7 +61,7 @@ class _Usage(BaseModel):
 
 
 class _Timings(BaseModel):
-    """What llama.cpp tells of the prompt: tokens it knew, tokens it read, and how long that took."""
+    """llama.cpp's timings of a prompt: tokens it knew, tokens it read, and the time for these."""
 
     cache_n: int | None = None
     prompt_n: int | None = None
@@ -69,7 +69,7 @@ class _Timings(BaseModel):
 
 
 class _Chunk(BaseModel):
-    """What is read of a chunk; clients hand through whatever the server sent, unchecked."""
+    """The fields read from a chunk; clients pass on whatever the server sent, unchecked."""
 
     choices: list[_Choice] | None = None
     usage: _Usage | None = None
@@ -89,7 +89,7 @@ class _Turn:
         self.is_over = False
 
     def pass_on(self, text: str) -> str:
-        """Return what belongs to the reply, once it is certain that no token begins in it."""
+        """Return the text that certainly belongs to the reply, holding back a possible control token."""
         text = self._held + text
         if not self._has_begun:
             if _may_be_opening(text):
@@ -104,7 +104,7 @@ class _Turn:
         return text[:kept]
 
     def rest(self) -> str:
-        """Return what is still held at the end of the reply and was no token after all."""
+        """Return the text held back at the end of the reply."""
         if self._has_begun or self.is_over:
             return "" if self.is_over else self._held
         # All of the reply: an opening, with nothing after it.
@@ -126,14 +126,14 @@ def _may_be_opening(text: str) -> bool:
 
 
 def _begun(text: str) -> int:
-    """Return how many characters at the end of a text may begin a control token."""
+    """Return the length of the text's end that may begin a control token."""
     longest = max(map(len, CONTROL_TOKENS)) - 1
     ends = (text[-length:] for length in range(min(longest, len(text)), 0, -1))
     return next((len(end) for end in ends if any(token.startswith(end) for token in CONTROL_TOKENS)), 0)
 
 
 class ReplyText:
-    """What belongs to a reply in the text that a model writes: no thoughts, and no turn but its own."""
+    """The reply within the text that a model writes: without thoughts and turns of others."""
 
     def __init__(self, *, begun_in_thoughts: bool = False) -> None:
         self._thoughts = Thoughts(begun=begun_in_thoughts)
@@ -150,11 +150,11 @@ class ReplyText:
         return self._thoughts.begun
 
     def pass_on(self, text: str) -> str:
-        """Return what is certain to belong to the reply."""
+        """Return the text that certainly belongs to the reply."""
         return self._turn.pass_on(self._thoughts.pass_on(text))
 
     def rest(self, *, is_whole: bool) -> str:
-        """Return what is still held at the end; of thoughts that were cut nothing belongs to the reply."""
+        """Return the text held back at the end, without thoughts that were cut."""
         return self._turn.pass_on(self._thoughts.rest(is_whole=is_whole)) + self._turn.rest()
 
     def whole(self) -> str:
@@ -199,7 +199,7 @@ class ArrivingReply:
         return text
 
     def end(self) -> str:
-        """Return what was held back until the chunks had ended; raises EOFError where the reply had not."""
+        """Return the text held back until the chunks ended; raises EOFError where the reply had not ended."""
         if self.is_over:
             return ""
         if not self._finish_reason:

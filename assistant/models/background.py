@@ -50,7 +50,7 @@ def in_background(work: Coroutine[None, None, None]) -> None:
 
 
 def awaited(source: AsyncGenerator[Item, None]) -> Generator[Item | None, None, None]:
-    """Yield what `source` yields, and None every now and then while it has nothing.
+    """Yield the items of `source`, and None every now and then while it has none.
 
     Closing this cancels the source where it waits. Raises what the source raises.
     """

@@ -1,4 +1,4 @@
-"""How many calls to a server of models may be under way at once: in all, and for one visitor."""
+"""Limits on concurrent calls to a model server: in all, and for one visitor."""
 
 import threading
 import time
@@ -23,7 +23,7 @@ LONGEST_QUEUE = 120.0
 LOOK_AGAIN_SECONDS = 0.1
 # So many calls at once are tried of a server that does not tell how many it takes.
 TRIED_AT_ONCE = 2
-# What one call saw may be chance.
+# A single call's observation may be chance.
 SEEN_TO_WAIT = 2
 
 
@@ -86,7 +86,7 @@ class CallLimits:
 
     @property
     def at_once(self) -> int:
-        """How many calls may be under way now."""
+        """The number of calls that may run now."""
         return self._at_once
 
     def queue(self, session: str = "") -> Place:

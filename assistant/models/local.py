@@ -231,7 +231,7 @@ def _affordable(form: dict[str, Any], tokens: int) -> dict[str, Any]:
 
 
 def _characters(form: Any) -> int:
-    """Return how many characters the texts of a form may have together, as far as it limits them."""
+    """Return the greatest number of characters in the texts of a form, as far as it limits them."""
     if isinstance(form, list):
         return sum(map(_characters, form))
     if not isinstance(form, dict):

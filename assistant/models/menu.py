@@ -1,4 +1,4 @@
-"""Which models can be chosen: the bundled list, the user's own file over it, and what a server lists."""
+"""The menu of models: the bundled list, the user's own file over it, and a server's list."""
 
 import re
 import threading
@@ -67,7 +67,7 @@ class ModelEntry(BaseModel):
         return size is not None and size < SMALL_BELOW
 
     def price(self, prompt_tokens: int | None, completion_tokens: int | None) -> float | None:
-        """Return what a call costs in US dollars, None where the tokens or their prices are not known."""
+        """Return the price of a call in US dollars, None where the tokens or their prices are not known."""
         if None in (prompt_tokens, completion_tokens, self.price_in, self.price_out):
             return None
         paid = (prompt_tokens or 0) * (self.price_in or 0.0) + (completion_tokens or 0) * (
@@ -101,7 +101,7 @@ def _menu(user_file: Path | None) -> _Menu:
 
 
 def _stamp(file: Path) -> tuple[int, int] | None:
-    """Return what changes when a file does, None where it is not there."""
+    """Return a file's modification time and size, None where it is missing."""
     try:
         found = file.stat()
     except OSError:
@@ -144,7 +144,7 @@ def available_models(settings: Settings) -> tuple[ModelEntry, ...]:
 
 
 def _facts_of_server(settings: Settings) -> "ServerFacts | None":
-    """Return what one's own server tells of itself, None where there is no such server."""
+    """Return the facts that one's own server reports, None where there is no such server."""
     if not settings.model_url:
         return None
     # Here, because the client takes a while to import, and most have no server to ask.
@@ -232,7 +232,7 @@ def open_model(entry: ModelEntry, settings: Settings, session: str = "") -> Chat
 
 
 def first_token_timeout(entry: ModelEntry, settings: Settings) -> float:
-    """Return how many seconds a model may take to begin its reply."""
+    """Return the time a model has to begin its reply, in seconds."""
     usual = HOSTED_TIMEOUT if entry.provider == "together" else OWN_TIMEOUT
     return settings.model_timeout or usual
 
@@ -302,7 +302,7 @@ def _load_local(entry: ModelEntry) -> ChatModel:
 
 
 class _ModelConfig(BaseModel):
-    """What is read of the file that describes a model in its folder."""
+    """The fields read from the file that describes a model in its folder."""
 
     max_position_embeddings: int | None = Field(default=None, gt=0)
 

@@ -1,4 +1,4 @@
-"""What calls to models cost, told as they end."""
+"""The cost of model calls, reported as they end."""
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing

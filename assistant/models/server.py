@@ -1,4 +1,4 @@
-"""What a model server of one's own tells of itself: which models it serves, and how many calls at once."""
+"""Facts that one's own model server reports: the models it serves, and its slots."""
 
 import logging
 import threading
@@ -55,7 +55,7 @@ class ServedModel:
 
 @dataclass(frozen=True, slots=True)
 class ServerFacts:
-    """What a server tells of itself; nothing where it tells nothing. `slots` are calls it takes at once."""
+    """The facts that a server reports, empty where it reports none; `slots` are concurrent calls."""
 
     models: tuple[ServedModel, ...] = ()
     slots: int | None = None
@@ -96,7 +96,7 @@ _slots = TypeAdapter(Annotated[list[object], Field(min_length=1, max_length=10_0
 # Every screen with a menu of models asks each time it is drawn.
 @cached(TTLCache(maxsize=16, ttl=ASKED_AGAIN_SECONDS), lock=threading.Lock())
 def server_facts(url: str, key: SecretStr) -> ServerFacts:
-    """Return what the server at `url` tells of itself, asked at most twice a minute."""
+    """Return the facts that the server at `url` reports, asked at most twice a minute."""
     base = url.rstrip("/").removesuffix("/v1")
     secret = key.get_secret_value().strip()
     is_key = secret and secret.isascii() and secret.isprintable()
@@ -112,7 +112,7 @@ def server_facts(url: str, key: SecretStr) -> ServerFacts:
 
 
 def _asked(client: httpx.Client, path: str, form: TypeAdapter[Reply]) -> Reply | None:
-    """Return what a path holds, None where it holds nothing of that form; raises httpx.HTTPError."""
+    """Fetch a path and parse it as `form`, None where it does not fit; raises httpx.HTTPError."""
     with client.stream("GET", path) as response:
         if response.status_code != 200:
             return None
@@ -142,7 +142,7 @@ def _models(listed: _List) -> Iterator[ServedModel]:
 
 
 def _count_slots(client: httpx.Client) -> int | None:
-    """Return how many calls a server takes at once, None where it does not tell: only some kinds do."""
+    """Return the number of calls a server takes at once, None where it does not report it."""
     props = _asked(client, "/props", TypeAdapter(_Props))
     if props and props.total_slots:
         return props.total_slots

@@ -2,7 +2,7 @@
 
 import re
 
-# What models write before and after their thoughts.
+# The marks that models write before and after their thoughts.
 _ENDS = {
     **{f"<{name}>": f"</{name}>" for name in ("think", "thinking", "thought", "reasoning")},
     **{"<seed:think>": "</seed:think>", "<mm:think>": "</mm:think>", "◁think▷": "◁/think▷"},
@@ -11,7 +11,7 @@ _ENDS = {
 # gpt-oss writes messages, each with a header that names its channel; the reply is the final one.
 _HEADERS, _HEADER_END, _CHANNEL, _FINAL = ("<|start|>", "<|channel|>"), "<|message|>", "<|channel|>", "final"
 LONGEST_HEADER = 120
-# What is left of the headers where a server drops their tokens.
+# The rest of the headers where a server drops their tokens.
 _BARE_THOUGHTS, _BARE_FINAL = re.compile(r"analysis(?=[A-Z])"), "assistantfinal"
 
 MARKS = (*_ENDS, *_ENDS.values(), *_HEADERS, _HEADER_END)
@@ -39,7 +39,7 @@ class Thoughts:
         self._kept: list[str] = []
         self._new: list[str] = []
         self._held = ""
-        # What ends the thoughts that are being read, None in the reply; a header is being read in both.
+        # The end mark of the thoughts being read, None in the reply; in both a header may be read.
         self._end: re.Pattern[str] | None = None
         self._header = ""
         # Ends that the line is to speak of, because it speaks of their beginnings.
@@ -54,14 +54,14 @@ class Thoughts:
         return text.partition(_BARE_FINAL)[2].lstrip() if _BARE_THOUGHTS.match(text) else text
 
     def pass_on(self, text: str) -> str:
-        """Return what belongs to the reply, once it is certain that no mark begins in it."""
+        """Return the text that certainly belongs to the reply, holding back a possible mark."""
         self._held += text
         while self._read():
             pass
         return self._passed()
 
     def rest(self, *, is_whole: bool) -> str:
-        """Return what is still held at the end of the reply.
+        """Return the text held back at the end of the reply.
 
         `is_whole`: it was not cut. Then thoughts that were waited for did not come; in one that was cut they
         have not ended, and nothing of it is reply.
@@ -184,6 +184,6 @@ def begins_thoughts(prompt: str) -> bool:
 
 
 def _begun(text: str) -> int:
-    """Return how many characters at the end of a text may begin a mark."""
+    """Return the length of the text's end that may begin a mark."""
     ends = (text[-length:] for length in range(min(_LONGEST_MARK - 1, len(text)), 0, -1))
     return next((len(end) for end in ends if any(mark.startswith(end) for mark in MARKS)), 0)

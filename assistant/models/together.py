@@ -51,7 +51,7 @@ _LINE_END = re.compile(rb"\r\n|\n|\r(?!\Z)")
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a server may stay silent, in seconds: before the first token of a reply, and between two."""
+    """The time a server may stay silent, in seconds: before the first token, and between two."""
 
     first: float = 60.0
     between: float = 60.0
@@ -183,7 +183,7 @@ class TogetherModel:
                 except ModelError as error:
                     reply.interrupt(error.fault)
                     break
-        # What is held to a schema may be let begin with it.
+        # A reply held to a schema may be made to begin with it.
         self._begins_in_thoughts = reply.begins_in_thoughts or (bool(extra) and self._begins_in_thoughts)
         yield reply.completion(retrying.statistics["attempt_number"])
 

@@ -1,4 +1,4 @@
-"""How many bytes of a prompt a model counts as one token, and how quickly it reads, as its replies tell."""
+"""Bytes per token and reading speed of models, learned from their replies."""
 
 import threading
 from collections import deque
@@ -12,7 +12,7 @@ from assistant.records import Message
 
 # No tokenizer makes fewer or more of a prompt of papers. A server that tells more has counted a part of it.
 FEWEST, MOST = 2.0, 6.0
-# What the next prompt may have fewer than the densest of the last ones.
+# The next prompt may have fewer bytes per token than the densest of the last ones.
 MARGIN = 0.9
 PROMPTS_KEPT, MODELS_KEPT = 8, 64
 # A few tokens say nothing of how quickly many are read.
@@ -20,7 +20,7 @@ LEAST_READ = 100
 
 
 class TokenCounts:
-    """What models have told of their prompts, by their ids. Safe to share between threads."""
+    """Token counts and speeds that models have reported, by id. Safe to share between threads."""
 
     def __init__(self) -> None:
         self._told: LRUCache[str, deque[float]] = LRUCache(MODELS_KEPT)
@@ -43,13 +43,13 @@ class TokenCounts:
                 self._speeds.setdefault(model, deque(maxlen=PROMPTS_KEPT)).append(tokens / seconds)
 
     def tokens_per_second(self, model: str) -> float | None:
-        """Return how quickly a model has read of late, the median; None where that is not known."""
+        """Return the median reading speed of a model's recent calls, None where it is not known."""
         with self._reading:
             speeds = self._speeds.get(model)
             return median(speeds) if speeds else None
 
     def bytes_per_token(self, model: str) -> float:
-        """Return how many bytes of a model's next prompt make a token at least, in all likelihood."""
+        """Return a low estimate of the bytes per token in a model's next prompt."""
         with self._reading:
             told = min(self._told.get(model, ()), default=None)
         return BYTES_PER_TOKEN if told is None else max(FEWEST, MARGIN * told)

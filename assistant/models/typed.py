@@ -27,7 +27,7 @@ def typed_reply(
     in_words: bool,
     on_exchange: Callable[[Exchange], None] | None = None,
 ) -> Schema:
-    """Return what `complete` replies to the messages, read into `schema`.
+    """Return the reply of `complete` to the messages, read into `schema`.
 
     `in_words`: nothing holds the model to the schema, so it is told of it. A reply that does not fit is sent
     back once with what is wrong; nothing is repaired. Raises BadReplyError, which keeps both replies.
@@ -99,7 +99,7 @@ def read_reply(text: str, schema: type[Schema]) -> Schema:
 
 
 def reply_problem(reply: Completion, error: ValidationError, schema: type[BaseModel]) -> str:
-    """Return what was wrong in the validator's words, which repeat nothing of the reply."""
+    """Describe the reply's fault in the validator's words, which repeat nothing of the reply."""
     first = error.errors(include_input=False, include_url=False, include_context=False)[0]
     if first["type"] == "json_invalid":
         ended = {"interrupted": "it ended in the middle", "length": "it ran out of tokens"}

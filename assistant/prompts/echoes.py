@@ -1,4 +1,4 @@
-"""What a model repeats instead of writing: our prompts, their marks, or one sentence over and over."""
+"""Echoes in a model's output: our prompts, their marks, or one sentence over and over."""
 
 import re
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ _AT_A_MARK = re.compile(rf"[{MARKS}]")
 
 
 def without_echo(text: str) -> tuple[str, DraftProblem | None]:
-    """Return what a model wrote of its own, and what was wrong with the rest; "" where nothing is left.
+    """Return the model's own text, "" if there is none, and the fault of the rest.
 
     From the first mark of ours on it is a prompt that is gone on with.
     """

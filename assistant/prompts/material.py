@@ -17,10 +17,10 @@ TITLE_WORDS = 10
 AUTHORS_SHOWN = 6
 # English has about four bytes to a token, other scripts three or a little less: three errs on the safe side.
 BYTES_PER_TOKEN = 3
-# What a prompt leaves free of a model's context, beside its reply: estimates err.
+# Tokens of the context kept free beside prompt and reply: estimates err.
 SPARE_TOKENS = 200
 
-# How an earlier turn is told.
+# The words that introduce an earlier turn.
 ASKED, ANSWERED = "The reader asked:", "The answer was:"
 # Refusals that say something of what was written, and nothing of the papers.
 _OF_THE_WRITER = frozenset({"nothing_written", "not_carried"})
@@ -45,7 +45,7 @@ def render_history(history: tuple[Turn, ...]) -> str:
 
 
 def _render_turn(number: int, turn: Turn) -> str:
-    answer = _answer_said(turn)
+    answer = _render_answer(turn)
     return "\n".join(
         (
             mark(f"turn {number}"),
@@ -56,8 +56,8 @@ def _render_turn(number: int, turn: Turn) -> str:
     )
 
 
-def _answer_said(turn: Turn) -> str:
-    """Return what a turn was answered; of a reply that could not be used nothing, or it would be copied."""
+def _render_answer(turn: Turn) -> str:
+    """Return a turn's answer for a prompt, without unusable replies, which would be copied."""
     refusal = turn.answer.refusal
     if refusal is None:
         return _name_cited(turn.answer.text, turn.evidence)
@@ -153,5 +153,5 @@ def in_rank_order(evidence: Evidence) -> tuple[str, ...]:
 
 
 def estimate_tokens(text: str, bytes_per_token: float = BYTES_PER_TOKEN) -> int:
-    """Return how many tokens a text has at most, in all likelihood."""
+    """Return a high estimate of the tokens in a text."""
     return int(len(text.encode()) / bytes_per_token) + 1

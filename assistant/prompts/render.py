@@ -16,7 +16,7 @@ NO_ANSWER = "NO ANSWER:"
 
 _PARTS = re.compile(r"\A# System\n(?P<system>.+?)^# User\n(?P<user>.+)\Z", re.DOTALL | re.MULTILINE)
 # The brackets that look like our marks are replaced with them: a model may read them as the same.
-# What our own marks stand between; in foreign text they and their like are other brackets.
+# The brackets around our own marks; in foreign text they and their like become other brackets.
 MARKS = "⟦⟧"
 _MARK_BRACKETS = str.maketrans(f"{MARKS}〚〛", "[][]")
 _NUMBER_BRACKETS = re.compile(r"\[(\s*\d+(?:\s*[,;–-]\s*\d+)*\s*)\]")
@@ -65,7 +65,7 @@ def _table(name: str) -> dict[str, str]:
 
 
 def task(kind: RequestKind, language: str = "") -> str:
-    """Return what an answer to a request of that kind is to do, and in which language if not in English."""
+    """Return the instructions for an answer to that kind of request, in `language` if not English."""
     if not language:
         return _table("tasks")[kind].strip()
     named = language_name(language) if language != UNTOLD else "the language it is asked in"
@@ -74,7 +74,7 @@ def task(kind: RequestKind, language: str = "") -> str:
 
 
 def short_task(kind: RequestKind, language: str = "") -> str:
-    """Return what an answer to a request of that kind is to do, in a line or two for a small model."""
+    """Return the instructions for that kind of request in a line or two, for a small model."""
     told = _table("short_tasks")[kind]
     if not language:
         return told

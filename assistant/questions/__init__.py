@@ -1,4 +1,4 @@
-"""What a question asks: its kind, its subject, and what it means in a conversation."""
+"""The meaning of a question: its kind, its subject, and its words in a conversation."""
 
 from assistant.questions.comparisons import compared, is_open_comparison, says_side
 from assistant.questions.intent import Asked, asked_in_parts, read_question, request_kind, spelt_out

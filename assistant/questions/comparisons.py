@@ -1,4 +1,4 @@
-"""Which two things a question compares, as far as its words tell."""
+"""The two sides that a question compares, read from its words."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What kind of answer a question asks for, as far as its words tell."""
+"""The kind of answer a question asks for, read from its words."""
 
 import re
 from dataclasses import dataclass
@@ -69,7 +69,7 @@ _LIST = re.compile(
     rf"|^\W*(?:any |other )?{_LISTED} (?:on|about|for|by|that|which)\b",
     re.IGNORECASE,
 )
-# What is known of a subject is asked in few words.
+# Overviews of a subject are asked for in few words.
 _OVERVIEW = re.compile(
     r"\b(?:overview|survey|debate|known about|know about|said about|(?:options|ways|approaches) are there)\b"
     r"|^\W*what (?:has|have|is|are|do)\b.{0,40}\b(?:done|doing|say|think|found|learned|known|understood)\b"
@@ -115,7 +115,7 @@ _NEEDED: dict[Need, re.Pattern[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a question asks for.
+    """The subject and need of a question.
 
     `defined` holds the stems of what is to be defined ("What is BM25?"), else nothing. `needs` is what any
     answer must have.
@@ -130,7 +130,7 @@ class Asked:
 
 
 def read_question(question: str) -> Asked:
-    """Return what a question asks for; the titles that it quotes ask nothing ("How Long Is a Passage?")."""
+    """Read the subject and need of a question, without titles it quotes ("How Long Is a Passage?")."""
     question = _TITLE.sub(" ", question)
     subject = [word for word in content_words(question) if word not in vocabulary().frame]
     aspects = vocabulary().aspects.intersection(subject)
@@ -140,7 +140,7 @@ def read_question(question: str) -> Asked:
 
 
 def asked_in_parts(question: str) -> list[str]:
-    """Return what a question asks one after the other ("How is it built, and why?"), mostly one thing."""
+    """Split a question into its parts ("How is it built, and why?"), mostly one."""
     parts = [part.strip(" ,") for part in _AND_ASKS.split(question)]
     return parts if all(len(part.split()) >= SHORTEST_PART for part in parts) else [question]
 
@@ -166,7 +166,7 @@ def spelt_out(query: str, text: str) -> str:
 
 
 def request_kind(question: str, scope: Scope) -> RequestKind:
-    """Return which kind of request a question is.
+    """Classify a question.
 
     A summary is asked of one paper: the only one in scope, or one that is named by its title. A fact is what
     a few sentences can tell: a number, a name, yes or no of something named. "How" is what asks for one thing

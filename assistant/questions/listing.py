@@ -1,4 +1,4 @@
-"""What papers are listed about: the subject of "Which papers are about X?", however that is worded."""
+"""The subject of a request for papers, such as "Which papers are about X?" in any wording."""
 
 import re
 
@@ -33,7 +33,7 @@ _ENDS = re.compile(rf"(?: please|{_HERE[:-1]}|(?<![\s.?!]))[\s.?!]*$", re.IGNORE
 
 
 def listed_subject(question: str) -> str:
-    """Return what the papers that a question asks for are to be about, "" where it asks for anything else.
+    """Return the subject of the papers that a question asks for, "" for any other question.
 
     Of "Which papers use BERT?" it is nothing: using is not being about.
     """

@@ -1,4 +1,4 @@
-"""What a question asks of that no text says: the names and phrases of it that stand nowhere."""
+"""Phrases of a question that stand in no text."""
 
 import re
 from collections.abc import Iterator, Sequence

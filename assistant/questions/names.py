@@ -48,7 +48,7 @@ def _is_small_word(word: str) -> bool:
 
 
 def parts_of_name(name: str) -> list[str]:
-    """Return what has to be said where a name is, squashed: both of "English-Czech", of "Czech-only" one."""
+    """Split a name into squashed parts that must be mentioned: two of "English-Czech"."""
     parts = [squashed(part) for part in re.split(r"[-/–]", name) if part != part.lower()]
     return [part for part in parts if part] or [squashed(name)]
 

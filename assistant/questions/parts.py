@@ -1,4 +1,4 @@
-"""What is asked of a single paper: its problem, its approach, its data, its limitations."""
+"""Questions on a part of a single paper: its problem, approach, data or limitations."""
 
 import re
 import tomllib
@@ -51,7 +51,7 @@ def _compiled(pattern: object) -> Any:
 
 
 class PartCues(BaseModel):
-    """How a part is asked for and what tells it; parts.toml says what each field is."""
+    """The cues of a part, in questions and in papers; parts.toml describes each field."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
@@ -120,7 +120,7 @@ def asked_part(question: str) -> AskedPart | None:
 
 
 def meant_title(query: str, titles: Sequence[str]) -> int | None:
-    """Return which paper a query means by its title: it quotes one, or names what one title begins with.
+    """Return the index of the paper whose title a query quotes or begins.
 
     None where it means none of them, or might mean several.
     """

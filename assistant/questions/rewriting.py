@@ -198,7 +198,7 @@ def _filled(question: str, exchanges: Sequence[Exchange], reader: FollowUps | No
 
 
 def _kept(question: str, exchanges: Sequence[Exchange], reader: FollowUps) -> list[Filling]:
-    """Return what a question leaves out, as names, as far as it is sure.
+    """Return the fillings of a question that are names and sure enough.
 
     "It" is what the question right before named, where that says all itself: who has asked about something
     else since would name the older subject again.
@@ -229,7 +229,7 @@ def _parted(question: str) -> tuple[str, str]:
 
 
 def _worth_adding(fillings: Sequence[Filling], bars: Surety, question: str) -> list[Filling]:
-    """Return what is sure enough, what replaces first; what is put in says what nothing before it says."""
+    """Select the fillings that are sure and add words, replacements first."""
     kept, said = list[Filling](), stems(question)
     for one in sorted(fillings, key=lambda one: (one.is_put_behind, -one.surety)):
         is_sure = bars.is_placed(one) or one.surety >= bars.bracketed

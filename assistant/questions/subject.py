@@ -1,4 +1,4 @@
-"""What a question is about, beside what it asks of that."""
+"""The subject of a question, apart from what is asked about it."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What the sentences of a paper say, each read alone: its part in the paper, and how it is told elsewhere."""
+"""Sentences of papers read on their own: their part in the paper, and their retelling."""
 
 from assistant.reading.cells import AskedCells, asked_cells
 from assistant.reading.cues import Role, version

@@ -18,7 +18,7 @@ _ASKS_FOR_VALUE = re.compile(
     r"|how (?:do|does|did|is|are|was|were|can|could|should|to)\b)(?:[^?]{0,80}\s)?(?:what|which|how)\b",
     re.IGNORECASE,
 )
-# What tables and questions call the measures, to the stem of each.
+# Names of measures in tables and questions, with the stem of each.
 _MEASURES = {
     short: stem
     for stem, names in {
@@ -31,11 +31,11 @@ _MEASURES = {
 }
 _CAPITALS = re.compile(r"\b[A-Z][A-Z\d]+\b")
 _CAPTION_LABEL = re.compile(r"\W*([^\W\d]\w*\.? \w{0,2}\.?\d+(?:\.\d+)?)")
-# How much of a question's words a table has to say, by their rarity, and the question of a row's name.
+# The least share of a question's words, by rarity, that a table must have, and of a row name's.
 _LEAST_SAID, _LEAST_OF_LABEL = 0.53, 0.5
 _NEARLY_AS_GOOD = 0.92
 _MOST_ROWS = 3
-# What a word is worth by where it stands.
+# The weight of a word by its position.
 _IN_PAPER, _IN_CAPTION, _IN_HEAD, _IN_LABEL = 0.4, 0.8, 0.9, 1.0
 _UNNAMED, _UNKNOWN = 0.5, 1.0
 
@@ -90,14 +90,14 @@ def _has_figure(row: Sequence[str], columns: Sequence[int]) -> bool:
 
 
 def _in_order(question: str, passage: Passage) -> int:
-    """Return how many neighbouring words of a question stand so in a table's caption or heads."""
+    """Count the neighbouring words of a question that a table's caption or heads have in the same order."""
     said = f"{passage.caption} {' '.join(column_heads(passage.table))}" if passage.table else ""
     pairs = [set(pairwise(words(text.lower()))) for text in (question, said)]
     return len(pairs[0] & pairs[1])
 
 
 def _weights(asked: frozenset[str], rows: Sequence[frozenset[str]], question: str) -> dict[str, float]:
-    """Return how well each word tells rows apart; one that no table has counts little unless it is a name."""
+    """Weigh words by how well they tell rows apart; one in no table counts little unless it is a name."""
     counts = Counter(word for row in rows for word in row & asked)
     names = stems(" ".join(names_in(question)))
     return {
@@ -107,7 +107,7 @@ def _weights(asked: frozenset[str], rows: Sequence[frozenset[str]], question: st
 
 
 def _words(name: str) -> frozenset[str]:
-    """Return what a column or row is known by, whatever it is called: "PER", "its"."""
+    """Return the words and capitals by which a column or row is known, such as "PER" and "its"."""
     return (stems(name) | _capitals(name) | _measures(name)) or frozenset(words(name.lower()))
 
 
@@ -149,7 +149,7 @@ class _ReadTable:
                 continue
             worth = self._worth(own, stems(group).union(*heads))
             said = sum(weights[word] * worth.get(word, 0.0) for word in asked)
-            # A row of a longer name is another than that which is asked for.
+            # A longer name is that of another row than the one asked for.
             unsaid = _UNNAMED * len(own - asked)
             text = row_text(self._table, at, columns, self._name)
             sentence = self._passage.first_row + at

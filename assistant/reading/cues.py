@@ -1,4 +1,4 @@
-"""What a sentence that answers a question looks like: the tables of cues.toml, read and compiled."""
+"""The tables of cues.toml for sentences that answer a question, read and compiled."""
 
 import hashlib
 import re
@@ -42,7 +42,7 @@ class _Table(BaseModel):
 
 
 class ChoiceWeights(_Table):
-    """What counts for a sentence and against it; cues.toml says what each number is."""
+    """Weights for choosing sentences; cues.toml describes each."""
 
     strong: float
     second_strong: float
@@ -83,7 +83,7 @@ class ElementCues(_Table):
     shared: Patterns = ()
 
     def worded(self, text: str, weights: ChoiceWeights) -> tuple[float, bool]:
-        """Return what the wording of a sentence says for it, and whether there was a strong cue."""
+        """Score the wording of a sentence, and return whether it has a strong cue."""
         strong = sum(pattern.search(text) is not None for pattern in self.strong)
         weak = sum(pattern.search(text) is not None for pattern in self.weak)
         score = weights.weak * min(weak, 2)
@@ -117,7 +117,7 @@ def cues() -> Cues:
 
 @cache
 def version() -> str:
-    """Return what the choice of sentences depends on besides the text, in a few characters."""
+    """Return a short hash of the cues and code on which the choice of sentences depends."""
     digest = hashlib.sha256(CUES_FILE.read_bytes() + CODE_VERSION.encode())
     return digest.hexdigest()[:12]
 

@@ -88,7 +88,7 @@ class _Offer:
 
 
 def find_elements(paper: LabelledPaper, encoder: Encoder) -> Mapping[ElementName, str]:
-    """Return what a text states to each of the seven questions; what it does not state is left out."""
+    """Return a text's sentences for each of the seven elements; missing ones are left out."""
     authors = paper.paper.authors
     speak = (lambda text: told(text, authors, paper.paper.title)) if paper.label else (lambda text: text)
     found = element_sentences(paper, list(read_sentences(paper)), encoder)
@@ -98,7 +98,7 @@ def find_elements(paper: LabelledPaper, encoder: Encoder) -> Mapping[ElementName
 def element_sentences(
     paper: LabelledPaper, sentences: Sequence[CandidateSentence], encoder: Encoder
 ) -> Mapping[ElementName, list[CandidateSentence]]:
-    """Return those of a paper's sentences that state each of the seven elements, one or two of each."""
+    """Select the one or two sentences of a paper that state each of the seven elements."""
     if not sentences:
         return {}
     known = cues()
@@ -191,7 +191,7 @@ def _asked(encoder: Encoder) -> Mapping[ElementName, Vectors]:
 def _centrality(
     paper: LabelledPaper, sentences: Sequence[CandidateSentence], encoder: Encoder, encoded: Vectors
 ) -> list[float]:
-    """Return how near sentences come to a text's title and first sentences, which say what it is about."""
+    """Return the similarity of sentences to the title and abstract."""
     opening = [one.text for one in sentences if one.role == "abstract"][:8] or [sentences[0].text]
     title = paper.paper.title
     about = encoder.encode_passages([*([title] * 2 if title else []), *opening])
@@ -246,7 +246,7 @@ def _is_signalled(sentence: CandidateSentence, name: ElementName) -> bool:
 
 
 def _distance(sentence: CandidateSentence, name: ElementName, known: Cues) -> float:
-    """Return what is taken off a sentence that speaks of the world or of others' work."""
+    """Return the penalty of a sentence on the world in general or on the work of others."""
     weights = known.choice
     off = weights.foreign if sentence.is_foreign else 0.0
     if name == "research_questions" and sentence.role in ("abstract", "introduction"):
@@ -254,7 +254,7 @@ def _distance(sentence: CandidateSentence, name: ElementName, known: Cues) -> fl
         return weights.general if sentence.is_after else 0.0
     if sentence.is_before:
         return off + weights.before
-    # What an abstract says in general is a problem that is solved, not a limit that is left.
+    # A general statement in an abstract is a problem that is solved, not a limit that is left.
     expected = _SPEAKS_OF_OWN - (_SUMMARY if name == "limitations" else frozenset())
     expected |= _FINDINGS if name == "results" else frozenset()
     is_general = not sentence.is_own and sentence.role not in expected

@@ -25,7 +25,7 @@ _UNQUOTABLE = re.compile(
     r"|\bthe remainder of this paper\b|\bis organi[sz]ed as follows\b",
     re.IGNORECASE,
 )
-# What a reader of one sentence cannot follow.
+# References that a reader of a single sentence cannot follow.
 _ELSEWHERE = re.compile(
     r"\b(?:above|below|aforementioned|the following|as follows|(?:last|this|next|previous|following) "
     r"(?:section|chapter|subsection|paragraph|table|figure)|the former|the latter|respectively|"
@@ -35,7 +35,7 @@ _ELSEWHERE = re.compile(
     r"|\b(?:as|just) (?:mentioned|noted|described|discussed|explained|said)\b|\b(?:Table|Figure|Fig)\b",
     re.IGNORECASE,
 )
-# What is left of "In (Lee, 2001), rules are learned" and of "as shown by [3]".
+# The rest of "In (Lee, 2001), rules are learned" and of "as shown by [3]".
 _LOST = re.compile(
     r"^(?:In|By|From|For|With|As in|See|Following|Like|Unlike|While),\s"
     r"|\b(?:in|by|of|from|see|following|than|with|and|like)\s*[.;)](?:\s|$)",
@@ -171,7 +171,7 @@ def numbers_beside(passage: Passage) -> tuple[int, ...]:
 
 
 def read_with(passage: Passage, passages: Iterable[Passage]) -> list[Passage]:
-    """Return which of its paper's passages one is to be read with: those beside it, in its section."""
+    """Return the neighbouring passages in the same section, to be read with `passage`."""
     numbers = numbers_beside(passage)
     return [one for one in passages if one.number in numbers and one.section == passage.section]
 

@@ -15,7 +15,7 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _IN_THIS_PAPER = re.compile(r"^in this (?:paper|work|study|article),?\s+(?=we\b)", re.IGNORECASE)
-# What a summary or a grid can do without, too.
+# Leads that a summary or a grid can do without, too.
 _FURTHER_LEAD = re.compile(
     r"^(?:but|yet|and|so|overall|however|in our (?:present |current )?(?:paper|work|study)|"
     r"in (?:summary|short|conclusion|general)|to (?:conclude|summari[sz]e|sum up)|"
@@ -108,7 +108,7 @@ def without_lead(sentence: str) -> str:
 
 
 def brackets(sentence: str) -> list[str]:
-    """Return what a sentence cites or points to in brackets."""
+    """Return the citations and cross-references in brackets."""
     return _BRACKETS.findall(sentence)
 
 

@@ -1,4 +1,4 @@
-"""What programs are told of a question on its way to an answer: the events that screen and terminal take."""
+"""Events and documents that report a question's progress and answer to programs."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -104,7 +104,7 @@ class RefusalDocument:
 
 @dataclass(frozen=True, slots=True)
 class StepDocument:
-    """How long a step took."""
+    """The time that a step took."""
 
     step: str
     seconds: float
@@ -146,7 +146,7 @@ class AnswerDocument:
 
 @dataclass(frozen=True, slots=True)
 class RewrittenDocument:
-    """What the question is searched for."""
+    """The search query made from the question, and its kind."""
 
     search_query: str
     kind: RequestKind
@@ -208,7 +208,7 @@ EVENT_NAMES: dict[type[EventDocument], str] = {
 
 
 def event_document(event: Event) -> EventDocument | None:
-    """Return what is told of an event, None where nothing is: a piece without text says only "still here"."""
+    """Convert an event for programs; None for one they are not told of, such as a piece without text."""
     match event:
         case Rewritten(rewrite):
             return RewrittenDocument(rewrite.searched_for, rewrite.kind)

@@ -1,4 +1,4 @@
-"""What programs are told of a comparison: how far it is, and what it has come to."""
+"""Documents that report a comparison's progress and result to programs."""
 
 from dataclasses import dataclass
 
@@ -37,7 +37,7 @@ class ElementSourceDocument:
 
 @dataclass(frozen=True, slots=True)
 class ElementDocument:
-    """What a text says to one of the seven questions; an empty `text`: it does not state that."""
+    """A text's answer to one of the seven questions; an empty `text`: it does not state that."""
 
     name: ElementName
     text: str
@@ -94,8 +94,8 @@ def _element(element: KeyElement) -> ElementDocument:
     return ElementDocument(element.name, element.text, maybe_rounded(element.support), evidence)
 
 
-def progress_said(event: ComparisonEvent) -> str:
-    """Return what an event of a comparison says, "" where it says nothing new."""
+def describe_progress(event: ComparisonEvent) -> str:
+    """Describe an event of a comparison, "" where it is nothing new."""
     said = ""
     match event:
         case Planned(papers):

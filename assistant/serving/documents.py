@@ -1,4 +1,4 @@
-"""What programs are told of papers: plain values, whose schemas the HTTP API and the tools publish."""
+"""Documents that describe papers to programs, with schemas published by HTTP API and tools."""
 
 import json
 from dataclasses import dataclass
@@ -121,7 +121,7 @@ class FoundPaperDocument:
 
 @dataclass(frozen=True, slots=True)
 class SearchDocument:
-    """What a search has found, best first; `read_as` is the query as the corpus spells its words."""
+    """The papers found by a search, best first; `read_as` is the query with corrected spelling."""
 
     query: str
     read_as: str
@@ -244,7 +244,7 @@ def maybe_rounded(score: float | None) -> float | None:
 
 
 def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
-    """Return what knows the schema of a kind of document, made once."""
+    """Return the cached type adapter of a kind of document."""
     if kind not in _ADAPTERS:
         _ADAPTERS[kind] = TypeAdapter(kind)
     return _ADAPTERS[kind]

@@ -42,19 +42,19 @@ class OpenLibrary:
         return Assistant(self.corpus, self.encoder, generator)
 
     def comparer(self, writer: str = EXTRACTIVE, on_cost: OnCost | None = None) -> Comparer:
-        """Return what compares papers with the writer of that name; raises AssistantError for none."""
+        """Open a comparer with the writer `writer`; raises AssistantError for an unknown name."""
         generator = open_comparative_generator(writer, self.settings, self.encoder, on_cost=on_cost)
         return Comparer(self.corpus, self.encoder, generator, ElementStore.open(self.corpus.path))
 
     def account(self, writer: str, owner: str, what: str) -> SpendingAccount:
-        """Return what counts the cost of a question or a comparison; raises AssistantError if it cannot."""
+        """Open the account that counts the cost of a request; raises AssistantError if it cannot."""
         check_writer(generator_choices(self.settings), writer)
         check_counted(writer, self.settings)
         counts = is_limited(writer, self.settings)
         return SpendingAccount(owner, what, _spending(self.settings) if counts else None)
 
     def question_price(self, writer: str, options: AskOptions) -> float:
-        """Return what a question may cost in US dollars, estimated from above."""
+        """Return the greatest price of a question in US dollars, estimated from above."""
         entry = model_of(writer, self.settings)
         return question_price(entry, default_parameters(self.settings, entry), options) if entry else 0.0
 

@@ -30,7 +30,7 @@ from assistant.serving.answers import (
     WrittenDocument,
     event_document,
 )
-from assistant.serving.comparisons import ComparisonDocument, comparison_document, progress_said
+from assistant.serving.comparisons import ComparisonDocument, comparison_document, describe_progress
 from assistant.serving.documents import (
     CitationsDocument,
     CollectionsDocument,
@@ -56,8 +56,8 @@ from assistant.serving.requests import (
     PaperRequest,
     Request,
     SearchRequest,
+    describe_fault,
     fault_for_programs,
-    fault_said,
 )
 from corpus import VERSION
 from corpus.errors import CorpusError
@@ -70,7 +70,7 @@ INSTRUCTIONS = (
 )
 # Whose spending is that of this server's clients, whoever they are.
 OWNER = "mcp"
-# What a tool says on the way, "" where it has nothing new to say, and at its end its document.
+# A tool's progress messages, "" where there is nothing new, and its document at the end.
 Steps = Generator[str, None, Any]
 
 logger = logging.getLogger(__name__)
@@ -121,11 +121,11 @@ def _ask(library: OpenLibrary, request: AskRequest) -> Steps:
             document = event_document(event)
             if isinstance(document, AnswerDocument):
                 return document
-            yield _said(document) if document else ""
+            yield _describe(document) if document else ""
     raise AssistantError("The answer was not completed. Ask again.")
 
 
-def _said(document: EventDocument) -> str:
+def _describe(document: EventDocument) -> str:
     match document:
         case RewrittenDocument(search_query, _):
             return f"Searched for: {search_query}"
@@ -150,7 +150,7 @@ def _compare(library: OpenLibrary, request: CompareRequest) -> Steps:
         for event in paid:
             if isinstance(event, Compared):
                 return comparison_document(event.comparison)
-            yield progress_said(event)
+            yield describe_progress(event)
     raise AssistantError("The comparison was not completed. Begin it again.")
 
 
@@ -226,7 +226,7 @@ def make_server(library: PublishedLibrary) -> Server[Any]:
             request = tool.request.model_validate(params.arguments or {})
             document = await _run(lambda: tool.steps(library.now(), request), context)
         except ValidationError as error:
-            return _fault(fault_said(error))
+            return _fault(describe_fault(error))
         except AssistantError as error:
             return _fault(fault_for_programs(error))
         except CorpusError as error:
@@ -245,7 +245,7 @@ def make_server(library: PublishedLibrary) -> Server[Any]:
 
 
 async def _run(begin: Callable[[], Steps], context: ServerRequestContext[Any]) -> Any:
-    """Return what steps come to, each taken in a thread; a caller that goes away ends them after one."""
+    """Run steps in threads and return their result; stop after a step when the caller has gone."""
     steps: Steps | None = None
     try:
         steps = await to_thread.run_sync(begin)

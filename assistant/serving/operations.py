@@ -1,4 +1,4 @@
-"""What programs can do with a published corpus: a typed request in, a typed result or events out."""
+"""Operations on a published corpus for programs: a typed request in, a typed result or events out."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -37,7 +37,7 @@ MOST_NAMED = 20
 
 
 class NotFoundError(AssistantError):
-    """What a request names is not there."""
+    """A request names a record that does not exist."""
 
 
 def check_writer(choices: Iterable[GeneratorChoice], name: str) -> None:

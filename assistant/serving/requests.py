@@ -1,4 +1,4 @@
-"""What programs may ask for: foreign text, so it is validated, and what nobody knows is refused."""
+"""Requests of programs: foreign text, so they are validated, and unknown fields are refused."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, get_args
@@ -44,7 +44,7 @@ _FIRST_YEAR, _LAST_YEAR = 0, 9999
 
 
 def _whole(value: object) -> object:
-    """Return what JSON Schema takes for an integer as one: 10.0 is."""
+    """Convert a float with an integer value, as JSON Schema allows: 10.0 is an integer."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -92,7 +92,7 @@ class Request(BaseModel):
 
 
 class ScopeRequest(Request):
-    """Which part of the corpus is meant; what is left out does not restrict."""
+    """A part of the corpus; fields left out do not restrict it."""
 
     collections: Identifiers = Field(default=(), description="Ids of collections, alternatives.")
     papers: Identifiers = Field(default=(), description="Ids of papers, alternatives.")
@@ -200,7 +200,7 @@ class CiteRequest(Request):
 
 
 def fault_for_programs(error: AssistantError) -> str:
-    """Return what programs are told of an error: what they can do, not what a screen or an operator can."""
+    """Describe an error for programs: with what they can do, not a screen or an operator."""
     match error:
         case ModelError():
             return f"{error.plain} Send the request again, or choose another writer."
@@ -210,14 +210,14 @@ def fault_for_programs(error: AssistantError) -> str:
             return error.plain
 
 
-def fault_said(error: ValidationError) -> str:
-    """Return what was wrong with a request; nothing that was sent is repeated but names of fields."""
+def describe_fault(error: ValidationError) -> str:
+    """Describe a request's fault; it repeats nothing that was sent but names of fields."""
     first = error.errors(include_input=False, include_url=False)[0]
     return field_fault(first["loc"], first)
 
 
 def field_fault(location: tuple[int | str, ...], fault: Mapping[str, Any]) -> str:
-    """Return what is wrong with one field, by its place and by what pydantic says of it."""
+    """Describe the fault of one field, by its location and pydantic's message."""
     context = fault.get("ctx", {})
     if fault["type"] == "unknown_fields":
         names = [f"“{_place((*location, name))}”" for name in context["named"]]

@@ -1,4 +1,4 @@
-"""What questions and comparisons cost: set aside before they begin, counted call by call."""
+"""The cost of questions and comparisons: reserved before they begin, counted call by call."""
 
 from collections.abc import Callable, Generator, Iterator
 from typing import TypeVar
@@ -49,7 +49,7 @@ class SpendingAccount:
 
     @property
     def on_cost(self) -> OnCost | None:
-        """What is to be told of the cost of each call, None where none costs anything."""
+        """The callback for the cost of each call, None where none costs anything."""
         return self._spend if self._store else None
 
     def check(self, dollars: float) -> None:

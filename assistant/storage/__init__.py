@@ -1,4 +1,4 @@
-"""What is kept: conversations, comparisons, libraries, what readers say and keep, what models have cost."""
+"""Stores of conversations, comparisons, libraries, feedback, notes and spending."""
 
 from assistant.storage.comparisons import ComparisonStore, ComparisonSummary, StoredComparison, TakenUpError
 from assistant.storage.conversations import ConversationStore, ConversationSummary, StoredConversation
@@ -39,16 +39,15 @@ from assistant.storage.spending import (
     SpendingLimitError,
     SpendingLimits,
     SpendingStore,
-    limits_said,
+    describe_limits,
 )
 
 __all__ = [
     "LONGEST_NOTE", "READING_KINDS", "Balance", "ChangedElsewhereError", "ComparisonStore",
-    "ComparisonSummary", "ConversationStore", "ConversationSummary", "Followed", "Kept",
-    "KeptLibrary", "LibraryError", "LibraryStore", "LibrarySummary", "ListedPaper", "OverLibrary",
-    "OwnedStore", "PaperSet", "Quota", "RateStore", "ReadingError", "ReadingStore", "ReadingSummary",
-    "RenamedError", "SpendingError", "SpendingLimitError", "SpendingLimits", "SpendingStore",
-    "StoredComparison", "StoredConversation", "StoredLibrary", "TakenUpError", "keep_notes",
-    "limits_said", "mark_of", "new_id", "take_from", "tidy_title", "with_notes", "with_verdict",
-    "with_wrong_citation", "without_wrong_citation"
+    "ComparisonSummary", "ConversationStore", "ConversationSummary", "Followed", "Kept", "KeptLibrary",
+    "LibraryError", "LibraryStore", "LibrarySummary", "ListedPaper", "OverLibrary", "OwnedStore", "PaperSet",
+    "Quota", "RateStore", "ReadingError", "ReadingStore", "ReadingSummary", "RenamedError", "SpendingError",
+    "SpendingLimitError", "SpendingLimits", "SpendingStore", "StoredComparison", "StoredConversation",
+    "StoredLibrary", "TakenUpError", "describe_limits", "keep_notes", "mark_of", "new_id", "take_from",
+    "tidy_title", "with_notes", "with_verdict", "with_wrong_citation", "without_wrong_citation"
 ]  # fmt: skip

@@ -61,7 +61,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """How a comparison was begun, as it is stored."""
+    """The request and writer of a comparison, as they are stored."""
 
     request: ComparisonRequest
     generator: str

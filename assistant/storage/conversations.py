@@ -155,7 +155,7 @@ class ConversationStore(OwnedStore[ConversationSummary]):
         self._empty_log()
 
     def _place_of(self, connection: sa.Connection, identifier: str, turn: Turn) -> sa.ColumnElement[bool]:
-        """Return what selects a turn's row; raises ConversationError when there is none."""
+        """Return the condition that selects a turn's row; raises ConversationError when there is none."""
         is_in = _TURNS.c.conversation_id == identifier
         rows = sa.select(_TURNS.c.number, _TURNS.c.document).where(is_in)
         # The one that is changed is nearly always the last.
@@ -204,7 +204,7 @@ def _read_back(conversation_id: str, title: str, rows: Iterable[Sequence[Any]]) 
 
 
 def _answered(conversation_id: str, turn: Turn) -> sa.Delete:
-    """Return what notes, where a turn is stored, that its question is not under way any more."""
+    """Return the statement that removes an answered question from those under way."""
     held = _UNDER_WAY.c
     is_it = (held.conversation_id == conversation_id) & (held.question == storable(turn.question))
     return sa.delete(_UNDER_WAY).where(is_it)

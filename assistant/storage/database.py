@@ -22,14 +22,14 @@ BUSY_LOOK_SECONDS = 0.01
 # Seconds after which a PostgreSQL server is taken for gone: one that does not reply to a statement, and one
 # that does not let in or does not reply to the check of a connection.
 SILENT_SECONDS, CONNECT_SECONDS = 60, 5
-# For so many seconds a server that was silent is not asked again: each screen asks several stores.
+# Pause before a silent server is asked again: each screen asks several stores.
 PAUSE_SECONDS = 10
 # To a server, of one store of one process; there are six.
 IDLE_CONNECTIONS, MOST_CONNECTIONS = 2, 5
 # The driver that is taken where the URL names none.
 POSTGRESQL = "postgresql+pg8000"
 
-# What went wrong and what to do, by the beginning of SQLite's own name for it or of PostgreSQL's state.
+# The fault and the advice, by the beginning of SQLite's name for it or of PostgreSQL's state.
 _FAULTS = {
     "SQLITE_FULL": "the disk is full. Free some space; what was stored before is still there",
     "SQLITE_READONLY": "it is read-only. Make it writable, or set PAPER_TRAIL_CONVERSATIONS to another place",
@@ -195,7 +195,7 @@ class Database:
             ) from error
 
     def _options(self) -> dict[str, Any]:
-        """Return how to connect; what is in memory has one connection, which threads take in turn."""
+        """Return the engine's options; a database in memory has one connection, shared in turn."""
         if not self._is_in_memory:
             return {"connect_args": {"timeout": float(BUSY_SECONDS)}}
         one = {"poolclass": sa.QueuePool, "pool_size": 1, "max_overflow": 0}
@@ -271,7 +271,7 @@ def _set_up_sqlite(connection: Any, _record: Any) -> None:
     ):
         with attempt:
             cursor.execute("PRAGMA journal_mode = WAL")
-    # What is deleted is overwritten.
+    # Deleted data is overwritten.
     cursor.execute("PRAGMA secure_delete = ON")
     cursor.execute("PRAGMA foreign_keys = ON")
     cursor.close()

@@ -1,4 +1,4 @@
-"""What a reader says of an answer, said, changed and taken back."""
+"""Readers' feedback on an answer: given, changed and taken back."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -28,7 +28,7 @@ def without_wrong_citation(turn: Turn, citation: Citation) -> Turn:
 
 
 def mark_of(turn: Turn, citation: Citation | None) -> WrongCitation | None:
-    """Return how a citation was marked as wrong, None where it was not."""
+    """Return the mark of a citation that a reader found wrong, None for no mark."""
     marks = turn.feedback.wrong_citations if citation else ()
     return next((mark for mark in marks if citation and is_mark_of(mark, citation)), None)
 

@@ -61,14 +61,14 @@ class KeptLibrary:
 
 @dataclass(frozen=True, slots=True)
 class OverLibrary:
-    """What is stored over a library, whoever's it is: ids of conversations and of comparisons."""
+    """The ids of all owners' conversations and comparisons over a library."""
 
     conversations: tuple[str, ...] = ()
     comparisons: tuple[str, ...] = ()
 
 
 def _seen() -> sa.CompoundSelect[Any]:
-    """Return what asks for the libraries of some `owners` and of their links, each the last changed first."""
+    """Return the query for the libraries of some `owners` and those linked, each the last changed first."""
     held, read = LIBRARIES.c, READERS.c
     owners: sa.BindParameter[str] = sa.bindparam("owners", expanding=True)
     own = sa.select(held.id, held.title, sa.literal(1).label("is_own"), held.updated.label("since"))
@@ -198,7 +198,7 @@ class LibraryStore(OwnedStore[LibrarySummary]):
         return tuple({row.id: KeptLibrary(row.id, row.title, bool(row.is_own)) for row in rows}.values())
 
     def over(self, identifier: str) -> OverLibrary:
-        """Return what is stored over a library."""
+        """Return the conversations and comparisons stored over a library."""
         with self._reading() as connection:
             return _over(connection, identifier)
 

@@ -1,4 +1,4 @@
-"""Which conversations and comparisons are over a kept library; they go with it."""
+"""Links of conversations and comparisons to a kept library, with which they are deleted."""
 
 from collections.abc import Callable
 
@@ -29,7 +29,7 @@ def check_library(named: str, library_id: str) -> None:
 
 
 def noting(identifier: str, library_id: str, error: type[AssistantError]) -> Callable[[sa.Connection], None]:
-    """Return what notes, where something is stored, that it is over a library, "" for none.
+    """Return a function that records, in the storing transaction, which library a record is over.
 
     The library's row is changed, and so locked: it is deleted before this, which raises the error, or after
     it with what is stored.

@@ -24,12 +24,12 @@ LONGEST_TITLE = 200
 
 
 class TakenError(Exception):
-    """What was to be stored has an id that is taken."""
+    """A record to be stored has an id that is taken."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """How much one owner may have stored: rows, and millions of characters; 0 is no limit.
+    """The storage limits of one owner: rows, and millions of characters; 0 is no limit.
 
     `megabytes_of_all` bounds the whole database, `free_disk_megabytes` what has to stay free on its disk.
     """

@@ -1,4 +1,4 @@
-"""How much has been taken of each allowance of late, counted for all processes together."""
+"""Recent use of each allowance, counted for all processes together."""
 
 import time
 from collections.abc import Mapping
@@ -27,13 +27,13 @@ _ROUNDING = 1e-3
 
 
 class RateError(AssistantError):
-    """What has been taken cannot be counted."""
+    """The use of an allowance cannot be counted."""
 
 
 def take_from(
     whole_at: Mapping[str, float], seconds: Mapping[str, float], now: float, most: float
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Return when each allowance is whole again if so many seconds are taken of it, and an empty mapping.
+    """Return when each allowance is whole again once `seconds` are taken, and an empty mapping.
 
     Where one would be whole only after `most` seconds, return an empty mapping, and by how many seconds each
     would be over. An allowance is at most empty, and whole where its time can only be that of a clock that
@@ -68,7 +68,7 @@ class RateStore(Database):
         return cls(database_of(settings))
 
     def take(self, seconds: Mapping[str, float], most: float) -> dict[str, float]:
-        """Take from allowances, each of which comes back in so many seconds, and return nothing.
+        """Take `seconds` from each allowance and return an empty mapping.
 
         Where that would make one whole again only after `most` seconds, nothing is taken: return by how many
         seconds each allowance would be over.

@@ -1,4 +1,4 @@
-"""What a reader keeps of papers: highlights and notes, a reading list, and searches that are followed."""
+"""Readers' notes on papers, reading lists, and followed searches."""
 
 import hashlib
 import zlib
@@ -43,7 +43,7 @@ _PAPER_SETS = sa.Table(
     sa.Column("digest", sa.String(64), primary_key=True),
     sa.Column("ids", sa.LargeBinary, nullable=False),
 )
-# What every screen asks, put together once.
+# The query of every screen, built once.
 _KEPT = sa.select(_READING.c.id, _READING.c.document, _READING.c.revision, _READING.c.seen).where(
     _READING.c.owner == sa.bindparam("owner"), _READING.c.kind == sa.bindparam("kind")
 )
@@ -114,7 +114,7 @@ class PaperSet:
 
 
 class ReadingError(AssistantError):
-    """What a reader keeps could not be stored or read; the message says why and what to do."""
+    """A reader's notes or lists could not be stored or read; the message says why and what to do."""
 
 
 class ChangedElsewhereError(ReadingError):
@@ -130,7 +130,7 @@ _ANNOTATIONS, _LISTED, _FOLLOWED = TypeAdapter(Annotation), TypeAdapter(ListedPa
 
 
 class ReadingStore(OwnedStore[ReadingSummary]):
-    """What readers keep of papers; every method raises ReadingError.
+    """The store of readers' notes, lists and follows; every method raises ReadingError.
 
     Nothing of it can be opened by a link: whatever is read or changed here is its owner's.
     """
@@ -184,8 +184,8 @@ class ReadingStore(OwnedStore[ReadingSummary]):
         All of them are stored, or none.
         """
         held = [one.record for one in self.annotations(owner)]
-        known = {_said(one) for one in held}
-        new = {_said(one): one for one in map(_tidy, tuple(annotations)[:MOST_ANNOTATIONS])}
+        known = {_content_key(one) for one in held}
+        new = {_content_key(one): one for one in map(_tidy, tuple(annotations)[:MOST_ANNOTATIONS])}
         rows = [
             _annotation_row(owner, _as_made(replace(one, id=new_id())))
             for said, one in new.items()
@@ -223,7 +223,7 @@ class ReadingStore(OwnedStore[ReadingSummary]):
         newest = sorted(found, key=lambda one: one.added, reverse=True)
         return tuple(sorted(newest, key=lambda one: bool(one.read)))
 
-    # What is followed.
+    # Follows.
 
     def follow(self, owner: str, followed: Followed, there: PaperSet) -> None:
         """Follow a search from now on: the papers that are there are not new."""
@@ -243,7 +243,7 @@ class ReadingStore(OwnedStore[ReadingSummary]):
             _forget_unused(connection)
 
     def followed(self, owner: str) -> tuple[Kept[Followed], ...]:
-        """Return what an owner follows, by its title."""
+        """Return the follows of an owner, by title."""
         found = self._kept(owner, "followed", _FOLLOWED)
         return tuple(sorted(found, key=lambda one: one.record.title.lower()))
 
@@ -367,8 +367,8 @@ def _check_papers(counts: Mapping[str, int]) -> None:
         )
 
 
-def _said(annotation: Annotation) -> tuple[str, str, str]:
-    """Return what makes two annotations the same for their reader, whatever their ids are."""
+def _content_key(annotation: Annotation) -> tuple[str, str, str]:
+    """Return the fields by which a reader takes two annotations for the same, without their ids."""
     return annotation.paper_id, annotation.quoted, annotation.note
 
 

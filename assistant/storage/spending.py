@@ -1,4 +1,4 @@
-"""What visitors spend on models, month by month (UTC), and what is set aside for what is under way."""
+"""Visitors' spending on models by month (UTC), and the amounts reserved for running work."""
 
 import logging
 import threading
@@ -20,7 +20,7 @@ from assistant.storage.database import Database, database_of
 from assistant.storage.owned import new_id
 from assistant.storage.schema import METADATA
 from assistant.storage.turns import take_turn
-from assistant.wording import price_said
+from assistant.wording import format_price
 from corpus.settings import Settings
 
 # Whose row holds what all visitors have spent together.
@@ -28,7 +28,7 @@ EVERYONE = ""
 # A process renews its reservations this often. One that is not renewed for a lease is of a dead process.
 HEARTBEAT_SECONDS = 60.0
 LEASE_SECONDS = 900.0
-# How far a clock may be set forward while its machine runs.
+# The greatest forward jump of a clock while its machine runs.
 CLOCK_TOLERANCE = timedelta(days=1)
 
 _SPENDING = sa.Table(
@@ -60,7 +60,7 @@ logger = logging.getLogger(__name__)
 
 
 class SpendingError(AssistantError):
-    """What is spent cannot be counted, so nothing that costs money may begin."""
+    """Spending cannot be counted, so nothing that costs money may begin."""
 
     def __init__(self, fault: str) -> None:
         super().__init__(fault, _FREE_WRITER)
@@ -72,7 +72,7 @@ class SpendingLimitError(SpendingError):
 
 @dataclass(frozen=True, slots=True)
 class SpendingLimits:
-    """How many US dollars a month all visitors together may spend, and one of them; 0 is no limit."""
+    """Monthly spending limits in US dollars, of all visitors together and of one; 0 is no limit."""
 
     everyone: float = 0.0
     visitor: float = 0.0
@@ -97,25 +97,25 @@ class Balance:
 
     @property
     def left(self) -> float:
-        """What can be spent by something that begins now."""
+        """The amount that a request beginning now may spend."""
         return max(0.0, self.limit - self.spent - self.reserved)
 
 
-def limit_said(limit: float, *, is_everyones: bool) -> str:
+def describe_limit(limit: float, *, is_everyones: bool) -> str:
     """Return a limit as readers are told of it."""
     whose = "of all visitors together" if is_everyones else "of one visitor"
-    return f"Models may cost {price_said(limit)} a month for the questions {whose}"
+    return f"Models may cost {format_price(limit)} a month for the questions {whose}"
 
 
-def limits_said(limits: SpendingLimits) -> tuple[str, ...]:
-    """Return what is limited, a sentence for each limit that is set."""
-    said = [limit_said(limits.everyone, is_everyones=True)] if limits.everyone else []
-    said += [limit_said(limits.visitor, is_everyones=False)] if limits.visitor else []
+def describe_limits(limits: SpendingLimits) -> tuple[str, ...]:
+    """Describe each limit that is set, in a sentence."""
+    said = [describe_limit(limits.everyone, is_everyones=True)] if limits.everyone else []
+    said += [describe_limit(limits.visitor, is_everyones=False)] if limits.visitor else []
     return tuple(f"{one}; the count begins anew on the first of each month (UTC)." for one in said)
 
 
 class SpendingStore(Database):
-    """What is spent, counted in one transaction each time, so that several who ask at once are all seen.
+    """The store of spending, updated in one transaction each time, so that concurrent requests count.
 
     Every method raises SpendingError, but for `spend` and `release`, which come when the money is gone.
     """
@@ -165,7 +165,7 @@ class SpendingStore(Database):
         super().close()
 
     def balances(self, owner: str) -> tuple[Balance, ...]:
-        """Return how this month stands with each limit that binds an owner."""
+        """Return the balance of this month for each limit that binds an owner."""
         with self._reading() as connection:
             return self._balances(connection, self._moment(connection), owner)
 
@@ -412,7 +412,7 @@ def _reserve(
 
 
 def _renewal(reservation: str, moment: datetime, dollars: float = 0.0) -> sa.Update:
-    """Return what renews a reservation and lowers it by what was spent of it."""
+    """Return the statement that renews a reservation and lowers it by the dollars spent."""
     held = _RESERVED.c
     rest = sa.case((held.dollars > dollars, held.dollars - dollars), else_=0.0)
     until = moment.timestamp() + LEASE_SECONDS
@@ -424,9 +424,9 @@ def _renewal(reservation: str, moment: datetime, dollars: float = 0.0) -> sa.Upd
 def _check(balances: tuple[Balance, ...], dollars: float, what: str) -> None:
     for balance in balances:
         if balance.left < dollars:
-            left = f"{price_said(balance.left)} of it is left" if balance.left else "nothing of it is left"
-            limit = limit_said(balance.limit, is_everyones=balance.is_everyones)
+            left = f"{format_price(balance.left)} of it is left" if balance.left else "nothing of it is left"
+            limit = describe_limit(balance.limit, is_everyones=balance.is_everyones)
             raise SpendingLimitError(
-                f"{limit}: {left}, and this {what} could cost {price_said(dollars)}. The limit begins anew "
+                f"{limit}: {left}, and this {what} could cost {format_price(dollars)}. The limit begins anew "
                 f"on {balance.begins_anew}."
             )

@@ -27,7 +27,7 @@ from corpus.text import words
 LONGEST_NAME = 40
 LONGEST_HEADING = 4
 BEGINNING = 6
-# A phrase of a title is what its paper calls the thing, where it stands in so many of its passages.
+# Passages that must contain a phrase of the title before a question names it.
 FEWEST_PASSAGES = 3
 # A paper asked about must be among the first of what its question finds.
 AMONG_FIRST = 3
@@ -120,7 +120,7 @@ def _phrases() -> _Phrases:
 
 
 def _candidates(turn: Turn, corpus: Corpus) -> Iterator[_Candidate]:
-    """Yield what could be asked, the different kinds by turns."""
+    """Yield candidate questions, alternating the kinds."""
     cited = _cited_papers(turn)[: _phrases().limits.papers_read]
     counts = corpus.statistics.topic_counts(turn.scope)
     kinds = (
@@ -156,14 +156,14 @@ def _of_sections(paper: Paper, turn: Turn, corpus: Corpus) -> Iterator[_Candidat
 
 
 def _name_in(paper: Paper, passages: tuple[Passage, ...], about: list[Passage]) -> str:
-    """Return what a paper's section is about: its own subject, or what its title and the section name."""
+    """Return a section's subject: the paper's own, or one that title and section name."""
     named = (name for name in subjects(paper) if any(_mentions(one.text, name) for one in about))
     own = own_name(paper) or next(iter(phrases_of_title(paper, passages)), "")
     return next(named, own)
 
 
 def _phrase_of(passage: Passage) -> int | None:
-    """Return which phrase is about the section that a passage stands in."""
+    """Return the index of the phrase that fits the section of a passage, None for none."""
     heading = passage.section[-1].title if passage.section else ""
     return next((place for place, one in enumerate(_phrases().section) if one.is_about(heading)), None)
 
@@ -187,7 +187,7 @@ def _topics(papers: list[Paper], kind: TopicKind) -> Iterator[str]:
 
 
 def _of_pairs(cited: list[Paper]) -> Iterator[_Candidate]:
-    """Yield what tells two papers' own systems apart, where the papers share a topic."""
+    """Yield questions on the difference between the systems of two papers that share a topic."""
     named = [(name, paper) for paper in cited if (name := own_name(paper)) and not _is_of_data(paper)]
     for (name, paper), (other, second) in pairwise(named):
         if name != other and _keys(paper) & _keys(second):
@@ -200,7 +200,7 @@ def _keys(paper: Paper) -> set[str]:
 
 
 def _of_aspects(paper: Paper, turn: Turn, counts: Mapping[str, int]) -> Iterator[_Candidate]:
-    """Yield what a sentence about the paper's own system tells, where the answer does not cite it.
+    """Yield questions on aspects of the paper's own system that the answer does not cite.
 
     A name that other papers have for a topic is not the paper's own: "ROUGE: What it misses".
     """
@@ -225,14 +225,14 @@ def _is_shared(name: str, counts: Mapping[str, int]) -> bool:
 
 
 def own_name(paper: Paper) -> str:
-    """Return what a paper calls its own system, "" where its title does not say so."""
+    """Return the name of a paper's own system, "" where its title does not give it."""
     found = _OWN_NAME.match(paper.title)
     name = found[1] if found else ""
     return name if name and any(map(_NAME_LIKE.fullmatch, name.split())) and is_telling(name) else ""
 
 
 def subjects(paper: Paper) -> tuple[str, ...]:
-    """Return what can be asked about by name in a paper: its own system, then what its title names."""
+    """Return the subjects of a paper that a question can name: its own system, or what its title names."""
     own = own_name(paper)
     topics = sorted(paper.topics, key=lambda topic: -topic.score)
     named = (topic.name for topic in topics if topic.kind in ("method", "task"))
@@ -243,7 +243,7 @@ def subjects(paper: Paper) -> tuple[str, ...]:
 
 
 def phrases_of_title(paper: Paper, passages: tuple[Passage, ...]) -> tuple[str, ...]:
-    """Return what a title begins with and the paper goes on to speak of, the most used phrase first."""
+    """Return phrases from the beginning of the title that the paper uses later, the most used first."""
     begins = paper.title.partition(":")[0].split()
     title = " ".join(word if _NAME_LIKE.match(word) else word.lower() for word in begins)
     used = {

@@ -114,12 +114,12 @@ def _kept(corpus: Corpus) -> TriedQuestions:
 
 @cache
 def _rules() -> str:
-    """Return what changes where questions are made in another way, or answered by a later version."""
+    """Return a hash that changes with the question forms and the product version."""
     return hashlib.sha256(f"{VERSION} {_FORMS.read_text(encoding='utf-8')}".encode()).hexdigest()[:16]
 
 
 def _scopes(corpus: Corpus) -> list[str]:
-    """Return what has questions of its own: all papers together, and each of the largest collections."""
+    """Return the scopes with questions of their own: "" for all papers, then the largest collections."""
     ordered = sorted(corpus.collections(), key=lambda one: -one.papers)
     own = [one.collection.id for one in ordered[: _forms().limits.collections]]
     return ["", *own] if len(ordered) > 1 else own
@@ -130,7 +130,7 @@ def _scope(collection: str) -> Scope:
 
 
 def _candidates(corpus: Corpus, collection: str) -> Iterator[OfferedQuestion]:
-    """Yield what could be asked of a collection, the forms by turns, the most shared topics first.
+    """Yield candidate questions on a collection, alternating the forms, the most shared topics first.
 
     Where papers share none, as a few may, what one of them names is asked for.
     """
@@ -199,7 +199,7 @@ def _named_together(
 def _counted_together(
     corpus: Corpus, collection: str, names: Mapping[TopicKind, Sequence[str]]
 ) -> Counter[tuple[str, str]]:
-    """Return how many papers name each pair of topics that can be compared."""
+    """Count the papers that name each pair of comparable topics."""
     keys = [topic_key(kind, name) for kind in names for name in names[kind]]
     place = {key: number for number, key in enumerate(keys)}
     together: Counter[tuple[str, str]] = Counter()

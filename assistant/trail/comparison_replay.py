@@ -50,7 +50,7 @@ from assistant.trail.replayed_steps import (
 from corpus.encoders import Encoder
 from corpus.errors import CorpusError
 
-# How sentences were led to evidence depends on what scores support, too.
+# The choice of evidence depends on support scores, too.
 _BY_SCORER = SCORED | {"evidence", "passage_id", "sentence"}
 # When it was extracted.
 _NOT_REPEATED = frozenset({"written"})

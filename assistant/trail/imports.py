@@ -22,7 +22,7 @@ MOST_VALUES = 1_000_000
 
 
 def check_import(kind: ImportKind, data: bytes) -> bytes:
-    """Return what a file holds as it is written here, without a header; raises AssistantError."""
+    """Validate an imported file and return it as we write it, without a header; raises AssistantError."""
     _check_values(data)
     try:
         text = data.decode("utf-8-sig")
@@ -31,7 +31,7 @@ def check_import(kind: ImportKind, data: bytes) -> bytes:
     record = from_json(text) if kind == "conversation" else comparison_from_json(text)
     library_named(record)
     written = record_to_json(_FORMATS[kind].adapter, record).encode()
-    # What a file leaves away is written out.
+    # Values that a file leaves out are written out.
     _check_values(written)
     return written
 

@@ -1,4 +1,4 @@
-"""Which library the papers of a trail are in, by the ids that it names; a trail is over one, or over none."""
+"""The library of a trail's papers, read from the ids it names; a trail is over one or over none."""
 
 from collections.abc import Iterable, Iterator
 

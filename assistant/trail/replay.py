@@ -51,7 +51,7 @@ class TurnReplay:
 
 @dataclass(frozen=True, slots=True)
 class Replayer:
-    """What does turns again: the encoder, and what opens the corpus at the versions of its tables.
+    """Replays turns with an encoder and an opener of the corpus at recorded versions.
 
     With `generator_of` the generator that it returns for a turn is asked again, where else the recorded reply
     is taken.
@@ -101,7 +101,7 @@ def _check_history(turn: Turn, history: tuple[Turn, ...]) -> None:
 
 
 def _options(turn: Turn, drafts: int) -> AskOptions:
-    """Return how a turn was asked; raises AssistantError for a scope that no corpus can have."""
+    """Return the options with which a turn was asked; raises AssistantError for an impossible scope."""
     try:
         for key in turn.scope.topics:
             parse_topic_key(key)
@@ -134,7 +134,7 @@ def _compared(recorded: Turn, found: Turn, *, is_asked_again: bool) -> Iterator[
 
 
 def _not_compared(recorded: Turn, found: Turn) -> frozenset[str]:
-    """Return what of an answer another scorer says, and what older versions of Paper Trail did not record."""
+    """Return the fields not compared: those of another scorer, and those older versions did not record."""
     refusal = recorded.answer.refusal
     older = frozenset() if refusal and refusal.covers else frozenset({"covers"})
     return older | (SCORED if recorded.provenance.scorer != found.provenance.scorer else frozenset())

@@ -14,7 +14,7 @@ Outcome = Literal["equal", "different"]
 
 # Scores are sums of many floating-point products, whose order differs between machines.
 TOLERANCE = 1e-4
-# What the support scorer says; another scorer says something else.
+# The results of the support scorer; another scorer gives others.
 SCORED = frozenset(
     {"support", "citation_recall", "citation_precision", "relevance", "needs_citation", "problems"}
 )
@@ -71,7 +71,7 @@ def _outline(evidence: Evidence) -> dict[str, Any]:
 
 
 def provenance_notes(before: Provenance, now: Provenance) -> Iterator[str]:
-    """Yield what differs of where two results came from, and is no step."""
+    """Yield differences in provenance that belong to no step."""
     if before.product != now.product:
         yield f"recorded by {before.product}, replayed by {now.product}"
     if before.scorer != now.scorer:

@@ -1,4 +1,4 @@
-"""How large the numbers, texts and lists of records may be that somebody else wrote."""
+"""Bounds of the numbers, texts and lists in foreign records."""
 
 from corpus.bounds.bound import USUAL, Bound, Bounds
 from corpus.bounds.of_corpus import OF_CORPUS, PASSAGE_TEXT, REMARK, SCORE, SHARE

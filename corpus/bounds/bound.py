@@ -1,4 +1,4 @@
-"""How large the numbers, texts and lists of records may be that somebody else wrote, in a file or a reply.
+"""Bounds of the numbers, texts and lists in foreign records, from a file or a reply.
 
 Types alone admit a box of 1e300 points, a year of 400 digits and a million authors.
 """
@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What a field holds at most, by what is in it: a number, a text, or a list of either."""
+    """The bounds of a field, by its content: a number, a text, or a list of either."""
 
     least: float = 0
     most: float = 1e9
@@ -33,7 +33,7 @@ class Bounds:
         self._of_types: dict[type, tuple[tuple[str, Bound], ...]] = {}
 
     def fault_in(self, record: object) -> str:
-        """Return what in a record, or in the records within it, is out of bounds; "" for nothing."""
+        """Describe the first field of a record, or of those within, that is out of bounds; "" for none."""
         return next(self._faults_of(record), "")
 
     def _faults_of(self, record: object) -> Iterator[str]:

@@ -40,7 +40,7 @@ _REINSTALL = (
 
 
 class Encoder(Protocol):
-    """What turns text into unit vectors.
+    """An encoder of text into unit vectors.
 
     The same `sha256` and `runtime` give the same vectors, but for the rounding of what is encoded together.
     """
@@ -50,7 +50,7 @@ class Encoder(Protocol):
 
     @property
     def runtime(self) -> Runtime:
-        """What runs the weights; raises CorpusError where the encoder cannot be had."""
+        """The runtime of the weights; raises CorpusError where the encoder cannot be had."""
         ...
 
     @property

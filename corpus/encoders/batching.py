@@ -1,4 +1,4 @@
-"""Which texts are encoded together: batches of about as many tokens, whatever the texts' lengths."""
+"""Batches of texts to encode together, with about equal numbers of tokens."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -7,7 +7,7 @@ from functools import cache
 
 
 def cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

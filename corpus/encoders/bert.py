@@ -31,7 +31,7 @@ _FLOAT, _INT32, _INT64 = 1, 6, 7
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How a network is built, besides the sizes of its matrices."""
+    """The shape of a network, besides the sizes of its matrices."""
 
     layers: int
     heads: int

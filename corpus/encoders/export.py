@@ -97,7 +97,7 @@ def _bundled() -> tuple[Companion, bytes]:
 
 
 def _of_model(encoder: SentenceEncoder) -> tuple[Companion, bytes]:
-    """Return what goes with a model, and its network; raises ExportError for one that is not plain."""
+    """Return a model's companion and network; raises ExportError for a model that is not plain."""
     model = encoder.model
     transformer: Any = model[0]
     tokenizer = getattr(transformer.tokenizer, "backend_tokenizer", None)
@@ -128,7 +128,7 @@ def _companion(
     padding_id: int = 0,
     prompts: tuple[str, str] = ("", ""),
 ) -> Companion:
-    """Return what goes with a network; its tokenizer is made to cut texts and to leave them unpadded."""
+    """Return the companion of a network; its tokenizer truncates texts and leaves them unpadded."""
     tokenizer.no_padding()
     if longest is not None:
         tokenizer.enable_truncation(longest)
@@ -136,7 +136,7 @@ def _companion(
 
 
 def _pooling(model: "SentenceTransformer") -> Pooling:
-    """Return how a model of the plain shape, a transformer whose states are pooled, pools them."""
+    """Return the pooling of a plain model: a transformer with a pooling layer; raises ExportError."""
     from sentence_transformers.sentence_transformer import modules  # noqa: PLC0415
 
     kinds = [type(module) for module in model]

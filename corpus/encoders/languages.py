@@ -1,4 +1,4 @@
-"""Which languages an encoder reads: by its name where that is known, else as its model card says."""
+"""The languages that an encoder reads: by its name where known, else from its model card."""
 
 import re
 import tomllib

@@ -33,7 +33,7 @@ SLOW_FUSIONS = ("SkipLayerNormFusion",)
 
 @dataclass(frozen=True, slots=True)
 class Companion:
-    """What a network needs besides itself; `tokenizer` is in the tokenizers library's own JSON."""
+    """The data a network needs besides itself; `tokenizer` is in the tokenizers library's own JSON."""
 
     sha256: str
     dimension: int

@@ -93,7 +93,7 @@ class PairNetwork:
 
 
 def token_starts(found: "Encoding") -> tuple[dict[int, int], dict[int, int]]:
-    """Return which token begins at which place of the first text, and of the second."""
+    """Map the start of each token in the first text, and in the second, to its position."""
     starts: tuple[dict[int, int], dict[int, int]] = ({}, {})
     for at, (side, (start, end)) in enumerate(zip(found.sequence_ids, found.offsets, strict=True)):
         if side is not None and end > start:

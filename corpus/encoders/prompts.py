@@ -1,4 +1,4 @@
-"""What stands before a text: the prompts an encoder was trained with, where its configuration lacks them."""
+"""Prompts that an encoder was trained with, for those whose configuration lacks them."""
 
 import tomllib
 from collections.abc import Mapping

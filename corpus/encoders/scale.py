@@ -1,4 +1,4 @@
-"""What the cosines of an encoder mean: thresholds are the bundled encoder's, so others' are put on its scale.
+"""Scales of cosines: other encoders' cosines are mapped to the bundled one's, which has the thresholds.
 
 An encoder's cosines of a few pairs of sentences, in order, are set against those that the bundled encoder
 gives; what lies between is interpolated. So no order changes, and what is near for one is near for all.

@@ -140,7 +140,7 @@ def brought_files(folder: LibraryFolder, papers: Sequence[Paper]) -> dict[str, P
 
 
 def unused_id(library_id: str, wanted: str, taken: Container[str]) -> str:
-    """Return what a paper is called in a library: as it was, with a number where that is taken."""
+    """Return the id of a paper in a library: its own key, with a number where that is taken."""
     collection, key = library_collection(library_id), _key(wanted)
     if (identifier := paper_id(collection, key)) not in taken:
         return identifier
@@ -148,7 +148,7 @@ def unused_id(library_id: str, wanted: str, taken: Container[str]) -> str:
 
 
 def _key(identifier: str) -> str:
-    """Return what a paper is called in its collection, as the name of a file may be too."""
+    """Return a paper's key in its collection, which is also a valid file name."""
     return re.sub(r"[^a-z0-9.-]", "-", identifier.rpartition("/")[2]).strip(".") or "document"
 
 

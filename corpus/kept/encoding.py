@@ -11,7 +11,7 @@ from corpus.store import Corpus, CorpusWriter, read_manifest, rows
 
 
 class Encoded(Protocol):
-    """What of each passage is searched, its vector, and those of its paper's title and of its sentences."""
+    """The encoded passages of a paper: searched texts, their vectors, and those of title and sentences."""
 
     @property
     def indexed(self) -> Sequence[str]: ...

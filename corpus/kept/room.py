@@ -1,4 +1,4 @@
-"""How much room visitors' files take on this machine, and whether more may come.
+"""The room that visitors' files take on this machine, and reservations of more.
 
 Each kept library and each visit has a file with the bytes that it takes, and whose it is. Whoever adds files
 raises that figure first, under one lock for all threads and processes; when they are done it is measured
@@ -36,7 +36,7 @@ class OwnerFullError(NoRoomError):
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What a folder takes, in bytes, and whose it is, "" for nobody's in particular."""
+    """The bytes that a folder takes, and its owner, "" for nobody in particular."""
 
     size: int
     owner: str = ""
@@ -95,11 +95,11 @@ class Room:
             self.settle(folder, owner)
 
     def size_of(self, folder: Path) -> int:
-        """Return how many bytes a folder takes, with what has been set aside for it."""
+        """Return the bytes that a folder takes, with its reservations."""
         return (_read(folder) or _measure(folder)).size
 
     def size(self) -> int:
-        """Return how many bytes all folders take, with what has been set aside for them."""
+        """Return the bytes that all folders take, with their reservations."""
         return sum(one.size for one in self._taken().values())
 
     def _taken(self) -> dict[Path, Taken]:
@@ -124,7 +124,7 @@ class Room:
 
 
 def _measured(folder: Path) -> int:
-    """Return how many bytes the files of a folder take, but for what is noted of it."""
+    """Return the bytes of a folder's files, without its record."""
     total = 0
     # Others may change it meanwhile: os.walk passes over folders that are gone, rglob does not.
     for place, _, names in os.walk(folder):
@@ -135,7 +135,7 @@ def _measured(folder: Path) -> int:
 
 
 def _read(folder: Path) -> Taken | None:
-    """Return what is noted of a folder, None where nothing is that can be read."""
+    """Read the record of a folder, None where it is missing or damaged."""
     try:
         size, _, owner = (folder / RECORD).read_text(encoding="utf-8").partition(" ")
         return Taken(int(size), owner)

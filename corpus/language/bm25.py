@@ -26,7 +26,7 @@ class Bm25:
                 self._holding.setdefault(term, []).append((index, count))
 
     def rarity(self, term: str) -> float:
-        """Return what a term counts; never less than 0, however many texts have it, as in Lucene."""
+        """Return the inverse document frequency of a term, never less than 0, as in Lucene."""
         holding = len(self._holding.get(term, ()))
         return math.log1p((len(self.terms) - holding + 0.5) / (holding + 0.5))
 

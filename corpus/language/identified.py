@@ -64,7 +64,7 @@ class _Languages(_Table):
 
 
 def language_of_text(text: str) -> str:
-    """Return what a text is written in, ISO 639-1; "" where it is short or unsure."""
+    """Identify the language of a text, ISO 639-1; "" where it is short or unsure."""
     bars = _languages().paper
     text = text[: bars.read]
     if sum(map(str.isalpha, text)) < bars.letters:
@@ -78,7 +78,7 @@ def language_of_text(text: str) -> str:
 
 @lru_cache(maxsize=_TEXTS_KEPT)
 def foreign_language(text: str) -> str:
-    """Return what a question or a short text is written in where that is surely not English, else "".
+    """Identify the language of a short text that is surely not English, else return "".
 
     UNTOLD where only that is sure.
     """
@@ -97,7 +97,7 @@ def foreign_language(text: str) -> str:
 
 
 def _english_words(told: Sequence[str]) -> int:
-    """Return how many words are English function words."""
+    """Count the English function words."""
     return sum(word in stop_words() for word in told)
 
 

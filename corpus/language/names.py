@@ -1,4 +1,4 @@
-"""What languages are called, and the codes of languages that are named: Unicode's names, by langcodes."""
+"""The names of languages and their codes: Unicode's names, by langcodes."""
 
 from collections.abc import Collection
 from functools import cache

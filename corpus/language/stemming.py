@@ -40,7 +40,7 @@ def function_words(language: str) -> frozenset[str]:
 
 @lru_cache(maxsize=_STEMS_KEPT)
 def stem(word: str) -> str:
-    """Return what the forms of a word in lower case share: "studies", "studied"; "labour's", "labor"."""
+    """Return the stem that a lower-case word's forms share: "studies", "studied"; "labour's", "labor"."""
     word = _POSSESSIVE.sub("", word).replace("-", "")
     if len(word) > SHORTEST_RESPELT:
         word = _AMERICAN.sub("or", _BRITISH.sub("iz", word))

@@ -70,7 +70,7 @@ def remove_false_texts(
 
 
 def unchecked_texts(painting: Painting, text: object, found: Characters) -> NDArray[np.bool_]:
-    """Return which characters may come of such a text on a part of the page that was not looked at."""
+    """Return the characters that may come from ActualText on an unchecked part of the page."""
     page = quick.address(text)
     objects = list(map(quick.object_of, repeat(page), found.places.tolist()))
     unchecked = {one for one in set(objects) if one and one not in painting.texts and _marks(one)}
@@ -100,7 +100,7 @@ def _string(mark: int) -> str | None:
 
 
 def _drawn(document: pypdfium2.PdfDocument, index: int) -> list[tuple[str, int]]:
-    """Return what each text object of a page draws, and how many of its glyphs have no character."""
+    """Return the drawn text of each text object, and how many of its glyphs have no character."""
     page = document[index]
     try:
         texts = list(read_painting(page.raw).texts)

@@ -14,7 +14,7 @@ _ACCENTS = {
 
 
 def character(code: int) -> str:
-    """Return what a character code stands for in text, or nothing for what must not get into text."""
+    """Return the text of a character code, "" for one that must not get into text."""
     if 0xD800 <= code <= 0xDFFF or code >= 0x110000 or (code & 0xFFFE) == 0xFFFE:
         return ""
     sign = chr(code)

@@ -23,7 +23,7 @@ class PdfError(Exception):
 
 
 def page_count(path: str | Path) -> int:
-    """Return how many pages the file has; raises PdfError."""
+    """Return the number of pages of a file; raises PdfError."""
     with opened(path) as document, LOCK:
         return len(document)
 

@@ -101,7 +101,7 @@ def read_characters(text: object, transform: Transform) -> Characters:
 
 
 def are_apart(before: Extents, after: Extents) -> _Flags:
-    """Return which characters stand in another place than those before them, though no space is between."""
+    """Return the characters that stand apart from those before them, though no space is between."""
     height = np.maximum(np.maximum(before.bottom - before.top, after.bottom - after.top), 4.0)
     across = np.maximum(after.left - before.right, before.left - after.right)
     down = np.maximum(after.top - before.bottom, before.top - after.bottom)
@@ -128,7 +128,7 @@ def _codes(text: object, page: int) -> NDArray[np.int64]:
 
 @cache
 def _sign(code: int) -> str | None:
-    """Return what a code stands for, "" for nothing and None for what separates words."""
+    """Return the text of a code, "" for none and None for a separator of words."""
     if code in _HYPHENS or code <= 0x20 or (code >= 0x80 and chr(code).isspace()):
         return None
     return character(code)

@@ -35,7 +35,7 @@ _CELL, _MOST_CELLS = 2.0, 1_000  # points; and cells in each direction
 def hidden_characters(
     page: pypdfium2.PdfPage, text: object, found: Characters, transform: Transform, painting: Painting
 ) -> Flags | None:
-    """Return which characters drawn on a page cannot be seen, None where all can."""
+    """Return the invisible characters of a page, None where all can be seen."""
     areas = painting.areas()
     hides_by_colour = painting.hides_by_colour(areas)
     hiding = hides_by_colour | (areas.ranks > min(painting.texts.values(), default=0))
@@ -121,7 +121,7 @@ def _unseen(
     handles: _Handles,
     painting: Painting,
 ) -> Flags:
-    """Return which characters of suspicious text leave the picture of the page as it is without them.
+    """Return the characters of suspicious text that do not change the picture of the page.
 
     Thin letters are drawn paler than their colour: where that is known, it is what must contrast.
     """
@@ -168,7 +168,7 @@ def _picture(page: pypdfium2.PdfPage, scale: float, *, is_scan: bool = False) ->
 def _read_from_picture(
     page: pypdfium2.PdfPage, extents: Extents, words: _Words, hidden: Flags, *, pictures: Areas, chart: _Chart
 ) -> Flags:
-    """Return which hidden characters stand on a picture where something is drawn, but no other text."""
+    """Return the hidden characters that are drawn in a picture, with no other text there."""
     is_read = np.asarray(hidden & (chart.ranks(pictures, extents) >= 0))
     if not is_read.any():
         return is_read
@@ -209,7 +209,7 @@ def _by_word(flags: Flags, words: _Words, share: float) -> Flags:
 
 
 def _counts(mask: Flags, extents: Extents, scale: float, margin: float = 0.0) -> Numbers:
-    """Return how many pixels of a mask are set in each box, made higher at both ends by a share of itself."""
+    """Count the set pixels of a mask in each box, grown by a share of its height at both ends."""
     summed = np.zeros((mask.shape[0] + 1, mask.shape[1] + 1), np.int32)
     mask.cumsum(0, np.int32).cumsum(1, out=summed[1:, 1:])
     top, bottom, left, right = (np.array(side) for side in _pixels(extents, mask.shape, scale, margin))

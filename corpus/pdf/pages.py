@@ -48,7 +48,7 @@ def read_pages(path: str | Path) -> Iterator[PdfPage]:
 
 
 def shares_of_pictures(path: str | Path, pages: Iterable[int]) -> Iterator[float]:
-    """Yield how much of each of these pages pictures cover, 0..1 and more; raises PdfError."""
+    """Yield the share of each page that pictures cover, 0..1 and more; raises PdfError."""
     with opened(path) as document:
         for number in pages:
             with LOCK:

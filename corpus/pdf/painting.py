@@ -1,4 +1,4 @@
-"""What a page paints, in its order: text that may be invisible, and what may cover it or have its colour.
+"""The objects of a page in painting order: possibly invisible text, and what may hide it.
 
 A quick look at every object of a page; `hidden.py` draws the few pages on which something is suspicious.
 """
@@ -80,7 +80,7 @@ class Painting:
         )
 
     def hides_by_colour(self, areas: Areas) -> NDArray[np.bool_]:
-        """Return which areas have nearly the colour of some text, or one that is not known."""
+        """Return the areas with nearly the colour of some text, or an unknown one."""
         hides = areas.colours[0] < 0
         for colour in self.colours:
             hides |= (np.abs(areas.colours - np.array(colour)[:, None]) <= NEAR_COLOUR).all(axis=0)
@@ -118,7 +118,7 @@ def _look(painting: Painting, objects: Sequence[int], within: _Within) -> int:
         ranks.append(following)
         following += 1
         if kind == _FORM:
-            # What a form holds is painted before what comes after the form.
+            # The content of a form is painted before anything that comes after the form.
             following += _look_into(painting, one, replace(within, rank=following))
     texts = {one: rank for one, kind, rank in zip(objects, kinds, ranks, strict=True) if kind == _TEXT}
     if texts:
@@ -177,7 +177,7 @@ def _look_at_texts(painting: Painting, texts: Sequence[int], *, is_suspect: bool
 def _areas(
     handles: Sequence[int], kinds: NDArray[np.int64], ranks: NDArray[np.int64], matrix: Matrix
 ) -> Areas:
-    """Return what objects fill that are large enough to lie under or over a letter."""
+    """Return the areas that objects fill, if large enough to lie under or over a letter."""
     count = len(handles)
     told = np.zeros((4, count), np.float32)
     has_bounds = np.fromiter(map(quick.bounds_of, handles, *map(_each, told)), bool, count)

@@ -1,4 +1,4 @@
-"""How the characters of a page are set: size, font and direction."""
+"""The style of the characters of a page: size, font and direction."""
 
 import ctypes
 import math
@@ -23,7 +23,7 @@ class Font(NamedTuple):
 
 
 class Styles(NamedTuple):
-    """How characters are set, parallel: the font's height in points on the page, the font, the direction.
+    """The styles of characters, parallel: height in points on the page, font, direction.
 
     Text that is `upright` runs from left to right.
     """
@@ -34,7 +34,7 @@ class Styles(NamedTuple):
 
 
 def styles_of(text: object, places: Sequence[int], transform: Transform) -> Styles:
-    """Return how the characters at these places of a text page of PDFium's are set."""
+    """Return the size, font and direction of the characters at these places of a PDFium text page."""
     page = address(text)
     matrices = np.zeros((len(places), 6), np.float32)
     addresses = range(matrices.ctypes.data, matrices.ctypes.data + matrices.nbytes, matrices.strides[0])

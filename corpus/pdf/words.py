@@ -117,7 +117,7 @@ def _extents_of_letters(found: Characters, runs: _Runs) -> Extents:
 def _raised(
     found: Characters, runs: _Runs, baselines: Numbers, sizes: list[float], upright: _Flags
 ) -> list[int]:
-    """Return how many of the last characters of each run stand above its baseline; of turned text none do."""
+    """Count the last characters of each run that are raised above its baseline; none in rotated text."""
     raised = [0] * len(sizes)
     drawn = found.extents.baseline
     highest = np.minimum.reduceat(drawn, runs.starts)
@@ -129,7 +129,7 @@ def _raised(
 
 
 def _legible(found: Characters, runs: _Runs, told: Numbers, upright: _Flags) -> _Flags:
-    """Return which runs can be read: by the size that the file tells, and by how their letters are drawn.
+    """Return the legible runs, by the size in the file and by how their letters are drawn.
 
     Letters of a font that is not there have no height or no width, and fonts that the file draws itself
     (Type 3) any size; marks without a letter say nothing.
@@ -173,7 +173,7 @@ def _extents(letters: Extents, first: Extents, size: Numbers, upright: _Flags) -
 
 
 def _ends(found: Characters, runs: _Runs) -> tuple[_Flags, _Flags]:
-    """Return which runs the end of a line cuts at a hyphen, and which end a line of the file."""
+    """Return the runs cut by a hyphen at a line's end, and those that end a line of the file."""
     is_hyphen, is_line_end = (
         np.append(flags, False)[runs.passed] for flags in (found.is_hyphen, found.is_line_end)
     )

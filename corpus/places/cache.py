@@ -17,14 +17,14 @@ from corpus.durable import replace_durably
 
 # Whoever was given a file a moment ago may not have opened it yet.
 _IN_USE_SECONDS = 60.0
-# What was being written by a process that was killed.
+# The age of a part file whose writer was killed.
 _ABANDONED_SECONDS = 3600.0
 _UNFINISHED = ".part"
 
 
 @dataclass(frozen=True, slots=True)
 class FileCache:
-    """A folder of at most so many bytes; what was used in the last minute is never removed."""
+    """A folder of at most `most_bytes`; files used in the last minute are never removed."""
 
     folder: Path
     most_bytes: int

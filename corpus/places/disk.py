@@ -45,7 +45,7 @@ def nearest_existing(path: Path) -> Path:
 
 
 def free_bytes(path: Path) -> int:
-    """Return how many bytes are free on the disk of a path, which may not exist yet; raises OSError."""
+    """Return the free bytes on the disk of a path, which may not exist yet; raises OSError."""
     return shutil.disk_usage(nearest_existing(path)).free
 
 

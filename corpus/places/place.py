@@ -15,7 +15,7 @@ class ConflictError(CorpusError):
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """What LanceDB needs to open the tables of a folder."""
+    """The address and options with which LanceDB opens the tables of a folder."""
 
     uri: str
     options: Mapping[str, str]
@@ -66,7 +66,7 @@ class Place(ABC):
 
     @abstractmethod
     def stamp(self) -> str:
-        """Return what is another once the file is; cheaper than to read it."""
+        """Return a token that changes with the file; cheaper than to read it."""
 
     @abstractmethod
     def write(self, content: bytes) -> None:

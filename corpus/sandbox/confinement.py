@@ -24,14 +24,14 @@ _PROGRAMS = (
     "/usr/lib64",
     "/usr/local/lib",
 )
-# What libraries look up: shared objects, time zones, fonts, data of tesseract, the processor's features.
+# Files that libraries look up: shared objects, time zones, fonts, tesseract's data, processor features.
 _SYSTEM = (
     *("/etc/ld.so.cache", "/etc/localtime", "/etc/fonts", "/etc/mime.types"),
     *("/usr/share/zoneinfo", "/usr/share/fonts", "/usr/share/tesseract-ocr", "/usr/share/tessdata"),
     *("/dev/urandom", "/dev/random", "/dev/zero"),
     *("/proc/cpuinfo", "/proc/meminfo", "/proc/self", "/proc/sys/vm", "/sys/devices/system"),
 )
-# What finding and reaching a host takes.
+# Files needed to find and reach a host.
 _FOR_NETWORK = (
     *("/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf"),
     *("/etc/ssl", "/etc/pki", "/etc/services", "/usr/share/ca-certificates", "/run/systemd/resolve"),
@@ -44,7 +44,7 @@ class ConfinementError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """What the system can keep a process from: opening other `files`, and making dangerous `calls`."""
+    """The confinement a system offers: refusing other `files`, and dangerous `calls`."""
 
     files: bool
     calls: bool
@@ -61,7 +61,7 @@ class Confinement:
 
 @cache
 def offered_confinement() -> Confinement:
-    """Return what this system offers; nothing changes for this process."""
+    """Return the confinement that this system offers, without changing this process."""
     return Confinement(landlock_version() > 0, has_seccomp())
 
 

@@ -1,4 +1,4 @@
-"""Which files a process may open, held by the kernel (Linux, Landlock)."""
+"""Restriction of the files a process may open, enforced by the kernel (Linux, Landlock)."""
 
 import ctypes
 import errno

@@ -1,4 +1,4 @@
-"""How much time and memory a process may take before the system ends it."""
+"""Limits on the time and memory of a process, enforced by the system."""
 
 import signal
 
@@ -7,7 +7,7 @@ try:
 except ImportError:  # not on every system
     resource = None  # type: ignore[assignment]
 
-# What waits for ever takes no processor time: by the clock it may take so many times as long.
+# A process that waits for ever uses no processor time: the wall-clock limit is this multiple of it.
 PATIENCE = 10
 
 

@@ -1,4 +1,4 @@
-"""Which system calls a process may make, held by the kernel (Linux, seccomp).
+"""Restriction of a process's system calls, enforced by the kernel (Linux, seccomp).
 
 A filter is a program for the kernel's small machine (classic BPF): each step loads a word of the call,
 compares it, or returns what becomes of the call. Filters hold for all threads, for what the process starts,
@@ -20,7 +20,7 @@ from typing import Literal
 
 Group = Literal["privileges", "processes", "files", "network", "programs"]
 
-# How filters name the architectures, in the order of system_calls.toml.
+# The architectures' numbers in filters, in the order of system_calls.toml.
 _ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 # Calls by another convention of the same processor (x32) have numbers from here on.
 _OTHER_CONVENTION = 0x40000000

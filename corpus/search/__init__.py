@@ -1,4 +1,4 @@
-"""What is near a query or named by it: hybrid search, and similarity by vectors."""
+"""Hybrid search for queries and the names in them, and similarity by vectors."""
 
 from corpus.search.hybrid import (
     DEFAULT_PAPERS,

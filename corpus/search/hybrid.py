@@ -25,7 +25,7 @@ MIN_PAPERS, MAX_PAPERS, DEFAULT_PAPERS = 1, 15, 10
 
 @dataclass(frozen=True, slots=True)
 class SearchWeights:
-    """How much each score counts; `depth` is how many passages each side is asked for.
+    """The weights of the scores; `depth` is the number of passages asked of each side.
 
     Of as many, the best by both, the sentences are read, and of what is shown; for those of the others the
     whole stands.
@@ -137,13 +137,13 @@ def _raised(candidates: Sequence[_Candidate], named: Sequence[Named]) -> Sequenc
 
 
 def _marked(papers: tuple[PaperHits, ...], named: Sequence[Named]) -> tuple[PaperHits, ...]:
-    """Return what was found, marked where the query surely names it."""
+    """Mark the papers that the query surely names."""
     surely = {paper for one in named if one.is_sure for paper in one.papers}
     return tuple(replace(found, is_named=found.paper.id in surely) for found in papers)
 
 
 def _on(scale: Scale, papers: tuple[PaperHits, ...]) -> tuple[PaperHits, ...]:
-    """Return what was found with its cosines on the scale on which they are judged."""
+    """Convert the cosines of the hits to the scale on which they are judged."""
     return tuple(
         replace(found, hits=tuple(replace(hit, dense=scale(hit.dense)) for hit in found.hits))
         for found in papers
@@ -170,7 +170,7 @@ def _similar_papers(corpus: Corpus, passage: Passage, scope: Scope, papers: int)
 
 
 def merge(*found: Sequence[Match]) -> list[Match]:
-    """Return what any search found, once."""
+    """Merge the matches of several searches, each passage once."""
     return list({match.passage_id: match for matches in found for match in matches}.values())
 
 
@@ -180,7 +180,7 @@ def fuse(
     lexical: Sequence[Match],
     weights: SearchWeights = WEIGHTS,
 ) -> list[_Candidate]:
-    """Return what was found, best first, scored 0..1 by the weighted mean of its scaled scores.
+    """Rank the matches by the weighted mean of their scaled scores, 0..1.
 
     Cosines are scaled over the range of what was found, BM25 as a share of the best match's: a passage that
     the lexical side did not find has none of it.

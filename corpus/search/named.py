@@ -1,4 +1,4 @@
-"""What a query names, looked for apart from what is like it: it is found however much else there is."""
+"""Search for the names in a query, apart from similarity: names are found in any corpus."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,16 +11,16 @@ from corpus.search.spelling import PHRASES_READ
 from corpus.search.together import each, together
 from corpus.store import Corpus, Match
 
-# What is added for a paper that is named so to a score of at most 1: an id, a quotation and a whole name
-# leave no doubt, many people share a family name, and a year or a venue may be beside the point, as may a
-# system, which says something only where few papers have it.
+# The bonus of a named paper to a score of at most 1. An id, a quotation and a whole name leave no doubt; many
+# people share a family name; a year or a venue may be beside the point, as may a system, which counts only
+# where few papers have it.
 BY_ID, BY_PHRASE, BY_AUTHOR, BY_FAMILY_NAME, BY_APPEARANCE, BY_SYSTEM = 4.0, 2.0, 1.0, 0.5, 0.2, 0.2
 FEW_PAPERS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """What both sides of a search found."""
+    """The matches of both sides of a search."""
 
     dense: Sequence[Match] = ()
     lexical: Sequence[Match] = ()
@@ -32,7 +32,7 @@ class Matches:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What was found of what a query names, and what is added to its score."""
+    """The matches for a name in the query, and the bonus for their score."""
 
     matches: Matches
     raised_by: float
@@ -72,7 +72,7 @@ class Sides:
 
 
 def find_named(sides: Sides, query: Query, scope: Scope) -> tuple[Named, ...]:
-    """Return what of `scope` a query names, by each way of naming that finds anything."""
+    """Find what of `scope` a query names, by each way of naming that finds anything."""
 
     def within(narrow: Scope, raised_by: float) -> Named:
         return Named(sides.within(narrow), raised_by)
@@ -105,7 +105,7 @@ def _in_few_papers(corpus: Corpus, system: str, scope: Scope) -> Sequence[Match]
 
 
 def _narrowed(query: Query, scope: Scope) -> Iterator[tuple[Scope, float]]:
-    """Yield what is left of a scope by what is named, where anything is, with what that adds to a score."""
+    """Yield the scope narrowed to each kind of name in the query, with its increase of the score."""
     if papers := _both(scope.papers, query.papers):
         yield replace(scope, papers=papers), BY_ID
     if authors := _both(scope.authors, query.authors):
@@ -119,7 +119,7 @@ def _narrowed(query: Query, scope: Scope) -> Iterator[tuple[Scope, float]]:
 
 
 def _both(chosen: tuple[str, ...], named: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what is named and, where anything is chosen, chosen too."""
+    """Return the named values, restricted to the chosen ones where any are."""
     return tuple(one for one in named if one in chosen) if chosen else named
 
 

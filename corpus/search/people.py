@@ -12,7 +12,7 @@ from corpus.store import Corpus
 LONGEST_NAME, SHORTEST_FAMILY = 4, 3
 # A longer text cites people beside what it asks.
 _MOST_WORDS_OF_A_QUESTION = 40
-# A word that stands in more titles than one of so many is about something, and names nobody.
+# A word in more than one of this many titles is a subject, not a name.
 _TITLES_PER_USUAL_WORD = 10_000
 # "What did Smith write", "papers by Smith": without these, "Smith" may be anything.
 _BEFORE_AUTHORS = frozenset({"author", "authors", "by", "did", "do", "does", "dr", "prof", "professor"})
@@ -60,7 +60,7 @@ class _Names:
         self._is_title_case = all(word.is_capitalised for word in subject)
 
     def length_at(self, at: int, taken: Set[int]) -> int:
-        """Return how many words from one on are somebody's name, 0 if they are nobody's."""
+        """Return the length in words of the name that begins at `at`, 0 for none."""
         for length in range(min(LONGEST_NAME, len(self._words) - at), 0, -1):
             is_free = taken.isdisjoint(range(at, at + length))
             if is_free and self._may_be_name(at, length) and self.called(at, length):
@@ -68,7 +68,7 @@ class _Names:
         return 0
 
     def called(self, at: int, length: int) -> tuple[str, ...]:
-        """Return the names of the authors whom so many words may mean."""
+        """Return the names of the authors that `length` words may mean."""
         plain = [word.plain for word in self._words[at : at + length]]
         return self._known.called(plain) or self._known.of_family(" ".join(plain))
 
@@ -97,7 +97,7 @@ class _Names:
         if is_cited or (at and word.is_capitalised and self._words[at - 1].plain in _BEFORE_AUTHORS):
             return is_cited or not self._is_title_case
         is_name = not (word.is_in_capitals or word.plain in self._titles or is_english(word.plain))
-        # What takes longest to find out comes last.
+        # The slowest test comes last.
         return is_name and bool(self.called(at, 1)) and not self._corpus.has_word(word.plain)
 
     def _is_usual(self, word: Word) -> bool:

@@ -1,4 +1,4 @@
-"""How a query is understood: the papers, people, venues and years it names, and its words as spelt here.
+"""Interpretation of a query: the papers, people, venues and years it names, and its spelling.
 
 Nothing is guessed where the corpus can be asked: an id is a paper's, a name is an author's, and a word is
 read as another only where no text has it (corpus/search/spelling.py).
@@ -62,7 +62,7 @@ class Query:
 
 
 def read_query(corpus: Corpus, text: str, *, verbatim: bool = False) -> Query:
-    """Return what a query means in a corpus; `verbatim` leaves every word as the reader wrote it."""
+    """Interpret a query in a corpus; `verbatim` leaves every word as the reader wrote it."""
     text = unicodedata.normalize("NFC", storable(text)).strip()
     head = text[:LONGEST_READ]
     papers, spans = _identified(corpus, head)
@@ -102,7 +102,7 @@ def _identified(corpus: Corpus, text: str) -> tuple[tuple[str, ...], list[Span]]
 
 
 def _identifiers(text: str) -> Iterator[tuple[Identifiers, Span]]:
-    """Yield what may be ids, with where they stand."""
+    """Yield possible ids with their positions."""
     for match in _ANTHOLOGY.finditer(text):
         yield Identifiers(papers=(match[1].lower(), match[1].upper())), match.span()
     for match in _DOI.finditer(text):
@@ -117,7 +117,7 @@ def _identifiers(text: str) -> Iterator[tuple[Identifiers, Span]]:
 
 
 def _systems(words: Sequence[Word]) -> tuple[str, ...]:
-    """Return what is written as systems and data sets are, but for a query all in capitals."""
+    """Return the words spelled like systems and data sets, none of a query all in capitals."""
     if len(words) > MOST_SYSTEMS and all(word.is_in_capitals for word in words):
         return ()
     named = (word.plain for word in words if word.has_inner_capitals and word.plain not in stop_words())

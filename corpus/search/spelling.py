@@ -26,7 +26,7 @@ _BETWEEN_PARTS = re.compile(r"[\s-]")
 
 @dataclass(frozen=True, slots=True)
 class Respelling:
-    """What a reader wrote, and as what it was read."""
+    """A word as the reader wrote it, and as it was read."""
 
     asked: str
     read: str
@@ -34,7 +34,7 @@ class Respelling:
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How some words are read: where others stand in their place, and what they are also spelt as."""
+    """The corrections of a query's words, and their other spellings."""
 
     read: tuple[tuple[Span, Respelling], ...] = ()
     also: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class Spelling:
 
 
 def read_spelling(corpus: Corpus, text: str, words: Sequence[Word]) -> Spelling:
-    """Return how the words of a query are read in a corpus."""
+    """Correct the spelling of a query's words for a corpus."""
     read: dict[Span, Respelling] = {}
     also = []
     joined: set[Word] = set()
@@ -130,7 +130,7 @@ def _may_be_meant(corpus: Corpus, word: Word, near: str) -> bool:
 
 
 def _one_slip_away(plain: str) -> Iterator[str]:
-    """Yield what a word may have been before a letter was left out, put in, changed or swapped with the next.
+    """Yield the words one edit away: a letter left out, put in, changed or swapped with the next.
 
     The first letter is hardly ever the wrong one.
     """

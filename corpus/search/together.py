@@ -13,7 +13,7 @@ Other = TypeVar("Other")
 
 
 def together(one: Callable[[], One], other: Callable[[], Other]) -> tuple[One, Other]:
-    """Return what two functions return that wait for each other in nothing; raises what either raises.
+    """Run two independent functions in parallel and return both results; raises the errors of either.
 
     Both may do so themselves: nobody waits for what has not begun, but does it.
     """
@@ -22,7 +22,7 @@ def together(one: Callable[[], One], other: Callable[[], Other]) -> tuple[One, O
 
 
 def each(read: Callable[[One], Other], items: Iterable[One]) -> list[Other]:
-    """Return what a function returns of each item, in their order, as `together` does of two."""
+    """Map a function over items in parallel, in their order; see `together`."""
     works = [partial(read, item) for item in items]
     begun = [_threads().submit(work) for work in works]
     return [_done(beside, work) for beside, work in zip(begun, works, strict=True)]

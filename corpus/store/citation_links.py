@@ -35,7 +35,7 @@ _YEARS_APART = 2
 
 @dataclass(frozen=True, slots=True)
 class Citable:
-    """What a paper can be recognised by."""
+    """The fields by which a paper is recognised."""
 
     id: str
     title: str
@@ -122,7 +122,7 @@ def link_references(papers: Iterable[Citable], bibliographies: Iterable[Bibliogr
 
 
 def may_be_cited(bibliographies: Iterable[Bibliography]) -> Callable[[Citable], bool]:
-    """Return what says of a paper whether an entry may be that; links are the same without all others."""
+    """Return a filter of the papers that entries may cite; without the others the links stay the same."""
     entries = [entry for _, own in bibliographies for entry in own]
     dois = {_doi(entry.doi) for entry in entries if entry.doi}
     arxiv = {_arxiv(entry.arxiv_id) for entry in entries if entry.arxiv_id}
@@ -156,7 +156,7 @@ def citing(papers: Iterable[Citable], bibliographies: Iterable[pa.RecordBatch]) 
 
 
 def _sieve(catalogue: _Catalogue) -> Callable[[pa.StructArray], npt.NDArray[np.bool_]]:
-    """Return what marks the entries that may mention a paper of a catalogue, and some more."""
+    """Return a filter for entries that may mention a paper of the catalogue; it lets some others through."""
     dois, arxiv = pa.array(catalogue.by_doi, pa.string()), pa.array(catalogue.by_arxiv, pa.string())
     patterns = _title_patterns(catalogue.by_title)
 
@@ -198,7 +198,7 @@ def _plain_words(title: Sequence[str]) -> Sequence[str]:
 
 
 def _openings(text: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Yield what a title may begin with that stands in a text."""
+    """Yield the word sequences in a text that may begin a title."""
     for start in range(len(text) - _OPENING + 1):
         yield tuple(text[start : start + _OPENING])
 
@@ -220,11 +220,11 @@ class CitationLinks:
         self._table, self._cache = table, cache
 
     def from_paper(self, paper_id: str) -> tuple[Link, ...]:
-        """Return which entries of a paper's bibliography are papers of this corpus, in printed order."""
+        """Return the links from a paper's bibliography to papers of this corpus, in printed order."""
         return self._links("citing", paper_id)
 
     def to_paper(self, paper_id: str) -> tuple[Link, ...]:
-        """Return which papers of this corpus cite a paper."""
+        """Return the links from papers of this corpus that cite a paper."""
         return self._links("cited", paper_id)
 
     def _links(self, side: Literal["citing", "cited"], paper_id: str) -> tuple[Link, ...]:

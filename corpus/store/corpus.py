@@ -138,7 +138,7 @@ class Corpus:
         return self.reads.answer(("collection", collection_id), read)
 
     def passage_sizes(self) -> dict[str, PassageSize]:
-        """Return how the passages of each collection are cut, by their ids."""
+        """Return the passage size of each collection, by id."""
         return {one: self.manifest.size_of(one) for one in self.collection_ids()}
 
     def collection_ids(self) -> tuple[str, ...]:
@@ -256,7 +256,7 @@ class Corpus:
     def passages_found(
         self, matches: Sequence[Match], vector: Vectors | None = None
     ) -> dict[str, FoundPassage]:
-        """Return what this corpus's own search found, by id: quicker than to look the ids up.
+        """Read the passages of this corpus's own matches, by id: faster than looking the ids up.
 
         With a unit vector each has its cosine with it.
         """
@@ -284,7 +284,7 @@ class Corpus:
         matches: Sequence[Match],
         rounded: Mapping[str, Similarity] | None = None,
     ) -> dict[str, Similarity]:
-        """Return how similar passages that the search found are to a unit vector, by id; not rounded.
+        """Return the exact similarities of found passages to a unit vector, by id.
 
         With `rounded` ones of the same passages their sentences alone are read, which is quicker: those of
         the wholes stay rounded.
@@ -325,11 +325,11 @@ class Corpus:
         return tables.scan_batches(self._tables[table], columns)
 
     def columns_of(self, table: str) -> list[str]:
-        """Return what of a table of papers or passages is read for a whole one."""
+        """Return the columns of papers or passages to read for a whole record."""
         return self._columns[table]
 
     def not_indexed(self) -> int:
-        """Return how many passages the full-text index does not hold."""
+        """Count the passages missing from the full-text index."""
         return tables.rows_without_index(self._tables["passages"], "indexed")
 
     def load(self) -> None:

@@ -1,4 +1,4 @@
-"""What was read out of papers and is kept for the next who asks: documents by paper, maker and version.
+"""A cache of documents extracted from papers, by paper, generator and version.
 
 They lie in the corpus folder in a table of their own, which no build publishes, replaces or waits for.
 """
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ElementKey:
-    """What a document was read out of, and by whom.
+    """The source and the generator of a cached document.
 
     `fingerprint` is of the text that was read, `version` of all else that the generator's reading depends on.
     """

@@ -95,7 +95,7 @@ def _agree(one: str, other: str) -> bool:
 
 
 class Lexicon:
-    """What can be named in the papers of a published corpus; each part is made when first asked for."""
+    """The names in the papers of a published corpus; each part is computed on first use."""
 
     def __init__(self, tables: Mapping[str, Any], statistics: Statistics) -> None:
         self._papers = tables["papers"]

@@ -24,7 +24,7 @@ def rebuild_advice(place: Place) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CutSince:
-    """How a collection's passages are cut from some version of their table on."""
+    """The passage size of a collection from some version of its table on."""
 
     collection: str
     version: int
@@ -33,7 +33,7 @@ class CutSince:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What makes a set of table versions a corpus; `versions` maps table names to numbers.
+    """The versions of tables that make up a corpus; `versions` maps table names to numbers.
 
     `runtime` is what ran the encoder: another one gives nearly, but not exactly, the same vectors. `cuts`
     tells when a collection got passages of another size than before, and than most have.
@@ -48,7 +48,7 @@ class Manifest:
     cuts: tuple[CutSince, ...] = ()
 
     def size_of(self, collection: str) -> PassageSize:
-        """Return how a collection's passages were cut at these versions."""
+        """Return the passage size of a collection at these versions."""
         now = self.versions["passages"]
         sizes = [cut.size for cut in self.cuts if cut.collection == collection and cut.version <= now]
         return sizes[-1] if sizes else PassageSize()
@@ -58,7 +58,7 @@ _MANIFEST = TypeAdapter(Manifest)
 
 
 def mixed_sizes(sizes: Mapping[str, PassageSize]) -> str:
-    """Return what is to be said where collections are cut to passages of several sizes, "" where not."""
+    """Return the warning about collections cut to different passage sizes, "" for one size."""
     cut: dict[PassageSize, list[str]] = {}
     for collection, size in sorted(sizes.items()):
         cut.setdefault(size, []).append(collection)

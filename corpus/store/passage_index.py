@@ -29,15 +29,15 @@ from corpus.store import rows as stored
 
 COLUMNS = ["paper_id", "number", "vector"]
 
-# How many passages whose signs are nearest are compared by eight bits, for each that is asked for, and of
-# how many passages one more: what is sought hides deeper in a larger corpus.
+# The passages with the nearest signs that are compared by int8 vectors, for each one asked for, and the
+# number of passages that adds one more: neighbours hide deeper in a larger corpus.
 _COMPARED_PER_FOUND = 40
 _PASSAGES_PER_COMPARED = 160
 _MOST_STEPS = 127
 # No paper has a passage of a longer number.
 _DIGITS = 10
 _BITS_PER_WORD = 64
-# What is looked at in one go, of signs and of eight bits, stays within the processor's cache.
+# Passages compared in one step, by signs and by int8 vectors: they fit the processor's cache.
 _SIGNS_PER_STEP, _ROUNDED_PER_STEP = 32_768, 512
 
 _NUMBERED = pa.dictionary(pa.int32(), pa.string())
@@ -171,7 +171,7 @@ class PassageIndex:
     def _differing_least(
         self, vector: Vectors, within: Positions | None, look: _Look, wanted: int
     ) -> Positions | None:
-        """Return the positions of so many and a few more, all that were there where those are no more."""
+        """Return the positions with the fewest differing signs: `wanted` and ties, or all."""
         if len(self._rows if within is None else within) <= wanted:
             return within
         signs = self._signs[: math.ceil(look.share * len(self._signs))]
@@ -200,7 +200,7 @@ def cosines_of_wholes(query: Vectors, passages: pa.Table) -> list[float]:
 
 
 def measure(query: Vectors, wholes: Sequence[float], packed: Sequence[bytes]) -> list[Similarity]:
-    """Return how similar passages are to a unit vector, by their own cosines with it.
+    """Return the similarities of passages to a unit vector, by their cosines.
 
     `packed` are the stored vectors of their titles and sentences, of at least one passage.
     """
@@ -233,7 +233,7 @@ def _largest(values: Vectors, limit: int) -> Positions:
 
 
 def _rounded(vectors: Vectors) -> tuple[NDArray[np.int8], Vectors]:
-    """Return each number as so many steps, 127 at most, and how long a vector's steps are."""
+    """Quantise vectors to int8, at most 127 steps, and return each vector's step size."""
     steps = np.maximum(vectors.max(axis=1), -vectors.min(axis=1)) / _MOST_STEPS
     steps = np.maximum(steps, np.finfo(np.float32).tiny)
     return np.rint(vectors / steps[:, None]).astype(np.int8), steps

@@ -1,4 +1,4 @@
-"""What has been asked of a snapshot before, and what is made of it once: shared by threads."""
+"""A cache of queries on a snapshot, and values computed once: shared by threads."""
 
 from collections.abc import Callable, Hashable
 from threading import Lock
@@ -52,7 +52,7 @@ def _size(found: object) -> int:
 
 
 class Once(Generic[Value]):
-    """What is made when it is first asked for, by one thread while the others wait, and kept."""
+    """A value computed on first use, by one thread while the others wait, and kept."""
 
     def __init__(self, make: Callable[[], Value]) -> None:
         self._make = make

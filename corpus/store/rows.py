@@ -34,7 +34,7 @@ _ARROW = {str: pa.string(), bool: pa.bool_(), int: pa.int32(), float: pa.float32
 
 
 def _arrow_type(hint: Any) -> pa.DataType:
-    """Return how Arrow holds what a record's field holds; None is null."""
+    """Return the Arrow type for the type hint of a record's field; None is null."""
     if isinstance(hint, type) and is_dataclass(hint):
         return pa.struct(_columns(hint))
     inside = [one for one in get_args(hint) if one not in (None, NoneType, ...)]
@@ -154,7 +154,7 @@ def paper_rows(entries: Sequence[PaperEntry]) -> pa.Table:
 
 
 def _filtered_by(paper: Paper) -> Row:
-    """Return what filters need of a paper in a form that a table can compare."""
+    """Return the columns of a paper that filters compare."""
     return {
         "topic_keys": [topic.key for topic in paper.topics],
         "author_names": [author.name for author in paper.authors],
@@ -162,7 +162,7 @@ def _filtered_by(paper: Paper) -> Row:
 
 
 def indexed_text(paper: Paper, passage: Passage) -> str:
-    """Return what of a passage is searched and encoded: title and section path before its text.
+    """Return the searched and encoded text of a passage: title and section path before its text.
 
     Before an address or figures alone there is nothing: they would be found for what their paper is about.
     """
@@ -175,7 +175,7 @@ def indexed_text(paper: Paper, passage: Passage) -> str:
 
 
 def sentence_texts(paper: Paper, passage: Passage) -> list[str]:
-    """Return what of a passage is encoded piece by piece: its paper's title, then each sentence.
+    """Return the separately encoded texts of a passage: its paper's title, then each sentence.
 
     An address or figures alone have themselves in the title's place.
     """
@@ -241,7 +241,7 @@ def with_records(batch: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBatc
 
 
 def whole(columns: list[str], there: Container[str]) -> list[str]:
-    """Return what to read of a table for a whole record: its columns, where it has none that holds all."""
+    """Return the columns to read for a whole record: all, or the one that holds the whole record."""
     return [RECORD.name] if RECORD.name in there else [name for name in columns if name in there]
 
 

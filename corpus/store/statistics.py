@@ -1,4 +1,4 @@
-"""What is counted of the papers, in Arrow: nothing of a paper becomes a Python object but what is shown."""
+"""Statistics of papers, in Arrow: only the papers shown become Python objects."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypeVar
@@ -34,7 +34,7 @@ class Statistics:
         return self._of_scope("count", scope, lambda where: int(self._tables["papers"].count_rows(where)))
 
     def topic_counts(self, scope: Scope | None = None) -> dict[str, int]:
-        """Return how many papers in `scope` have each topic, by the topic's key, the most frequent first."""
+        """Count the papers in `scope` by topic key, the most frequent first."""
         columns = ["topic_keys"]
         return dict(
             self._of_papers(
@@ -43,23 +43,23 @@ class Statistics:
         )
 
     def year_counts(self, scope: Scope | None = None) -> dict[int, int]:
-        """Return how many papers in `scope` are of each year, the earliest first."""
+        """Count the papers in `scope` by year, the earliest first."""
         return dict(self._of_papers("years", scope, ["year"], _years))
 
     def venue_counts(self, scope: Scope | None = None) -> dict[str, int]:
-        """Return how many papers in `scope` appeared at each venue, the most frequent first."""
+        """Count the papers in `scope` by venue, the most frequent first."""
         columns = ["venue"]
         return dict(self._of_papers("venues", scope, columns, lambda papers: _frequencies(papers["venue"])))
 
     def language_counts(self, scope: Scope | None = None) -> dict[str, int]:
-        """Return how many papers in `scope` are in each language, by its code, the most frequent first."""
+        """Count the papers in `scope` by language code, the most frequent first."""
         columns = ["language"]
         return dict(
             self._of_papers("languages", scope, columns, lambda papers: _frequencies(papers["language"]))
         )
 
     def label_counts(self, scope: Scope | None = None) -> dict[str, int]:
-        """Return how many papers in `scope` their owner has given each label, the most frequent first."""
+        """Count the papers in `scope` by their owner's labels, the most frequent first."""
         columns = ["labels"]
         return dict(
             self._of_papers(
@@ -70,7 +70,7 @@ class Statistics:
     def topic_year_counts(
         self, scope: Scope | None, kind: TopicKind, limit: int
     ) -> dict[str, dict[int, int]]:
-        """Return how many papers of each year have a topic, for the most frequent topics of a kind."""
+        """Count the papers of each year by topic, for the `limit` most frequent topics of a kind."""
         asked, columns = f"{limit} {kind} by year", ["topic_keys", "year"]
         found = self._of_papers(asked, scope, columns, lambda papers: _topic_years(papers, kind, limit))
         return {key: dict(years) for key, years in found.items()}
@@ -147,7 +147,7 @@ class Statistics:
     def _of_papers(
         self, asked: str, scope: Scope | None, columns: list[str], find: Callable[[pa.Table], Value]
     ) -> Value:
-        """Return what `find` makes of columns of the papers in `scope`, which is kept."""
+        """Return the cached result of `find` on columns of the papers in `scope`."""
         return self._of_scope(asked, scope, lambda where: find(scan(self._tables["papers"], columns, where)))
 
     def _of_scope(self, asked: str, scope: Scope | None, find: Callable[[str | None], Value]) -> Value:
@@ -156,7 +156,7 @@ class Statistics:
 
 
 def _frequencies(column: pa.ChunkedArray) -> dict[str, int]:
-    """Return how often each value occurs, the most frequent first, then by the value; "" is none."""
+    """Count the values, the most frequent first, then by the value; "" is none."""
     counted = pc.value_counts(column.drop_null())
     table = pa.table({"value": counted.field("values"), "count": counted.field("counts")})
     ordered = table.sort_by([("count", "descending"), ("value", "ascending")]).to_pydict()
@@ -169,7 +169,7 @@ def _years(papers: pa.Table) -> dict[int, int]:
 
 
 def _topic_years(papers: pa.Table, kind: TopicKind, limit: int) -> dict[str, dict[int, int]]:
-    """Return how many papers of each year have the most frequent topics of a kind, by the topics' keys."""
+    """Count the papers of each year for the most frequent topics of a kind, by topic key."""
     whole = papers.combine_chunks()
     years = pc.take(whole["year"], pc.list_parent_indices(whole["topic_keys"]))
     topics = pa.table({"topic_keys": pc.list_flatten(whole["topic_keys"]), "year": years})

@@ -22,7 +22,7 @@ from corpus.text import spaced
 # Lance names the files of versions by how far they are from this, so that the newest is listed first.
 _LARGEST_VERSION = 2**64 - 1
 KEEP_VERSIONS = timedelta(days=3650)  # old versions are what a replay checks out
-# How LanceDB ends the file that describes a version of a table.
+# The end of LanceDB's file that describes a version of a table.
 _VERSION_END = b"LANC"
 _ROWS_PER_BATCH = 2048
 _ADDITIONS_KEPT = 32
@@ -163,7 +163,7 @@ def _rows(table: Any, columns: list[str], where: str | None) -> Any:
 
 
 def count(table: Any) -> int:
-    """Return how many rows a table has."""
+    """Return the number of rows of a table."""
     with _reading(table):
         return int(table.count_rows())
 
@@ -290,7 +290,7 @@ def drop_manifests_but_newest(place: Place, name: str, table: Any) -> None:
 
 
 def rows_without_index(table: Any, column: str) -> int:
-    """Return how many rows the index of a column does not hold."""
+    """Return the number of rows missing from the index of a column."""
     names = [index.name for index in table.list_indices() if column in index.columns]
     statistics = table.index_stats(names[0]) if names else None
     return int(statistics.num_unindexed_rows) if statistics else int(table.count_rows())

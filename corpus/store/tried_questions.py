@@ -33,7 +33,7 @@ class TriedQuestion:
 
 @checked_dataclass(frozen=True, slots=True)
 class _Kept:
-    """What was tried of each collection, "" for all together, of a corpus as a build left it."""
+    """The tried questions of each collection, "" for all together, of one build of a corpus."""
 
     made_of: str = ""
     tried: Mapping[str, tuple[TriedQuestion, ...]] = field(default_factory=dict)
@@ -43,7 +43,7 @@ _FILE = TypeAdapter(_Kept)
 
 
 class TriedQuestions:
-    """What was tried on a published corpus; `rules` are what questions are made by.
+    """The questions tried on a published corpus; `rules` identify how questions are made.
 
     It saves work and is never needed: what was tried by other rules, or before a later build, does not count,
     and where the file cannot be read or written, a warning is logged, and no method raises.
@@ -55,7 +55,7 @@ class TriedQuestions:
         self._made_of = " ".join([*map(str, versions), rules])
 
     def of(self, collection: str) -> tuple[TriedQuestion, ...]:
-        """Return what was tried of one collection, of all together where it is "", in its order."""
+        """Return the tried questions of a collection, of all together for "", in order."""
         return self._kept().tried.get(collection, ())
 
     def add(self, collection: str, tried: TriedQuestion) -> bool:

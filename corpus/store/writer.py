@@ -35,7 +35,7 @@ _MOST_RELINKED = 500
 
 @dataclass(frozen=True, slots=True)
 class KnownPaper:
-    """What a rebuild needs to know of a paper that the corpus holds."""
+    """The facts about a known paper that a rebuild needs."""
 
     fingerprint: str
     position: int
@@ -43,7 +43,7 @@ class KnownPaper:
 
 
 def known_papers(corpus: Corpus) -> dict[str, dict[str, KnownPaper]]:
-    """Return what each paper was made from and where it stands, by the ids of collection and paper."""
+    """Return each paper's fingerprint and position, by the ids of collection and paper."""
     known: dict[str, dict[str, KnownPaper]] = {}
     for batch in corpus.scan("papers", ["id", "collection_id", "fingerprint", "position", "pdf_sha256"]):
         for row in batch.to_pylist():
@@ -265,7 +265,7 @@ class CorpusWriter:
             self._tables = {}
 
     def _cuts(self, version: int) -> tuple[CutSince, ...]:
-        """Return which collections were cut to which sizes, this version's changes last."""
+        """Return the passage sizes of collections, this version's changes last."""
         earlier = self._published.cuts if self._published else ()
         size_of = self._published.size_of if self._published else lambda _: PassageSize()
         changed = (CutSince(one, version, size) for one, size in self._sizes.items() if size != size_of(one))

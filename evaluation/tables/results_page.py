@@ -21,10 +21,11 @@ _AGAIN = "Measure them: paper-trail eval table --all --update-docs"
 
 _HEAD = """# Results
 
-Every table of the three papers, with what Paper Trail reaches beside what they print. This page is written
-by `paper-trail eval table --all --update-docs`; do not edit it. “Ours” was measured by the command under
-each table; a printed figure is the paper's own, of its data and its models. What is missing is said, with
-what to do about it. DATA is the folder of the data sets. Quality does not depend on the machine; times do.
+Every table of the three papers, with Paper Trail's figures beside the printed ones. This page is written by
+`paper-trail eval table --all --update-docs`; do not edit it. “Ours” is measured by the command under each
+table; a printed figure is the paper's own, on its data and with its models. A missing figure is marked, with
+the data or command that it needs. DATA is the folder of the data sets. Quality does not depend on the
+machine; times do.
 """
 
 

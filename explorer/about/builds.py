@@ -1,4 +1,4 @@
-"""What the last builds of a corpus did, as rows and sentences. No Streamlit."""
+"""The last builds of a corpus, as rows and sentences. No Streamlit."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
@@ -47,7 +47,7 @@ def build_rows(builds: Sequence[Build], titles: Mapping[str, str]) -> list[Row]:
 
 
 def format_parsers(builds: Sequence[Build]) -> str:
-    """Return which parsers read how many papers: "16 by pypdfium2, 3 from metadata alone"."""
+    """Count the papers by parser: "16 by pypdfium2, 3 from metadata alone"."""
     papers: dict[str, int] = {}
     for count in (count for build in builds for count in build.parsers):
         papers[count.parser] = papers.get(count.parser, 0) + count.papers
@@ -59,7 +59,7 @@ def format_parsers(builds: Sequence[Build]) -> str:
 
 
 def format_effort(builds: Sequence[Build]) -> str:
-    """Return what the builds took, nothing where they embedded nothing."""
+    """Describe the passages, time and memory of builds, "" where they embedded nothing."""
     passages = sum(build.passages for build in builds)
     if not passages:
         return ""
@@ -70,13 +70,13 @@ def format_effort(builds: Sequence[Build]) -> str:
 
 
 def failures(builds: Sequence[Build], titles: Mapping[str, str]) -> list[Row]:
-    """Return what could not be read, and why."""
+    """Return the papers that could not be read, with the reasons."""
     found = ((build, it, it.reason) for build in builds for it in build.failures)
     return list(_entries(found, titles, "Why"))
 
 
 def remarks(builds: Sequence[Build], titles: Mapping[str, str]) -> list[Row]:
-    """Return what was read, but is odd."""
+    """Return the remarks on papers that were read."""
     found = ((build, it, it.text) for build in builds for it in build.remarks)
     return list(_entries(found, titles, "Remark"))
 

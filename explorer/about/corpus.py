@@ -1,4 +1,4 @@
-"""What the corpus holds, and how it was built."""
+"""The content of the corpus, and how it was built."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""What was learned from labelled data: which parts there are, what each tells, and whether it is in use."""
+"""The learned parts: their names, purposes, and whether they are in use."""
 
 import streamlit as st
 

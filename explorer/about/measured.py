@@ -1,4 +1,4 @@
-"""How well this corpus does, as far as it was measured."""
+"""The measured quality of this corpus."""
 
 import streamlit as st
 

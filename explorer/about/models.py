@@ -14,7 +14,7 @@ from explorer.app import Library
 from explorer.ask import WORDS
 from explorer.presenters import escaped, one_line
 
-# What has to be set for the models of a provider to be offered.
+# The variable that makes a provider's models available.
 SET_BY = {"together": "TOGETHER_API_KEY", "openai-compatible": "PAPER_TRAIL_MODEL_URL"}
 
 
@@ -98,7 +98,7 @@ def not_offered(settings: Settings) -> dict[str, tuple[str, ...]]:
     """Return the models that a setting would add, by the setting's name."""
     here = {entry.id for entry in available_models(settings)}
     others = [one for one in load_models(settings.models_file) if not one.retired and one.id not in here]
-    # What a server of one's own does not list, no setting adds.
+    # A setting adds no model that one's own server does not list.
     others = [one for one in others if not (settings.model_url and one.provider == "openai-compatible")]
     return {
         setting: labels
@@ -108,7 +108,7 @@ def not_offered(settings: Settings) -> dict[str, tuple[str, ...]]:
 
 
 def replacements(settings: Settings) -> tuple[str, ...]:
-    """Return which models have left the hosted menu, each with what replaces it."""
+    """Describe the models that have left the hosted menu, each with its replacement."""
     models = {one.id: one for one in load_models(settings.models_file)}
     return tuple(
         f"{one_line(one.label)} (in its place: {one_line(models[one.replaced_by].label)})"

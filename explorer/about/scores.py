@@ -1,4 +1,4 @@
-"""How the scores are made, how good they are, and what they do not say."""
+"""The scores: their computation, their quality, and their limits."""
 
 import streamlit as st
 from pydantic import BaseModel, field_validator
@@ -9,7 +9,7 @@ from explorer.presenters import escaped
 
 
 class Quality(BaseModel):
-    """What the card of the support score says: claims it was learned from, and AUROC on others by set."""
+    """The support score's card: the claims it was trained on, and AUROC on others by set."""
 
     judged: dict[str, int]
     scaled_on: dict[str, int]

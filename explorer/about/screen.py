@@ -7,7 +7,7 @@ import streamlit as st
 from assistant.bounds import LONGEST_QUESTION
 from assistant.comparing import FEWEST_PAPERS, LONGEST_DESCRIPTION, MOST_PAPERS
 from assistant.models import HOSTED_TIMEOUT, OWN_TIMEOUT
-from assistant.storage import SpendingLimits, limits_said
+from assistant.storage import SpendingLimits, describe_limits
 from corpus import VERSION
 from corpus.search import MAX_PAPERS, MIN_PAPERS
 from corpus.settings import Settings
@@ -97,7 +97,7 @@ def _draw_limits(library: Library) -> None:
     ]
     if often:
         limits.append(f"You can ask {often:,} questions in ten minutes.")
-    limits += map(escaped, limits_said(SpendingLimits.of(settings)))
+    limits += map(escaped, describe_limits(SpendingLimits.of(settings)))
     st.markdown("\n".join(f"- {one}" for one in limits))
 
 

@@ -38,7 +38,7 @@ State = Literal["waiting", "running", "stopping", "stopped", "failed", "finished
 
 @dataclass(frozen=True, slots=True)
 class ComparisonStatus:
-    """How far a comparison is, and what it has come to; `message` says what went wrong."""
+    """The state and the result of a comparison; `message` describes what went wrong."""
 
     id: str
     state: State
@@ -85,7 +85,7 @@ def begin(form: CompareRequest, program: Program) -> ComparisonStatus:
 
 
 def status(identifier: str, program: Program) -> ComparisonStatus:
-    """Return how a comparison of a program's own stands; raises NotFoundError."""
+    """Return the status of a program's own comparison; raises NotFoundError."""
     store = _owned(identifier, program)
     if job := comparison_jobs().get(identifier):
         return _of_view(identifier, job.view())
@@ -157,7 +157,7 @@ def _of_view(identifier: str, view: ComparisonView) -> ComparisonStatus:
 
 
 def _of_stored(stored: StoredComparison) -> ComparisonStatus:
-    """Return how a comparison stands that no worker knows: finished, or stopped when the server was."""
+    """Return the status of a comparison without a worker: finished, or stopped with the server."""
     comparison = stored.comparison
     return ComparisonStatus(
         id=stored.id,
@@ -196,7 +196,7 @@ def _read(store: ComparisonStore, identifier: str) -> StoredComparison:
 
 
 def _stored(work: Callable[[], Result]) -> Result:
-    """Return what the store returns; raises StorageUnavailableError for what it raises."""
+    """Run `work` on the store and return its result; raises StorageUnavailableError."""
     try:
         return work()
     except AssistantError as error:

@@ -125,7 +125,7 @@ def _known(scope: Scope, settings: Settings) -> Program | Problem:
         return _UNKNOWN
     take_request(program)
     adoption.adopt(program, settings)
-    # What says beforehand how long it is need not be read to be refused.
+    # A body that declares its length need not be read to be refused.
     length = headers.get("content-length", "")
     is_too_long = length.isdecimal() and (len(length) > MOST_DIGITS or int(length) > LARGEST_BODY)
     return TOO_LARGE if is_too_long else program

@@ -1,4 +1,4 @@
-"""What programs are told when something is not as it should be: one form for all of it, and what to do."""
+"""Error replies for programs: one form for all, with what to do."""
 
 import math
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ ErrorCode = Literal[
     "internal",
 ]
 _BUSY_SECONDS, _UNAVAILABLE_SECONDS = 10, 30
-# What is said on screens speaks of what is kept on them.
+# The message for screens speaks of things kept on them.
 BUSY = "The server is answering as much as it can. Send the request again after the seconds in Retry-After."
 _SHARE_TAKEN = (
     "Your key has as many questions or comparisons under way as it may. Send the request again when one has "
@@ -44,7 +44,7 @@ _STOPPING = "The server is being stopped or updated. Send the request again afte
 
 @dataclass(frozen=True, slots=True)
 class ErrorDocument:
-    """What happened and what to do, in words; `error` says which of the known cases it is."""
+    """The description of an error and what to do; `error` is its code."""
 
     error: ErrorCode
     message: str
@@ -69,11 +69,11 @@ TOO_LARGE = Problem(413, "too_large", f"A request has at most {LARGEST_BODY:,} b
 
 
 class StorageUnavailableError(AssistantError):
-    """What was asked for cannot be stored, or what is stored cannot be read."""
+    """A record cannot be stored, or a stored one cannot be read."""
 
 
 def problem_of(error: AssistantError | CorpusError) -> Problem:
-    """Return what programs are told of one of the product's own errors."""
+    """Convert one of the product's own errors for programs."""
     message = fault_for_programs(error) if isinstance(error, AssistantError) else str(error)
     match error:
         case InvalidRequestError():

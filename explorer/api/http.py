@@ -97,13 +97,13 @@ class PaperQuery(PaperRequest):
 
 
 class ConversationTrail(TypedRequest):
-    """How a conversation is to be written."""
+    """The format in which to write a conversation."""
 
     format: Literal["json", "md", "html", "docx", "rdf", "bib", "ris", "csl"] = "json"
 
 
 class ComparisonTrail(TypedRequest):
-    """How a comparison is to be written."""
+    """The format in which to write a comparison."""
 
     format: Literal["json", "md", "html", "docx", "rdf", "tex", "bib", "ris", "csl", "csv"] = "json"
 
@@ -131,7 +131,7 @@ def _file_contents(formats: Sequence[Any]) -> dict[int | str, dict[str, Any]]:
 
 
 def _stream_contents(text: str, *names: str) -> dict[int | str, dict[str, Any]]:
-    """Return what is told of a stream: its events by their names, each with JSON as its data."""
+    """Describe a stream in OpenAPI: its events by name, each with JSON as its data."""
     data = {"type": "string", "contentMediaType": "application/json"}
     event = {
         "type": "object",

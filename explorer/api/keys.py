@@ -1,4 +1,4 @@
-"""Which programs may ask, known by their keys, and how much."""
+"""Programs that may use the API, known by their keys, and their limits."""
 
 import hashlib
 import hmac

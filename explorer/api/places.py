@@ -1,4 +1,4 @@
-"""What programs take of this process while they are answered: counted by key, and together."""
+"""Places for programs' requests in this process: counted by key, and together."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -114,7 +114,7 @@ class ProgramQuestion(QuestionJob):
         self._tell(None)
 
     def asked(self, turn: Turn) -> AskedDocument:
-        """Return what is told of the answer at the end."""
+        """Return the document that ends the stream: the answer and where it is stored."""
         problem = self.view().kept.problem
         kept = "" if problem else self.turns.conversation
         trail = f"/api/v1/conversations/{kept}/trail" if kept else ""
@@ -123,9 +123,9 @@ class ProgramQuestion(QuestionJob):
 
 @lru_cache(maxsize=1)
 def _jobs(at_once: int, keys: int) -> JobRunner[ProgramQuestion]:
-    """Return what runs questions of programs, apart from those of visitors: neither waits for the other.
+    """Return the runner for questions of programs, apart from those of visitors so that neither waits.
 
-    Each of so many keys has its share of the places.
+    Each of `keys` API keys has its share of the places.
     """
     running = max(1, at_once // keys)
     share = Share(running, running + max(1, _MOST_WAITING // keys))

@@ -13,7 +13,7 @@ from explorer.api.errors import Problem, problem_reply
 from explorer.api.places import Places
 
 EVENT_STREAM = "text/event-stream"
-# How long nothing may come before the client is looked after.
+# The time without an event before the client is checked.
 LOOK_SECONDS = 2.0
 # A comment, which clients skip: connections on which nothing comes are closed by proxies.
 STILL_HERE = ": still here\n\n"
@@ -61,7 +61,7 @@ _TOO_MANY = Problem(
 
 
 class Heard:
-    """What workers tell, for one coroutine that waits for it."""
+    """Events from workers, for one coroutine that waits for them."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -73,5 +73,5 @@ class Heard:
             self._loop.call_soon_threadsafe(self._told.put_nowait, what)
 
     async def next(self) -> Any:
-        """Return what was told next; raises TimeoutError where nothing is for a while."""
+        """Return the next event; raises TimeoutError after a while without one."""
         return await asyncio.wait_for(self._told.get(), LOOK_SECONDS)

@@ -1,4 +1,4 @@
-"""What all screens stand on: sessions, signing in, limits, shared resources and security."""
+"""The foundation of all screens: sessions, sign-in, limits, shared resources and security."""
 
 from explorer.app.imports import (
     LARGEST_IMPORT_MB,

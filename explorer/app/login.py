@@ -13,7 +13,7 @@ from corpus.settings import Settings, read_settings
 from explorer.app.owner import owner_of_person
 from explorer.presenters import escaped, shortened
 
-# What is left in the home folder once an [auth] section was seen: without it, emptying or losing the secrets
+# A mark left in the home folder once an [auth] section was seen: without it, emptying or losing the secrets
 # would open the papers to everyone.
 _MARKER = (
     "Visitors of this Paper Trail sign in: its secrets have had an [auth] section.\n"
@@ -102,7 +102,7 @@ def draw_signed_in() -> None:
 
 
 def _user() -> dict[str, object]:
-    """Return what the identity provider says; without `is_logged_in` there is none, or none was reached."""
+    """Return the identity provider's claims, none without `is_logged_in` or where it was not reached."""
     try:
         return dict(st.user.to_dict())
     except (OSError, ValueError):  # of a secrets file that cannot be read

@@ -42,7 +42,7 @@ _known: dict[str, Page] = {}
 loading_modules = threading.Lock()
 
 
-# What is drawn anew by itself in a page that is open for so long: nothing.
+# A page open for this long redraws nothing by itself.
 _SELDOM = timedelta(days=1)
 
 
@@ -118,7 +118,7 @@ def inline_link(page: str, label: str, query_params: Mapping[str, str]) -> str:
 
 
 def url_path(page: str) -> str:
-    """Return what the address of one of our pages ends with, before its parameters."""
+    """Return the path of one of our pages, without parameters."""
     return _known[page].url_path
 
 

@@ -32,7 +32,7 @@ class _Drawing:
 
 
 class OneByOne:
-    """What is drawn within one's turn is drawn alone, unless that takes long."""
+    """Draws one screen at a time, unless that takes long."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

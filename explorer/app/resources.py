@@ -1,4 +1,4 @@
-"""What all visitors share: settings, encoder, corpus, generators and the questions being answered."""
+"""Resources shared by all visitors: settings, encoder, corpus, generators and running questions."""
 
 import hashlib
 import logging
@@ -107,7 +107,7 @@ class Library:
         session: str = "",
         on_cost: OnCost | None = None,
     ) -> Comparer:
-        """Return what compares papers with the writer of that name; raises AssistantError for none."""
+        """Open a comparer with the writer `writer`; raises AssistantError for an unknown name."""
         check_counted(writer, self.settings)
         asked = (writer, self.settings, self.encoder, parameters, session)
         generator = open_comparative_generator(*asked, on_cost=on_cost, through=ObservedModel)
@@ -116,7 +116,7 @@ class Library:
         return Comparer(self.corpus, self.encoder, generator, kept)
 
     def account(self, writer: str, owner: str, what: str) -> SpendingAccount:
-        """Return what counts the cost of a piece of work; nothing is counted where nothing is limited.
+        """Open the account that counts the cost of a piece of work, if spending is limited.
 
         Raises SpendingError where it has to be counted and cannot be.
         """
@@ -125,19 +125,19 @@ class Library:
         )
 
     def balances(self, writer: str, owner: str) -> tuple[Balance, ...]:
-        """Return how much of this month's limits is spent, none for a writer that costs nothing.
+        """Return this month's balances, none for a writer that costs nothing.
 
         Raises AssistantError where that cannot be read.
         """
         return _spending(self.settings).balances(owner) if is_limited(writer, self.settings) else ()
 
     def question_price(self, writer: str, parameters: Parameters | None, options: AskOptions) -> float:
-        """Return what a question may cost in US dollars, estimated from above."""
+        """Return the greatest price of a question in US dollars, estimated from above."""
         entry, usual = model_of(writer, self.settings), self.usual_parameters(writer)
         return question_price(entry, parameters or usual, options) if entry and usual else 0.0
 
     def usual_parameters(self, writer: str) -> Parameters | None:
-        """Return how a writer generates where nobody asks for anything else, None for one without a model."""
+        """Return a writer's default parameters, None for one without a model."""
         entry = model_of(writer, self.settings)
         return default_parameters(self.settings, entry) if entry else None
 
@@ -158,7 +158,7 @@ class Library:
         return open_libraries(self.settings)
 
     def of_kept(self, kept: KeptLibrary) -> "Library":
-        """Return what a kept library is asked with; raises CorpusError where it cannot be read."""
+        """Open this library on a kept library's corpus; raises CorpusError where it cannot be read."""
         folder = self.libraries().folder(kept.id)
         corpus = _kept_corpus(folder.corpus, _published(place_at(folder.corpus)), self.encoder)
         return replace(self, corpus=corpus, pdf_folder=folder.pdfs, kept=kept)
@@ -213,7 +213,7 @@ def jobs() -> JobRunner[QuestionJob]:
 
 
 def owner_tokens() -> OwnerTokens:
-    """Return what gives out the tokens of browsers, and knows its own; raises CorpusError."""
+    """Return the issuer and verifier of browser tokens; raises CorpusError."""
     settings = read_settings()
     return OwnerTokens(server_key(settings.server_key_path), partial(_has_stored, settings))
 
@@ -244,13 +244,13 @@ def _place_of_stores(settings: Settings) -> str:
 
 
 def questions_limit() -> RateLimit:
-    """Return what counts how much each visitor asks; raises CorpusError for settings that cannot be used."""
+    """Return the rate limit of questions; raises CorpusError for settings that cannot be used."""
     settings = read_settings()
     return rate_limit(_allowed(settings, settings.questions_per_ten_minutes))
 
 
 def documents_limit() -> RateLimit:
-    """Return what counts the files and web addresses that visitors bring, and the files they import."""
+    """Return the rate limit of the files and web addresses that visitors bring or import."""
     settings = read_settings()
     said = (
         "document",
@@ -262,7 +262,7 @@ def documents_limit() -> RateLimit:
 
 
 def uploads_limit() -> RateLimit:
-    """Return what counts the megabytes that visitors upload."""
+    """Return the rate limit of uploads, in megabytes."""
     settings = read_settings()
     said = ("megabyte", "uploaded", "", "What came after that was not taken; it can be uploaded again")
     return rate_limit(_allowed(settings, settings.upload_megabytes_per_ten_minutes, *said))
@@ -274,7 +274,7 @@ def _allowed(settings: Settings, most: float, *said: str) -> Allowed:
 
 @lru_cache(maxsize=64)
 def rate_limit(allowed: Allowed) -> RateLimit:
-    """Return what counts, for all processes together, how much of something is done."""
+    """Return a rate limit shared by all processes."""
     buckets = SharedBuckets(_rates_in_use, OwnBuckets())
     return RateLimit(allowed, buckets, server_key(read_settings().server_key_path))
 
@@ -295,7 +295,7 @@ def _conversations(place: str, _settings: Settings) -> ConversationStore:  # noq
 
 
 def _spending(settings: Settings) -> SpendingStore:
-    """Return what counts what visitors spend; raises SpendingError where the database cannot be used."""
+    """Open the store of visitors' spending; raises SpendingError where the database cannot be used."""
     return _stored_spending(f"{_place_of_stores(settings)} {SpendingLimits.of(settings)}", settings)
 
 
@@ -321,7 +321,7 @@ def _reading(place: str, _settings: Settings) -> ReadingStore:  # noqa: ARG001
 
 @st.cache_resource(show_spinner=False, max_entries=4, on_release=LibraryStore.close)
 def _libraries(place: str, _settings: Settings) -> LibraryStore:  # noqa: ARG001
-    # How many there may be of one person is asked where they are kept; who has a link counts for nobody.
+    # Limits on one person's libraries are checked where they are kept; guests with the link do not count.
     return LibraryStore.open(_settings, replace(Quota.of(_settings), rows=0, megabytes=0))
 
 

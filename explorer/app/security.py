@@ -1,4 +1,4 @@
-"""What every reply tells the browser: what it may load, and whose it is; and what a failed screen shows."""
+"""Security headers and cookies of every reply; and the page of a failed screen."""
 
 import base64
 import hashlib
@@ -132,7 +132,7 @@ class OwnerCookie:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.append("set-cookie", cookie)
-                # What was given to one browser must not be given to another by whoever is in between.
+                # A proxy must not give one browser's reply to another.
                 headers["cache-control"] = "no-store"
             await send(message)
 
@@ -245,7 +245,7 @@ def _is_trusted(address: Address | None, trusted: Proxies) -> bool:
 
 
 def middleware(*programs: Wrapper) -> list[Middleware]:
-    """Return what each request passes; what answers `programs` comes before all that is for visitors."""
+    """Return the middleware for requests; `programs` handlers come before those for visitors."""
     parts: tuple[Wrapper, ...] = (
         SecurityHeaders,
         *programs,

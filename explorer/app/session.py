@@ -62,7 +62,7 @@ class Current(Generic[State]):
         self._value = transition(self._value, *args, **kwargs)
 
     def updating(self, transition: Callable[Concatenate[State, Given], State]) -> Callable[Given, None]:
-        """Return what applies a transition when it is called, to the value as it is then."""
+        """Return a callback that applies a transition to the current value."""
 
         def update(*args: Given.args, **kwargs: Given.kwargs) -> None:
             self.update(transition, *args, **kwargs)
@@ -75,7 +75,7 @@ CurrentComparison = Current[ComparisonSession]
 
 
 def field_value(key: str, default: Any = None) -> Any:
-    """Return what a widget holds, or what a screen has set besides, under a key of its own."""
+    """Return the value of a widget or field by its key."""
     return st.session_state.get(key, default)
 
 

@@ -1,4 +1,4 @@
-"""What may come in by Streamlit's upload route: from visitors who were let in, within a budget of bytes."""
+"""Guards Streamlit's upload route: admits visitors who were let in, within a budget of bytes."""
 
 import threading
 from collections import OrderedDict
@@ -50,7 +50,7 @@ class AdmittedSessions:
                 self._refusals[session] = message
 
     def take_refusal(self, session: str) -> str:
-        """Return what a session has not been told yet of a refused upload, "" for nothing; once."""
+        """Return a session's refusal of an upload once, "" for none."""
         with self._lock:
             return self._refusals.pop(session, "")
 

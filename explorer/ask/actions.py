@@ -1,4 +1,4 @@
-"""What can be done with an answer: taken away, asked again, edited, undone, cleared and judged."""
+"""Actions on an answer: export, ask again, edit, undo, clear and judge."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""How a turn is drawn: question, steps, answer with citations, references, and what can be done with it."""
+"""The view of a turn: question, steps, answer with citations, references, and actions."""
 
 from collections.abc import Callable
 from functools import partial
@@ -113,7 +113,7 @@ def draw_running(view: QuestionView, number: int, stop: Callable[[], None] | Non
         if stop:
             st.button("Stop", key="stop", icon=":material/stop_circle:", type="tertiary", on_click=stop)
     st.html(steps_html(steps_so_far(view)))
-    # What a small model writes is shown once it has been checked.
+    # The text of a small model is shown once it has been checked.
     quick = view.quick if view.quick and (view.quick.careful or not view.text) else None
     if quick:
         st.caption(QUICK)

@@ -1,4 +1,4 @@
-"""What is chosen above the conversation: where to look, how many papers to read, and who writes how."""
+"""The choices above the conversation: scope, number of papers, and writer with its options."""
 
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ from explorer.uploads import draw_upload_scope, look_in
 FEWEST_TO_CHOOSE = 3
 # The keys of filters among topics, none of whose kinds is called so.
 YEARS, VENUE, AUTHOR, LABEL, LANGUAGE = "years", "venue:", "author:", "label:", "language:"
-# How each is called, what it does, and the step it is set by.
+# The name of each parameter, its effect, and its step.
 WORDS: dict[str, tuple[str, str, float]] = {
     "temperature": ("Temperature", "0 writes the likeliest words; higher is freer and less steady.", 0.05),
     "top_p": ("Top-p", "Only the likeliest words that together have this probability.", 0.01),
@@ -45,7 +45,7 @@ WORDS: dict[str, tuple[str, str, float]] = {
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What is chosen above the conversation; `parameters` is None to leave them to the writer."""
+    """The choices above the conversation; `parameters` is None to leave them to the writer."""
 
     options: AskOptions
     writer: str
@@ -128,7 +128,7 @@ def _draw_restriction(title: str, labels: Mapping[str, str], key: str) -> list[s
 
 
 def filter_labels(within: Scope) -> dict[str, str]:
-    """Return what a scope's filters are called, by the key that each is chosen by."""
+    """Return the labels of a scope's filters, by the keys they are chosen by."""
     labels = {topic: topic_label(topic) for topic in within.topics}
     labels |= {f"{VENUE}{one}": f"Venue: {venue_name(one)}" for one in within.venues}
     labels |= {f"{LABEL}{one}": f"Label: {value_name('label', one)}" for one in within.labels}

@@ -150,7 +150,7 @@ def draw_notes(library: Library, visitor: Visitor) -> None:
                 on_click=visitor.update,
                 args=(VisitorSession.turn_to,),
             )
-    # What a question failed for stands below it.
+    # The reason of a failed question is shown below it.
     told = visitor.now.failure.message if visitor.now.failure else ""
     notes = [note for note in visitor.now.notes if note != told]
     if not (notes or visitor.now.unkept):

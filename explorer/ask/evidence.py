@@ -78,7 +78,7 @@ def render_evidence(library: Library, visitor: Visitor, scope: Mapping[str, str]
 
 
 def _where(visitor: Visitor) -> str:
-    """Return which answer the citation in focus stands in, "" for one of the latest: that is in sight."""
+    """Describe the answer of the citation in focus, "" for one of the latest, which is in view."""
     turn, now = _turn_looked_at(visitor), visitor.now
     if turn is None or now.focus is None or now.focus.turn == len(now.turns):
         return ""
@@ -140,13 +140,13 @@ def look_at(visitor: Visitor, turn: int, number: int) -> None:
 
 
 def source_in_focus(visitor: Visitor) -> Source | None:
-    """Return what the citation in focus leads to, in a finished answer or in the one being written."""
+    """Return the source of the citation in focus, in a finished answer or the one being written."""
     focus = visitor.now.focus
     return source_at(visitor, focus) if focus else None
 
 
 def source_at(visitor: Visitor, focus: Focus) -> Source | None:
-    """Return what a citation leads to, None for one that does not exist."""
+    """Return the source of a citation, None for one that does not exist."""
     if 1 <= focus.turn <= len(visitor.now.turns):
         found = sources(visitor.now.turns[focus.turn - 1])
         return found[focus.number - 1] if 1 <= focus.number <= len(found) else None
@@ -156,5 +156,5 @@ def source_at(visitor: Visitor, focus: Focus) -> Source | None:
 
 
 def _go_to(visitor: Visitor) -> Callable[[int], None]:
-    """Return what puts another citation of the text in focus there, by its number."""
+    """Return a callback that puts another citation of the text in focus, by its number."""
     return partial(look_at, visitor, visitor.now.focus.turn if visitor.now.focus else 0)

@@ -1,4 +1,4 @@
-"""What the reader says of an answer: good or not, and which of its citations are wrong."""
+"""The reader's feedback on an answer: a verdict, and wrong citations."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -65,5 +65,5 @@ def _give_verdict(library: Library, visitor: Visitor, number: int, key: str) -> 
 
 
 def _mark(turn: Turn) -> str:
-    """Return what tells a turn from another that had its place before: a key must not be inherited."""
+    """Return a key for a turn, so that a turn in its place inherits no widget state."""
     return "".join(letter for letter in turn.asked[:40] if letter.isascii() and letter.isalnum())

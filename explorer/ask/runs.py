@@ -45,7 +45,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class QuestionNote:
-    """What the store knows of a question on its way, so that one is told which a server loses by stopping.
+    """The record of a running question in the store, so that a stopped server can report its loss.
 
     A store that fails keeps no question from being answered. There is none for what is in no store.
     """
@@ -149,7 +149,7 @@ def _take_turns_from_elsewhere(library: Library, visitor: Visitor) -> None:
 
 
 def keep_of(library: Library, visitor: Visitor, question: str, replaces: Turn | None = None) -> Keep:
-    """Return what stores the next turn of the visitor's conversation; the first begins it in the store.
+    """Return the function that stores the next turn; the first begins the conversation in the store.
 
     A turn that replaces another takes its place there. What is asked of own documents is in no store.
     """
@@ -177,7 +177,7 @@ def replaced_by(waiting: Waiting, turns: tuple[Turn, ...]) -> Turn | None:
 
 
 def options_of(waiting: Waiting, choices: Choices) -> AskOptions:
-    """Return how a question is asked: as chosen, but for a query and a scope of its own."""
+    """Return the options of a question: as chosen, but for its own query and scope."""
     scope = choices.options.scope if waiting.scope is None else waiting.scope
     return replace(choices.options, scope=scope, search_query=waiting.query)
 
@@ -202,7 +202,7 @@ def settle(visitor: Visitor) -> bool:
 
 
 def failure_of(view: QuestionView) -> Failure:
-    """Return what to say about a question that was stopped or failed."""
+    """Return the failure to show for a question that was stopped or failed."""
     message = view.error if view.state == "failed" else STOPPED
     return Failure(
         view.question, message, view.text, can_retry=view.can_retry, search_query=view.search_query

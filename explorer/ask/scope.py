@@ -84,7 +84,7 @@ def _follow_library(library: Library, visitor: Visitor, named: str) -> None:
 
 
 def scope_address(visitor: Visitor, scope: Scope) -> dict[str, str]:
-    """Return what the page's address is to say of a scope, and that this visit need not follow it."""
+    """Return the address parameters of a scope, and mark them as followed."""
     said = {COLLECTION: "", PAPER: "", QUESTION: "", LIBRARY: visitor.now.library_id}
     if not visitor.now.asks_own and len(scope.papers) <= MOST_NAMED:
         said |= {COLLECTION: ",".join(scope.collections), PAPER: ",".join(scope.papers)}

@@ -231,7 +231,7 @@ def _draw_follow_ups(library: Library, visitor: Visitor, place: DeltaGenerator) 
 
 
 def _remembered(library: Library, visitor: Visitor, turn: Turn) -> tuple[str, ...]:
-    """Return what could be asked after a turn; it is looked for once, as long as the turn is the latest."""
+    """Return the suggested follow-ups of a turn, computed once while the turn is the latest."""
     known = visitor.now.follow_ups
     if known is None or not known.turn.is_same_as(turn) or known.count != len(visitor.now.turns):
         known = FollowUps(turn, len(visitor.now.turns), _found(library, visitor, turn))
@@ -243,5 +243,5 @@ def _found(library: Library, visitor: Visitor, turn: Turn) -> tuple[str, ...]:
     try:
         return follow_up_questions(turn, visitor.now.turns[:-1], library.corpus, library.encoder)
     except (CorpusError, ValueError):
-        # What an imported turn was asked of may be nothing that this corpus knows.
+        # An imported turn may have a scope that this corpus does not know.
         return ()

@@ -75,7 +75,7 @@ def _item(step: StepShown) -> str:
 
 
 def _papers_and_passages(turn: Turn) -> tuple[int, int]:
-    """Return how much the writer was given; of a refusal, how much was found."""
+    """Count the papers and passages the writer was given; for a refusal, those found."""
     if turn.evidence.papers:
         return len(turn.evidence.papers), sum(len(paper.passages) for paper in turn.evidence.papers)
     return len({parse_passage_id(hit.passage_id)[0] for hit in turn.hits}), len(turn.hits)

@@ -67,7 +67,7 @@ def _file_name(one: Format[Conversation]) -> str:
 
 
 def taken(visitor: Visitor, number: int, *, is_whole: bool) -> Conversation:
-    """Return what is downloaded: the conversation, or the one turn of it."""
+    """Return the conversation to download, or only the turn `number`."""
     conversation = visitor.now.conversation()
     return conversation if is_whole else replace(conversation, turns=(conversation.turns[number - 1],))
 

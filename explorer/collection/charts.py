@@ -1,4 +1,4 @@
-"""What the charts share: colours, and Altair made Vega-Lite once, to be drawn without Altair's lock."""
+"""Shared parts of the charts: colours, and Altair made Vega-Lite once, drawn without Altair's lock."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What is chosen above the list: words, order, view and years, in one row or on a phone behind a button."""
+"""The filters above the list: words, order, view and years, in one row or behind a button on a phone."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ VIEWS: tuple[View, ...] = get_args(View)
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What is chosen, and the places of what is drawn later: it needs the counts of what is listed.
+    """The chosen filters, and places for elements that need the counts of the list.
 
     `span` are the years there are to choose from, None where there is only one.
     """

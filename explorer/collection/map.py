@@ -40,7 +40,7 @@ LABEL, LABEL_ON_PHONE = 36, 20
 
 @dataclass(frozen=True, slots=True)
 class MapView:
-    """What the map shows: the places in scope, their groups, and the ids that stand out, None for all.
+    """The content of the map: the places in scope, their groups, and the highlighted ids, None for all.
 
     `group` is the one that was chosen from the list of groups.
     """

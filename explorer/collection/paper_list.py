@@ -55,7 +55,7 @@ def _about(listed: Listed, terms: frozenset[str]) -> Iterator[str]:
     """Yield as Markdown what of a paper matched, or its aspects, a line each, or how its abstract begins."""
     paper, hit = listed.paper, listed.hit
     if paper.aspects and not hit:
-        # What does not fit is cut by the style.
+        # The style cuts text that does not fit.
         for aspect in ordered_aspects(paper.aspects):
             yield f":gray[{ASPECT_NAMES[aspect.name]}] {escaped(shortened(aspect.text, ASPECT_LENGTH))}"
     elif text := hit.passage.text if hit else paper.abstract:

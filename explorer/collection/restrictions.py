@@ -1,4 +1,4 @@
-"""What the address restricts the list to, where no widget keeps it there: topics, venues, authors, labels."""
+"""The address's restrictions of the list, where no widget keeps them: topics, venues, authors, labels."""
 
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class Restrictions:
 
 
 def current_restrictions(corpus: Corpus) -> Restrictions:
-    """Return what the address names and the corpus has; authors are taken as they are named."""
+    """Return the address's restrictions that the corpus has; authors are taken as they are named."""
     address = st.query_params
     return Restrictions(
         known_topics(address.get_all("topic"), corpus.statistics.topic_counts())

@@ -52,7 +52,7 @@ from explorer.uploads import ask_kept, kept_libraries, kept_or_none
 ALL, ALL_SAID = "all", "All collections"
 # Asked one by one: of more, Ask would show more chips than can be read.
 MOST_ASKED_ABOUT = 30
-# What a newcomer is to know of this product.
+# The introduction of this product for newcomers.
 PROMISE = (
     "Answers come from these papers alone: every sentence leads to the passage that carries it, and what "
     "they cannot answer is refused."
@@ -145,7 +145,7 @@ def _scope(summaries: Summaries, chosen: Summaries, restrictions: Restrictions, 
 
 
 def _listing(finding: Finding, order: Order, page: int) -> Listing:
-    """Return what is listed; a search is not made again for a tick."""
+    """Return the papers to list; a search is not repeated when a row is ticked."""
     if not finding.is_search:
         return finding.papers(order, page)
     key, listing = field_value("last_search", (None, None))
@@ -157,7 +157,7 @@ def _listing(finding: Finding, order: Order, page: int) -> Listing:
 
 
 def _facets(finding: Finding, listing: Listing) -> tuple[Facet, ...]:
-    """Return what the papers listed can be restricted to; without a search the scope alone decides that."""
+    """Return the facets of the listed papers; without a search they depend on the scope alone."""
     if finding.is_search:
         return _counted_facets(finding, listing)
     reads = finding.corpus.reads
@@ -177,7 +177,7 @@ def _counted_facets(finding: Finding, listing: Listing) -> tuple[Facet, ...]:
 
 
 def _years(finding: Finding, listing: Listing) -> dict[int, int]:
-    """Return how many papers each year has, those outside the chosen years too."""
+    """Count the papers of each year, those outside the chosen years too."""
     scope = finding.scope
     if not scope.years:
         return dict(listing.counts.years)
@@ -265,7 +265,7 @@ def _draw_count(
 
 
 def followed_title(query: str, scope: Scope, restrictions: Restrictions) -> str:
-    """Return what a search is called that is followed, "" for a list that nobody has narrowed."""
+    """Return the title of a followed search, "" for a list without restrictions."""
     if not (query.strip() or names_papers(scope)):
         return ""
     parts = [f"“{one_line(query)}”"] if query.strip() else []

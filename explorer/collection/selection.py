@@ -29,7 +29,7 @@ MOST_SELECTED = MOST_FOUND
 def draw_tick(visitor: Visitor, paper: Paper) -> None:
     """Draw the box that selects a paper."""
     key = f"tick_{paper.id}"
-    # What is selected stands in the reader alone: a box that was not drawn for a while has forgotten it.
+    # The visitor's state holds the selection: a box that was not drawn for a while has forgotten it.
     set_field(key, paper.id in visitor.now.picked)
     st.checkbox(
         escaped(f"Select {shortened(paper.title, 80)}"),
@@ -41,7 +41,7 @@ def draw_tick(visitor: Visitor, paper: Paper) -> None:
 
 
 def picked_here(visitor: Visitor, library: Library) -> tuple[str, ...]:
-    """Return those of the selected papers that are in what is shown, the collection or one kept library."""
+    """Return the selected papers that belong to the shown collection or kept library."""
     shown = library.kept.id if library.kept else ""
     return tuple(one for one in visitor.now.picked if library_of(one) == shown)
 

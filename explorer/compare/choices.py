@@ -1,4 +1,4 @@
-"""What is to be compared: the papers, the description of the work at hand, and who compares how."""
+"""The choices of a comparison: the papers, the description of the work, and the writer."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -17,8 +17,8 @@ from assistant.comparing import (
     ComparisonRequest,
     PaperOrder,
     Planned,
-    budget_said,
-    reused_said,
+    describe_budget,
+    describe_reuse,
 )
 from assistant.records import AssistantError, Parameters
 from corpus.errors import CorpusError
@@ -89,7 +89,7 @@ def draw_choosing(library: Library, visitor: Visitor, session: CurrentComparison
 
 
 def plan_of(library: Library, visitor: Visitor, session: CurrentComparison, order: Order) -> Planned | str:
-    """Return what a comparison will read and take, or why it cannot be had; made anew when it changes."""
+    """Return the cached plan of a comparison, or the reason why it is not possible."""
     about = order.request.about if words(order.request.about) else NOT_DESCRIBED
     request = ComparisonRequest(order.request.papers, about, order.request.options)
     key = (request, order.writer, order.parameters, library.corpus.manifest.versions)
@@ -179,13 +179,13 @@ def _draw_beginning(session: CurrentComparison, plan: Planned | str | None) -> b
 
 
 def _draw_plan(plan: Planned) -> None:
-    for said in (budget_said(plan.budget), reused_said(plan), *plan.remarks):
+    for said in (describe_budget(plan.budget), describe_reuse(plan), *plan.remarks):
         if said:
             st.caption(escaped(said))
 
 
 def format_missing(session: CurrentComparison) -> str:
-    """Return what has to be chosen before papers can be compared, "" where nothing has."""
+    """Return the missing choice before papers can be compared, "" for none."""
     if not session.now.papers:
         return f"Choose {FEWEST_PAPERS} to {MOST_PAPERS} papers first."
     if len(session.now.papers) < FEWEST_PAPERS:

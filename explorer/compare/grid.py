@@ -13,12 +13,12 @@ from assistant.comparing import (
     GridCell,
     GridOrder,
     GridRow,
-    alone_said,
-    common_said,
+    describe_common,
+    describe_distinct,
+    describe_grid,
+    describe_stated,
     differences,
     element_grid,
-    grid_said,
-    stated_said,
 )
 from corpus.records import parse_passage_id
 from explorer.app import PAPER, ComparisonSession, CurrentComparison, Visitor, link_to
@@ -42,7 +42,7 @@ def render_grid(visitor: Visitor, session: CurrentComparison, comparison: Compar
         st.caption("No key elements were found, or none were read.")
         return
     if visitor.now.narrow:
-        st.caption(escaped(grid_said(grid)))
+        st.caption(escaped(describe_grid(grid)))
         _draw_list(grid)
         return
     _draw_table(grid, session)
@@ -56,7 +56,7 @@ def render_grid(visitor: Visitor, session: CurrentComparison, comparison: Compar
 def _draw_table(grid: Grid, session: CurrentComparison) -> None:
     """Draw the grid as a table, in the order that is chosen above it."""
     with row("grid_head", align="bottom"):
-        said = f"{grid_said(grid)} Choose a cell to read it with the sentences that carry it."
+        said = f"{describe_grid(grid)} Choose a cell to read it with the sentences that carry it."
         st.caption(escaped(said), width="content")
         orders = list(SORTED_BY)
         order = st.selectbox(
@@ -131,9 +131,9 @@ def draw_differences(comparison: Comparison) -> None:
     found = differences(comparison)
     st.caption(DIFFERENCES_NOTE)
     parts = {
-        "In common": tuple(common_said(found)),
-        "Only in one": tuple(alone_said(found)),
-        "Who states what": tuple(stated_said(found)),
+        "In common": tuple(describe_common(found)),
+        "Only in one": tuple(describe_distinct(found)),
+        "Who states what": tuple(describe_stated(found)),
     }
     with st.container(key="reading_differences", gap="xsmall"):
         for title, lines in parts.items():

@@ -12,7 +12,7 @@ from explorer.app import field_value
 from explorer.components import format_score
 from explorer.presenters import one_line, shortened
 
-# What a row of readable height holds: of the rest a cell that is chosen shows all.
+# The characters that a readable row holds: a chosen cell shows the rest.
 LONGEST_CELL = 190
 LONGEST_TITLE = 90
 # Of a paper's own words only these are left out of the line below its title: they are the rule.
@@ -44,12 +44,12 @@ def draw_table(grid: Grid, chosen: Cell | None, on_choice: Callable[[Cell], None
 
 
 def row_title(row: GridRow, length: int = 110) -> str:
-    """Return what a row is called; not yet safe for Markdown or HTML."""
+    """Return the title of a row; not yet safe for Markdown or HTML."""
     return row.title if row.is_description else f"[{row.label}] {shortened(row.title, length)}"
 
 
 def table_data(grid: Grid, chosen: Cell | None) -> Data:
-    """Return what the table is drawn from: texts alone, which its script never reads as HTML."""
+    """Return the data of the table: texts alone, which its script never reads as HTML."""
     return {
         "name": "Key elements of the description and of each paper",
         "head": ["Paper", *ELEMENT_TITLES.values()],

@@ -63,7 +63,7 @@ def follow_address(library: Library, visitor: Visitor, session: CurrentCompariso
 
 
 def address_of(session: CurrentComparison) -> dict[str, str]:
-    """Return what the page's address is to name: the comparison, or the papers while they are chosen."""
+    """Return the address parameters: the comparison, or the papers while they are chosen."""
     identifier = session.now.missing_id or (session.now.identifier if session.now.is_kept else "")
     papers = papers_in_address(session.now.papers) if session.now.state == "choosing" else ""
     session.update(ComparisonSession.visit, identifier, papers)

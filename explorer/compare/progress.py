@@ -45,7 +45,7 @@ def draw_progress(view: ComparisonView, session: CurrentComparison | None = None
 
 
 def step_now(view: ComparisonView) -> str:
-    """Return what is being done for a comparison."""
+    """Describe the current step of a comparison."""
     if view.state != "running":
         return STATES.get(view.state, "As far as it has come")
     if view.planned is None:
@@ -60,7 +60,7 @@ def step_now(view: ComparisonView) -> str:
 
 
 def taken(view: ComparisonView) -> Iterator[str]:
-    """Yield what a comparison has taken so far: calls of those planned, tokens, price, time."""
+    """Yield a comparison's cost so far: calls of those planned, tokens, price, time."""
     planned = view.planned.budget.calls if view.planned else 0
     if view.working and planned:
         found = f", {view.working.recorded:,} from before" if view.working.recorded else ""

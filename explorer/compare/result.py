@@ -1,10 +1,10 @@
-"""What a comparison has come to: its head, the checked summary, and the parts behind it."""
+"""The result of a comparison: its head, the checked summary, and the parts below it."""
 
 from functools import partial
 
 import streamlit as st
 
-from assistant.comparing import ORDERS, Comparison, options_said, written_said
+from assistant.comparing import ORDERS, Comparison, describe_method, describe_options
 from assistant.wording import served_by
 from corpus.wording import counted
 from explorer.app import ComparisonSession, CurrentComparison, Library, Order, Visitor
@@ -58,12 +58,12 @@ def _facts(library: Library, session: CurrentComparison, order: Order) -> list[s
     facts = [counted(len(order.request.papers), "paper"), escaped(names.get(order.writer, order.writer))]
     if comparison := session.now.comparison:
         facts[1] += escaped(served_by(one.call for one in comparison.calls))
-        facts.append(escaped(written_said(comparison)))
+        facts.append(escaped(describe_method(comparison)))
         facts += [seconds(sum(step.seconds for step in comparison.seconds)), day(comparison.asked)]
         return facts
     options = order.request.options
     asks_a_model = library.usual_parameters(order.writer) is not None
-    return [*facts, escaped(options_said(options) if asks_a_model else f"papers {ORDERS[options.order]}")]
+    return [*facts, escaped(describe_options(options) if asks_a_model else f"papers {ORDERS[options.order]}")]
 
 
 def draw_notes(session: CurrentComparison, comparison: Comparison) -> None:

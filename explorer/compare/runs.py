@@ -70,7 +70,7 @@ def go_on(library: Library, visitor: Visitor, session: CurrentComparison) -> Non
 
 
 def _keeper_of(library: Library, visitor: Visitor, session: CurrentComparison) -> ComparisonKeeper:
-    """Return what keeps a comparison that goes on: in the store, or in the memory of its job before."""
+    """Return the keeper of a running comparison: the store's, or that of its job before it is stored."""
     if session.now.is_kept:
         by = current_owners(visitor)
         return ComparisonKeeper(session.now.identifier, library.comparisons(), by=by)
@@ -83,7 +83,7 @@ def _account(library: Library, visitor: Visitor, order: Order) -> SpendingAccoun
 
 
 def _price(library: Library, order: Order, recorded: Sequence[WorkCall] = ()) -> float:
-    """Return what is still to be paid of a comparison, estimated from above; what has been made is not again.
+    """Estimate the price of the rest of a comparison from above, without calls already made.
 
     Elements that were extracted are kept, and so in no plan any more. Raises AssistantError and CorpusError.
     """

@@ -63,6 +63,6 @@ def _draw_calls(comparison: Comparison) -> None:
 
 
 def call_title(number: int, one: WorkCall) -> str:
-    """Return what a call was made for, as it is chosen by; shown as plain text."""
+    """Return the label of a call by which it is chosen; shown as plain text."""
     reused = ", of an earlier comparison" if one.reused else ""
     return f"{number}. {STEP_NAMES[one.call.step]}: {shortened(one.work, 60)}{reused}"

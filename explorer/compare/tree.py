@@ -9,10 +9,10 @@ from assistant.comparing import (
     Comparison,
     Round,
     Vote,
-    candidate_said,
-    faults_said,
-    round_said,
-    vote_said,
+    describe_candidate,
+    describe_faults,
+    describe_round,
+    describe_vote,
 )
 from corpus.wording import counted
 from explorer.presenters import answer_markdown, escaped, shortened
@@ -32,7 +32,7 @@ def render_tree(comparison: Comparison) -> None:
         "Look into a round",
         list(rounds),
         index=len(rounds) - 1,
-        format_func=lambda number: f"Round {number}: {round_said(rounds[number])}",
+        format_func=lambda number: f"Round {number}: {describe_round(rounds[number])}",
         key="round_shown",
     )
     if chosen in rounds:
@@ -68,8 +68,8 @@ def _draw_candidate(candidate: Candidate, place: int) -> None:
     """Draw a candidate, unfolded where it is the best; `place` counts those that are kept, 0 is none."""
     title = f"Candidate {candidate.number}{f', kept as number {place}' if place else ''}"
     with st.expander(title, expanded=place == 1, key=f"candidate_{candidate.number}"):
-        st.caption(escaped(candidate_said(candidate)))
-        for fault in faults_said(candidate):
+        st.caption(escaped(describe_candidate(candidate)))
+        for fault in describe_faults(candidate):
             st.caption(escaped(fault))
         with st.container(key=f"reading_candidate_{candidate.number}"):
             st.markdown(answer_markdown(candidate.text[:LONGEST_SHOWN], 0, frozenset(), linked=False))
@@ -77,7 +77,7 @@ def _draw_candidate(candidate: Candidate, place: int) -> None:
 
 def _draw_vote(place: int, vote: Vote) -> None:
     with st.container(key=f"vote_{place}", gap="xxsmall"):
-        st.markdown(escaped(vote_said(vote)))
+        st.markdown(escaped(describe_vote(vote)))
         if vote.analysis:
             st.text(shortened(vote.analysis, 2000))
 

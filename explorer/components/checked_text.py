@@ -9,7 +9,7 @@ import streamlit as st
 from assistant.records import Answer
 from explorer.app import PAPER, link_to
 from explorer.components.rows import fold
-from explorer.components.score_bar import NOT_MEASURED, citation_bars, support_said
+from explorer.components.score_bar import NOT_MEASURED, citation_bars, describe_support
 from explorer.presenters import (
     Checked,
     answer_markdown,
@@ -46,7 +46,7 @@ LONGEST_QUOTED = 240
 
 @dataclass(frozen=True, slots=True)
 class Looking:
-    """Which citation of a text is open, 0 for none, and what opens another by its number."""
+    """The open citation of a text, 0 for none, and a function that opens another by its number."""
 
     now: int
     open: Callable[[int], None]
@@ -66,7 +66,7 @@ def draw_checked(number: int, checked: Checked, looking: Looking) -> None:
                 number,
                 known_labels(checked),
                 uncited_ends(checked.answer),
-                scores=_scores_said(checked),
+                scores=_describe_scores(checked),
             )
         )
     _draw_findings(number, checked, looking)
@@ -80,9 +80,9 @@ def draw_bars(texts: Mapping[int, Checked]) -> None:
         )
 
 
-def _scores_said(checked: Checked) -> list[str]:
+def _describe_scores(checked: Checked) -> list[str]:
     found = found_numbers(checked)
-    said = map(support_said, supports(checked))
+    said = map(describe_support, supports(checked))
     return [f"{one}, found by the check" if at in found else one for at, one in enumerate(said, start=1)]
 
 
@@ -117,7 +117,7 @@ def _draw_weak(number: int, weak: tuple[int, ...], looking: Looking) -> None:
 
 
 def show_next(numbers: tuple[int, ...], looking: Looking) -> None:
-    """Open the first of some citations, or the one after that which is open."""
+    """Open the citation in `numbers` after the open one, else the first."""
     looking.open(next((number for number in numbers if number > looking.now), numbers[0]))
 
 

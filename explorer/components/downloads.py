@@ -40,7 +40,7 @@ def draw_downloads(
 
 
 def exporting(library: Library, visitor: Visitor, trail: Trail) -> Callable[[], Trail]:
-    """Return what gives a trail with the notes of who exports it, whoever has begun it."""
+    """Return a function that adds the exporting visitor's notes to a trail."""
     owner = current_owner(visitor)
 
     def exported() -> Trail:

@@ -1,4 +1,4 @@
-"""What a visitor follows, and the papers that came since they last looked: said where they come in."""
+"""A visitor's follows, and the papers that came since they last looked."""
 
 from assistant.records import AssistantError
 from assistant.storage import Followed
@@ -12,7 +12,7 @@ NAMED = 3
 
 
 def followed_arrivals(library: Library, visitor: Visitor) -> tuple[Arrivals, ...]:
-    """Return what the visitor follows, with its new papers; none where that cannot be read, which is said."""
+    """Return the visitor's follows with their new papers; reports an error and returns none if unreadable."""
     try:
         owner = current_owner(visitor)
         return arrivals(library.reading(), library.corpus, library.encoder, owner)

@@ -19,7 +19,7 @@ _component = st.components.v2.component("paper_trail_listener", js=_SCRIPT)
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What the page reported: the id of a citation that was clicked, and whether it is narrow."""
+    """The page's report: the id of a clicked citation, and whether the page is narrow."""
 
     cite: object
     narrow: bool
@@ -27,7 +27,7 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """What the address of a page is to say: its parameters, "" for one that is not to be there.
+    """The address a page should have: its parameters, "" for one to be removed.
 
     Where it `is_new_entry`, "back" leads to the address before. Where the reader has gone on to another page
     before the script came, that one's address stays as it is.

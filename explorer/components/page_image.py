@@ -162,7 +162,7 @@ _changed = Condition()
 
 @cached(_counts, key=_key, condition=_changed)
 def pages_in(path: str) -> int:
-    """Return how many pages a PDF of the corpus has, 0 when it cannot be read or is a visitor's."""
+    """Count the pages of a PDF of the corpus, 0 when it cannot be read or is a visitor's."""
     if is_drawn_apart(Path(path)):
         return 0
     try:

@@ -37,7 +37,7 @@ def draw_passage_table(
 
 
 def table_data(passage: Passage, table: Table, sentence: int | None, *, in_short: bool = False) -> Data:
-    """Return what a table is drawn from: texts alone, which its script never reads as HTML."""
+    """Return the data of a table: texts alone, which its script never reads as HTML."""
     marked = None if sentence is None or sentence < passage.first_row else sentence - passage.first_row
     count, labels = len(table.rows) - table.header, label_columns(table)
     shown = _rows_shown(count, marked) if in_short else range(count)

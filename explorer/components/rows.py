@@ -1,4 +1,4 @@
-"""What screens are put together from: things in a row, buttons without a frame in it, menus and folds.
+"""Building blocks of screens: things in a row, frameless buttons, menus and folds.
 
 Nothing in a menu or a fold is drawn before it is opened: a screen is drawn anew at every step and they are
 opened seldom, and what is in them would be most of what a conversation takes to draw. Opening one draws anew

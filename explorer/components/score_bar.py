@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 
 from assistant.checking import ScoreWord, overlap_word, score_digits, support_word, thresholds
 
-# How a citation in a text is framed: what is weak is seen without its colour.
+# The frame of a citation in a text: weak ones are seen without their colour.
 EDGES: dict[ScoreWord, str] = {"weak": "dashed", "partial": "none", "strong": "none"}
 FOUND_EDGE = "dotted"  # of a citation that the check found
 NOT_MEASURED = "This measures support by the cited papers, not whether the question is answered."
@@ -79,8 +79,8 @@ def _bar_rule(support: float, *, is_found: bool) -> str:
     return f"--pt-height: 82%; --pt-share: {share}; --pt-hue: var(--pt-{word}); --pt-edge: {edge};"
 
 
-def support_said(support: float | None) -> str:
-    """Return what the bar of a citation says in words: it is part of the citation's name."""
+def describe_support(support: float | None) -> str:
+    """Describe a citation's support in words, as part of its accessible name."""
     if support is None:
         return "support not measured"
     return f"support {support_word(support)}, {score_digits(support)}"

@@ -1,4 +1,4 @@
-"""How much of what models may cost is left this month, said before it is reached."""
+"""The rest of this month's spending limit, shown before it is reached."""
 
 import streamlit as st
 

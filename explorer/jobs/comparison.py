@@ -135,7 +135,7 @@ class ComparisonView(JobView):
 
 
 def after(view: ComparisonView, event: ComparisonEvent) -> ComparisonView:
-    """Return how a comparison stands after an event."""
+    """Return the view of a comparison after an event."""
     changes: dict[str, Any] = {}
     match event:
         case Planned():
@@ -189,7 +189,7 @@ class ComparisonJob(Job[ComparisonView, ComparisonEvent]):
 
 
 def comparison_runner(**limits: Any) -> JobRunner[ComparisonJob]:
-    """Return what runs comparisons."""
+    """Return the runner of comparisons."""
     full = "Too many comparisons run at the moment. What you chose is kept; try again in a minute."
     share = Share(running=2, under_way=8)
     usual: dict[str, Any] = {"most_waiting": 16, "kept_seconds": 3600.0, "share": share}

@@ -33,7 +33,7 @@ CRASHED = "This answer could not be stored. The log of the server says why."
 
 
 def question_runner(**limits: Any) -> "JobRunner[QuestionJob]":
-    """Return what answers questions."""
+    """Return the runner of questions."""
     full = (
         "Too many questions are being answered at the moment. Your question is kept; ask again in a minute."
     )
@@ -50,7 +50,7 @@ def may_succeed_again(error: AssistantError | CorpusError) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What became of a turn: the turns that are in no store still, and why."""
+    """The result of storing a turn: the turns that are in no store still, and why."""
 
     unkept: tuple[Turn, ...] = ()
     problem: str = ""
@@ -96,8 +96,8 @@ class QuestionView(JobView):
 
     `done` are the steps behind it with what each took, `step` is the one it is at; `replaces` is the turn
     whose place its own is to take. `quick` is shown until a slow model has answered. `kept` says what of the
-    conversation could not be stored when its turn was complete, `search_query` is the visitor's own. Its
-    `first_words` came after so many seconds.
+    conversation could not be stored when its turn was complete, `search_query` is the visitor's own.
+    `first_words` is the time to the first words, in seconds.
     """
 
     question: str

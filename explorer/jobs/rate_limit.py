@@ -1,4 +1,4 @@
-"""How much visitors may ask and bring in a while, so that none takes what is there for all. No Streamlit."""
+"""Rate limits of visitors' questions and documents. No Streamlit."""
 
 import hashlib
 import hmac
@@ -49,7 +49,7 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """How many of a `unit` a visitor may have `done`, and what is told of the rest: a `note` and `kept`.
+    """The allowance of a visitor in a `unit`, and the words for what is `done` and `kept`.
 
     `address` and `everyone` are how much one address and all visitors together may have, as multiples of
     what one visitor may; of 0 there is no limit.
@@ -65,7 +65,7 @@ class Allowed:
 
 
 class Buckets(Protocol):
-    """What has been taken of each allowance of late: of this process, or of all (RateStore)."""
+    """Recent use of each allowance: of this process, or of all (RateStore)."""
 
     def take(self, seconds: Mapping[str, float], most: float) -> dict[str, float]:
         """Take from buckets, each by the seconds in which that comes back; or return by how much it is over.

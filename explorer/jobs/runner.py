@@ -71,7 +71,7 @@ class Job(ABC, Generic[View, Event]):
     is called once when it is over, however that came.
     """
 
-    # What is said when nobody foresaw an error; the reference is in the log.
+    # The message for an unforeseen error; the reference is in the log.
     crash_message: ClassVar[str]
     kind: ClassVar[str]
 
@@ -96,10 +96,10 @@ class Job(ABC, Generic[View, Event]):
 
     @abstractmethod
     def take(self, view: View, event: Event) -> View:
-        """Return how a job stands after an event; what is to be stored is stored before anyone is told."""
+        """Return the view of a job after an event; stores what is to be stored before anyone sees it."""
 
     def ended_how(self, view: View) -> WorkOver:
-        """Return what is told of a job that is over, but nothing of what was asked and answered."""
+        """Return the observer's event of a finished job, without its question and answer."""
         outcome: Any = "answered" if view.state == "finished" else view.state
         # Whoever has the id of a comparison may read it.
         name = hashlib.sha256(self.identifier.encode()).hexdigest()[:12]
@@ -110,7 +110,7 @@ class Job(ABC, Generic[View, Event]):
         return False
 
     def fail(self, view: View, error: AssistantError | CorpusError) -> View:
-        """Return how a job stands that has failed."""
+        """Return the view of a failed job."""
         return replace(view, error=str(error))
 
     def run(self, begin: Callable[[], Iterator[Event]]) -> None:
@@ -200,7 +200,7 @@ _runners: "WeakSet[JobRunner[Any]]" = WeakSet()
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How many jobs of one starter may run, and how many may be under way, those that wait included.
+    """The jobs of one starter that may run, and that may be running or waiting.
 
     Of starters that nobody knows there is no share.
     """

@@ -1,4 +1,4 @@
-"""What is told of what happens: figures and lines of a log, without anybody's words."""
+"""Reports of events: figures and log lines, without anybody's words."""
 
 from explorer.observing.events import ApiRequestOver, ProcessState, UploadAsked, WorkOver
 from explorer.observing.logs import log_as_asked

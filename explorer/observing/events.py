@@ -1,4 +1,4 @@
-"""What happens that is counted and logged: kinds, outcomes and times, never what anybody wrote."""
+"""Events that are counted and logged: kinds, outcomes and times, never anybody's words."""
 
 from dataclasses import dataclass
 from typing import Literal

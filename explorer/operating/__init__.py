@@ -1,4 +1,4 @@
-"""What whoever runs the server needs: whether it is well, and that it ends well."""
+"""Health checks and shutdown, for operators."""
 
 from explorer.operating.figures import serving_metrics
 from explorer.operating.health import HealthDoor, note_loaded

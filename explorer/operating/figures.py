@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 
 class _AtThisMoment(Collector):
-    """What is read when Prometheus asks: work under way, and the corpus as it was last published."""
+    """Figures read when Prometheus asks: running work, and the last published corpus."""
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
         jobs = GaugeMetricFamily("paper_trail_jobs", "Work that is not over", labels=["kind", "state"])

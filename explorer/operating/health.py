@@ -34,7 +34,7 @@ def note_loaded() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """What answering takes, and how each of it stands; no words of errors, which may hold addresses."""
+    """The state of each part that answering needs, without error texts, which may hold addresses."""
 
     process: Literal["ok", "starting", "stopping"] = "ok"
     corpus: Literal["ok", "missing", "unusable", "unknown"] = "unknown"
@@ -93,7 +93,7 @@ class HealthDoor:
         return _told(200 if found.is_ready else 503, {"status": status, **asdict(found)})
 
     async def _checked(self) -> Readiness:
-        """Return how it stands, "unknown" what does not answer in time: all who ask share a check."""
+        """Check readiness, "unknown" for parts that do not answer in time; callers share a check."""
         if stopping.is_set():
             return Readiness("stopping")
         if not _loaded.is_set():

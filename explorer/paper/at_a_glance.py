@@ -1,4 +1,4 @@
-"""What a paper is about at a glance: challenge, approach and outcome, and its topics."""
+"""A paper at a glance: challenge, approach and outcome, and its topics."""
 
 from collections.abc import Sequence
 

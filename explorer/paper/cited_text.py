@@ -50,7 +50,7 @@ class Bibliography:
         return place if 0 <= place < len(self.entries) else None
 
     def linked(self, references: Sequence[int]) -> tuple[int, ...]:
-        """Return those of a sentence's references that this bibliography has, each once."""
+        """Return the references of a sentence that this bibliography has, each once."""
         known = dict.fromkeys(one for one in references if 0 <= one < len(self.entries))
         return tuple(known)[:MOST_LINKED]
 
@@ -131,7 +131,7 @@ def linked_markdown(passages: Sequence[Passage], cited: Bibliography, marks: Mar
 
 
 def link_id(entry: int, held: Collection[int]) -> str:
-    """Return what the link to an entry is called: its number, and 1 where this corpus has it."""
+    """Return the id of a link to an entry: its number, and 1 where this corpus has it."""
     return f"cite-{entry + 1}-{1 if entry in held else 0}"
 
 

@@ -64,7 +64,7 @@ def draw_head(
     """Draw authors, facts and what to do with the paper; `draw_keeping` draws what its reader can keep."""
     _draw_authors(paper)
     _draw_facts(home, paper)
-    if said := hidden_text_said(paper):
+    if said := describe_hidden_text(paper):
         st.caption(f":material/visibility_off: {said}")
     with row("paper_actions"):
         _draw_actions(visitor, paper)
@@ -84,11 +84,11 @@ def facts_of(home: Collection, paper: Paper) -> str:
     says_year = bool(year) and year in paper.venue
     written = language_name(paper.language) if paper.language not in ("", ENGLISH) else ""
     where = (paper.venue, "" if says_year else year, pages, home.source, home.licence)
-    facts = (*where, f"in {written}" if written else "", scan_said(paper))
+    facts = (*where, f"in {written}" if written else "", describe_scan(paper))
     return " · ".join(shortened(fact, LONGEST_FACT) for fact in facts if one_line(fact))
 
 
-def scan_said(paper: Paper) -> str:
+def describe_scan(paper: Paper) -> str:
     """Return that a paper's text was read from pictures of its pages, and how surely; "" for others."""
     if not paper.scanned_pages:
         return ""
@@ -97,7 +97,7 @@ def scan_said(paper: Paper) -> str:
     return f"read from {what}, {paper.scan_confidence:.0%} sure"
 
 
-def hidden_text_said(paper: Paper) -> str:
+def describe_hidden_text(paper: Paper) -> str:
     """Return that a paper's file holds text that no reader sees; "" for others."""
     if not paper.hidden_text:
         return ""
@@ -124,7 +124,7 @@ def named_authors(authors: tuple[Author, ...]) -> tuple[str, ...]:
 
 
 def summary_question(paper: Paper) -> str:
-    """Return what is asked to have one paper summarised."""
+    """Return the question that asks for a summary of a paper."""
     return f"Summarise “{shortened(paper.title, 300)}”."
 
 

@@ -73,7 +73,7 @@ def _draw_turner(looking: _Looking) -> None:
     page, last = looking.page, looking.last
     _turn_button(":material/chevron_left:", "Previous page", "Left", page - 1, enabled=page > 1)
     if last > 1:
-        # What is shown counts: the field follows it, and says what is wanted when it is changed.
+        # `page` is the source of truth; the widget follows it and reports changes.
         set_field("page_wanted", page)
         st.number_input(
             "Page",

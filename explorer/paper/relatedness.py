@@ -54,7 +54,7 @@ def _reasons(corpus: Corpus, paper: Paper, others: Sequence[Paper]) -> Mapping[s
 
 
 def reason(other: str, links: Links, topics: Collection[str], shared_entries: int) -> str:
-    """Return what two papers have to do with each other: "cites this paper · both: parsing", or ""."""
+    """Describe how two papers are related: "cites this paper · both: parsing", or ""."""
     parts = [_citation(other, links)]
     if topics:
         parts.append(f"both: {', '.join(topics)}")
@@ -81,7 +81,7 @@ def shared_topics(paper: Paper, others: Sequence[Paper]) -> Mapping[str, tuple[s
 
 
 def entry_keys(references: Sequence[Reference]) -> frozenset[str]:
-    """Return what the entries of a bibliography are recognised by: title, DOI or arXiv id.
+    """Return the keys by which a bibliography's entries are recognised: title, DOI or arXiv id.
 
     An entry has one key, so that what two bibliographies share is counted in entries.
     """

@@ -83,7 +83,7 @@ def meant_passage(
 
 
 def _open(library: Library, address: dict[str, str]) -> Opened:
-    """Return what the address names; raises CorpusError where this corpus has no such paper."""
+    """Open the paper that the address names; raises CorpusError where this corpus has no such paper."""
     paper = library.corpus.paper(address["id"])
     passages = library.corpus.passages(paper.id)
     meant, sentence = meant_passage(passages, address["passage"], address["sentence"])

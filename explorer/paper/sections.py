@@ -58,7 +58,7 @@ def _chapter(run: tuple[PaperSection, ...]) -> Chapter:
 
 
 def _named(passage: Passage) -> tuple[object, ...]:
-    """Return what passages of one section have in common: their headings, without any their kind."""
+    """Return the key of a passage's section: its headings, or its kind where it has none."""
     return passage.section or (_heading(passage),)
 
 

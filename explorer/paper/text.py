@@ -20,7 +20,7 @@ FIGURE_MARGIN = 4.0
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a paper's text is read: with its references and, if it is there, its PDF, at the place meant."""
+    """A paper opened for reading, with its references, its PDF if there is one, and the marked place."""
 
     paper: Paper
     cited: Bibliography
@@ -55,7 +55,7 @@ def draw_meant(reading: Reading, meant: Passage) -> None:
 
 
 def place_of(name: str, passage: Passage, sentence: int | None) -> str:
-    """Return what a marked place is called in the page: each sentence has a name of its own."""
+    """Return the id of a marked place in the page; each sentence has its own."""
     return f"{name}_{passage.number}_{'all' if sentence is None else sentence}"
 
 

@@ -1,4 +1,4 @@
-"""What to show, decided without Streamlit."""
+"""Decisions of what to show, without Streamlit."""
 
 from explorer.presenters.arrivals import Arrivals, arrivals, paper_set
 from explorer.presenters.citations import (

@@ -1,4 +1,4 @@
-"""Which papers have come since a reader last looked, of those that they follow. No Streamlit."""
+"""New papers since a reader last looked, for what they follow. No Streamlit."""
 
 from dataclasses import dataclass, replace
 
@@ -26,7 +26,7 @@ def paper_set(corpus: Corpus) -> PaperSet:
 
 
 def arrivals(store: ReadingStore, corpus: Corpus, encoder: Encoder, owner: str) -> tuple[Arrivals, ...]:
-    """Return what an owner follows, each with its new papers; raises what the store does."""
+    """Return the owner's follows, each with its new papers; raises the store's errors."""
     return tuple(Arrivals(one, _new(store, corpus, encoder, one)) for one in store.followed(owner))
 
 

@@ -5,7 +5,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Protocol
 
-from assistant.checking import hold_back, is_off, is_weak, normalise_labels, relevance_said, score_digits
+from assistant.checking import describe_relevance, hold_back, is_off, is_weak, normalise_labels, score_digits
 from assistant.records import Answer, AnswerSentence, Citation, Evidence
 from assistant.wording import PROBLEMS, changes
 from corpus.records import Box, Paper, PaperHits, Passage
@@ -18,7 +18,7 @@ _CITE = re.compile(r"(\d{1,4})-(\d{1,4})")
 
 
 class Checked(Protocol):
-    """What has a checked answer and the papers it cites: a turn, or a comparison."""
+    """A checked answer and the papers it cites: a turn, or a comparison."""
 
     @property
     def answer(self) -> Answer: ...
@@ -29,7 +29,7 @@ class Checked(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a citation leads to: a passage of a paper, and in it the sentence that supports the claim.
+    """The source of a citation: a passage of a paper, and the sentence that supports the claim.
 
     `citation` is None while the answer is still being written: nothing has been checked yet.
     """
@@ -72,7 +72,7 @@ def known_labels(checked: Checked) -> frozenset[int]:
 
 
 def sources(checked: Checked) -> tuple[Source, ...]:
-    """Return what each citation of an answer leads to, in the order its links are numbered."""
+    """Return the source of each citation of an answer, in the order of its links."""
     papers = {paper.label: paper for paper in reversed(checked.evidence.papers)}
     passages = {
         (label, passage.id): passage
@@ -91,7 +91,7 @@ def sources(checked: Checked) -> tuple[Source, ...]:
 
 
 def supports(checked: Checked) -> tuple[float | None, ...]:
-    """Return how well each citation of an answer holds, in the order its links are numbered."""
+    """Return the support of each citation of an answer, in the order of its links."""
     return tuple(citation.support if citation else None for _, citation in _citations(checked))
 
 
@@ -114,7 +114,7 @@ def _citations(checked: Checked) -> list[tuple[int, Citation | None]]:
 
 
 def draft_source(text: str, papers: tuple[PaperHits, ...], number: int) -> Source | None:
-    """Return what citation `number` of an unfinished draft leads to: the paper's best passage so far."""
+    """Return the source of citation `number` in an unfinished draft: the paper's best passage so far."""
     shown, known = shown_draft(text, papers)
     found = label_offsets(shown, known)
     if not 1 <= number <= len(found):
@@ -125,7 +125,7 @@ def draft_source(text: str, papers: tuple[PaperHits, ...], number: int) -> Sourc
 
 
 def shown_draft(text: str, papers: tuple[PaperHits, ...]) -> tuple[str, frozenset[int]]:
-    """Return what may be shown of an unfinished draft, labels in their one form, and the known labels."""
+    """Return the showable part of an unfinished draft, its labels normalised, and the known labels."""
     known = frozenset(range(1, len(papers) + 1))
     return normalise_labels(hold_back(text)[0], known).text, known
 
@@ -185,7 +185,7 @@ def passage_place(passage: Passage, sentence: int | None) -> str:
 
 
 def format_problems(answer: Answer) -> str:
-    """Return what was wrong with the reply and what was changed of it, "" where nothing was."""
+    """Describe the problems of the reply and the changes to it, "" for none."""
     words = [*(PROBLEMS[problem] for problem in answer.problems), *changes(answer)]
     return " ".join([*words, "The reply as it was received is under “What was sent”."]) if words else ""
 
@@ -220,7 +220,7 @@ def invented(answer: Answer) -> tuple[AnswerSentence, ...]:
 
 
 def format_without_source(answer: Answer) -> str:
-    """Return how many labels were invented and how many claims cite nothing, "" where none are."""
+    """Count the invented labels and the claims that cite nothing, "" for none."""
     labels = sum(len(one.unknown_labels) for one in invented(answer))
     claims = len(uncited(answer))
     parts = [
@@ -242,7 +242,7 @@ def weak_numbers(checked: Checked) -> tuple[int, ...]:
 
 
 def format_off(answer: Answer) -> str:
-    """Return what is said before an answer that may miss its question, "" before any other."""
+    """Return the warning before an answer that may miss its question, "" for any other."""
     return "This may miss what you asked: read it as what comes nearest." if is_off(answer) else ""
 
 
@@ -255,13 +255,13 @@ def format_uncited(count: int) -> str:
 
 
 def format_claims(answer: Answer) -> str:
-    """Return how far an answer is to the point, and how many claims and citations hold (ALCE, section 4).
+    """Describe the relevance of an answer, and how many claims and citations hold (ALCE, section 4).
 
     It is "" where nothing of it was measured.
     """
     parts = []
     if answer.relevance is not None:
-        parts.append(f"Relevance {score_digits(answer.relevance)}: {relevance_said(answer.relevance)}")
+        parts.append(f"Relevance {score_digits(answer.relevance)}: {describe_relevance(answer.relevance)}")
     claims = [one for one in answer.sentences if one.labels or one.unknown_labels or one.needs_citation]
     if answer.citation_recall is not None and claims:
         held = round(answer.citation_recall * len(claims))

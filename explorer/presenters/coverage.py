@@ -1,4 +1,4 @@
-"""What a scope covers, where an answer is looked for, and questions to begin with. No Streamlit."""
+"""The papers of a scope, and questions to begin with. No Streamlit."""
 
 import json
 import re
@@ -54,7 +54,7 @@ def listed(lines: Sequence[str]) -> str:
 
 
 def asked_about(corpus: Corpus, scope: Scope) -> str:
-    """Return what a question in a scope is asked about, as a title or a placeholder says it."""
+    """Return the placeholder of the question field, which names the papers in scope."""
     count = corpus.count_papers(scope)
     if names_papers(scope) and count == 1:
         return f"Ask about: {one_line(corpus.papers(scope, limit=1)[0].title)}"

@@ -1,4 +1,4 @@
-"""Which papers a collection screen lists, and in what order. No Streamlit."""
+"""The papers that a collection screen lists, and their order. No Streamlit."""
 
 import re
 from collections import Counter
@@ -46,7 +46,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many of the papers of a list have each topic, venue, year, label of their owner, and language."""
+    """The papers of a list counted by topic, venue, year, owner's label, and language."""
 
     topics: Mapping[str, int]
     venues: Mapping[str, int]
@@ -111,7 +111,7 @@ class Finding:
         return tuple(one.id for one in self.corpus.papers(self.scope, _without_search(order), 0, limit))
 
     def counts(self) -> Counts:
-        """Return what the papers of the list are about, where they appeared and when."""
+        """Count the topics, venues, years, labels and languages of the listed papers."""
         if self.is_search:
             return _counted([one.paper for one in self._found()])
         corpus, scope = self.corpus, self.scope
@@ -147,7 +147,7 @@ class Finding:
         )
 
     def _ordered(self, found: Sequence[Listed], order: Order) -> Sequence[Listed]:
-        """Return what a search found in another order; papers that are equal in it stay best first."""
+        """Sort the papers that a search found; ties stay best first."""
         match order:
             case "title":
                 return sorted(found, key=lambda one: one.paper.title.lower())

@@ -1,4 +1,4 @@
-"""What of a file can be drawn: it may hold anything that has the right types."""
+"""Validation of imported files: the right types may still hold anything."""
 
 from collections.abc import Iterator
 from dataclasses import replace

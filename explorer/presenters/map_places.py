@@ -1,4 +1,4 @@
-"""What of the map is drawn, lit and chosen: places as tables, decisions about them. No Streamlit."""
+"""The places of the map that are drawn, highlighted and chosen, as tables. No Streamlit."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What papers are about, in figures: fields by year, frequent topics, the most cited. No Streamlit."""
+"""The subjects of papers in figures: fields by year, frequent topics, the most cited. No Streamlit."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -68,7 +68,7 @@ def overview_of(corpus: Corpus, scope: Scope) -> Overview:
 
 
 def frequent_topics(corpus: Corpus, scope: Scope) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return what papers in `scope` are most often about: kinds of topics, with names not yet escaped."""
+    """Return the most frequent topics of the papers in `scope`, by kind, with names not yet escaped."""
     counts = corpus.statistics.topic_counts(scope)
     kinds: dict[str, TopicKind] = {"Fields": "field", "Tasks": "task", "Methods": "method"}
     found = ((name, _most_frequent(counts, kind)) for name, kind in kinds.items())

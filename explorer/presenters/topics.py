@@ -1,4 +1,4 @@
-"""What papers are about and where they appeared, as facets: plain words and counts. No Streamlit."""
+"""The topics and venues of papers as facets: plain words and counts. No Streamlit."""
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ TOPIC_KIND_NAMES: dict[TopicKind, str] = {
     "metric": "Metric",
 }
 MOST_CHOSEN = 20
-# What a menu is sent at most; a name that is rarer is found by searching.
+# The most entries of a menu; rarer names are found by searching.
 MOST_OFFERED = 250
 LONGEST_NAME = 60
 LONGEST_VENUE = 70
@@ -60,7 +60,7 @@ class Facet:
 
 
 def known_topics(keys: Iterable[str], vocabulary: Container[str]) -> tuple[str, ...]:
-    """Return those of some keys from an address that a corpus has, each once."""
+    """Return the topics from an address that a corpus has, each once."""
     known = dict.fromkeys(key for key in keys if key in vocabulary and _is_key(key))
     return tuple(known)[:MOST_CHOSEN]
 
@@ -101,7 +101,7 @@ def named_facet(
 
 
 def _without(scope: Scope, kind: NamedKind) -> tuple[tuple[str, ...], Scope]:
-    """Return what a scope asks of a kind, and the scope without it."""
+    """Return a scope's values of a kind, and the scope without them."""
     if kind == "venue":
         return scope.venues, replace(scope, venues=())
     if kind == "label":
@@ -110,7 +110,7 @@ def _without(scope: Scope, kind: NamedKind) -> tuple[tuple[str, ...], Scope]:
 
 
 def known_values(named: Iterable[str], vocabulary: Container[str]) -> tuple[str, ...]:
-    """Return those of some venues, labels or languages from an address that a corpus has, each once."""
+    """Return the venues, labels or languages from an address that a corpus has, each once."""
     return tuple(dict.fromkeys(one for one in named if one in vocabulary and one_line(one)))[:MOST_CHOSEN]
 
 
@@ -121,7 +121,7 @@ def named_authors(named: Iterable[str]) -> tuple[str, ...]:
 
 
 def of_kind(topics: Iterable[str], kind: TopicKind) -> tuple[str, ...]:
-    """Return those of some topics' keys that are of one kind."""
+    """Return the topics of one kind."""
     return tuple(key for key in topics if parse_topic_key(key)[0] == kind)
 
 

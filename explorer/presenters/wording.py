@@ -1,4 +1,4 @@
-"""How papers, counts and times are written for readers. No Streamlit; nothing here is escaped."""
+"""The wording of papers, counts and times for readers. No Streamlit; nothing here is escaped."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from itertools import groupby
 
 from assistant.records import Answer, Evidence, RequestKind, Rewrite, Turn
 from assistant.storage import Balance
-from assistant.wording import price_said
+from assistant.wording import format_price
 from corpus.language import language_name
 from corpus.records import Aspect, AspectName, Author, CollectionSummary, Paper
 from corpus.wording import all_authors, counted, short_authors
@@ -133,7 +133,7 @@ def searched_for(rewrite: Rewrite) -> str:
 
 
 def format_kind(rewrite: Rewrite) -> str:
-    """Return which kind of answer a question was taken to ask for."""
+    """Return the name of the kind of answer a question was taken to ask for."""
     return f"kind: {KIND_NAMES[rewrite.kind].lower()}"
 
 
@@ -170,16 +170,16 @@ def volume_facts(summary: CollectionSummary, *, with_years: bool = True) -> str:
 
 
 def format_spending(balances: Sequence[Balance]) -> str:
-    """Return how much is left of the limit that is nearest, "" while most of each is."""
+    """Describe the rest of the nearest spending limit, "" while most of each is left."""
     spent = [one for one in balances if one.spent >= MOSTLY_SPENT * one.limit]
     if not spent:
         return ""
     nearest = min(spent, key=lambda one: one.limit - one.spent)
     whose = "all visitors together may spend" if nearest.is_everyones else "you may spend"
     left = nearest.limit - nearest.spent
-    what = f"{price_said(left)} is left" if left > 0 else "nothing is left"
+    what = f"{format_price(left)} is left" if left > 0 else "nothing is left"
     return (
-        f"Of the {price_said(nearest.limit)} that {whose} on models in a month, {what} until "
+        f"Of the {format_price(nearest.limit)} that {whose} on models in a month, {what} until "
         f"{nearest.begins_anew}. The writer without a model costs nothing."
     )
 

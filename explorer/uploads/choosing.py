@@ -12,7 +12,7 @@ from corpus.records import UPLOADS, Scope
 from explorer.app import Library, Visitor, field_value, has_field, set_field
 from explorer.components import action, row
 from explorer.presenters import escaped, shortened
-from explorer.uploads.dialog import how_many_ready, open_documents
+from explorer.uploads.dialog import count_ready, open_documents
 from explorer.uploads.kept import ask_kept, kept_libraries
 from explorer.uploads.visit import ask_collection, ask_uploads
 from explorer.uploads.wording import NOT_STORED, places_of
@@ -30,7 +30,7 @@ def look_in(library: Library, visitor: Visitor) -> Iterator[LabelVisibility]:
     Where there are some, the choice between them and the collection stands above, with the label of both:
     what is drawn within shows its own label as the value says.
     """
-    ready, kept = how_many_ready(), kept_libraries(library, visitor)
+    ready, kept = count_ready(), kept_libraries(library, visitor)
     has_choice = bool(ready or kept or visitor.now.library_id)
     if kept or visitor.now.library_id:
         _draw_places(visitor, ready, kept)

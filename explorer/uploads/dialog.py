@@ -23,7 +23,7 @@ from explorer.jobs import TooSoonError
 from explorer.presenters import ASPECT_NAMES, escaped, one_line, ordered_aspects, shortened
 from explorer.uploads.keeping_form import draw_keeping, want_to_keep, wants_to_keep
 from explorer.uploads.kept import kept_libraries
-from explorer.uploads.library_panel import draw_libraries, draw_library, draw_said, say, target
+from explorer.uploads.library_panel import draw_libraries, draw_library, draw_message, say, target
 from explorer.uploads.visit import (
     ask_uploads,
     begin_documents,
@@ -81,7 +81,7 @@ def _await_documents(visitor: Visitor, drawn: "_Standing") -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Standing:
-    """How the documents stand, as far as the rest of the screen tells of them."""
+    """The state of the documents, as far as the rest of the screen shows it."""
 
     is_private: bool
     ready: tuple[int, ...]
@@ -99,7 +99,7 @@ def _draw_panel(library: Library, visitor: Visitor, drawn: _Standing) -> None:
         draw_library(library, visitor, visitor.now.library_open)
         return
     if not wants_to_keep():
-        draw_said()
+        draw_message()
     if growing := next((one for one in kept_libraries(library, visitor) if one.id == target()), None):
         title = escaped(shortened(growing.title, 80))
         st.markdown(f"What you bring now can be kept in “{title}” as soon as it is read.")
@@ -131,7 +131,7 @@ def _draw_bringing(uploads: UploadSession) -> None:
         on_change=take_files,
         args=(uploads, key),
     )
-    # What came in while the fragment was drawn anew the field itself has not reported.
+    # Files that arrived while the fragment was redrawn were not reported by the field itself.
     take_files(uploads, key)
     with st.form("own_address_form", border=False):
         field, button = st.columns([0.8, 0.2], vertical_alignment="bottom", gap="small")
@@ -296,6 +296,6 @@ def _keep(uploads: UploadSession) -> None:
     uploads.removing = None
 
 
-def how_many_ready() -> int:
+def count_ready() -> int:
     uploads = documents_of_visit()
     return len(uploads.ready()) if uploads else 0

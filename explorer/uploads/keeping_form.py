@@ -1,4 +1,4 @@
-"""How the documents of a visit are kept: as a library with a name, or in one that there is."""
+"""The form that keeps a visit's documents: in a new library with a name, or in one of the existing."""
 
 import streamlit as st
 
@@ -8,8 +8,8 @@ from corpus.wording import counted
 from explorer.app import Library, Visitor, VisitorSession, field_value, has_field, set_field
 from explorer.presenters import shortened
 from explorer.uploads.kept import keep_visit, kept_libraries
-from explorer.uploads.library_panel import LONGEST_TITLE, draw_said, say, target
-from explorer.uploads.wording import kept_said
+from explorer.uploads.library_panel import LONGEST_TITLE, draw_message, say, target
+from explorer.uploads.wording import keeping_message
 from indexer.uploads.session import UploadSession
 
 _WANTED, _TITLE, _PLACE = "wants_to_keep", "keep_title", "keep_place"
@@ -41,7 +41,7 @@ def draw_keeping(library: Library, visitor: Visitor, uploads: UploadSession) -> 
             "Kept until you delete it, for you alone: in this browser, or wherever you sign in. What was "
             "asked of these documents is kept with them."
         )
-        draw_said("own_said_keeping")
+        draw_message("own_said_keeping")
         with st.container(horizontal=True):
             label = f"Keep {counted(len(uploads.ready()), 'document')}"
             args = (library, visitor, uploads, place)
@@ -75,4 +75,4 @@ def _keep(library: Library, visitor: Visitor, uploads: UploadSession, place: str
         return
     want_to_keep(wanted=False)
     visitor.update(VisitorSession.open_documents, grown.library_id)
-    say(kept_said(stored.title if stored else title, grown))
+    say(keeping_message(stored.title if stored else title, grown))

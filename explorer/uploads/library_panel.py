@@ -36,7 +36,7 @@ from explorer.uploads.kept import (
     read_kept,
     take_out,
 )
-from explorer.uploads.wording import deleted_said, deletion_of, kept_facts, kept_facts_of
+from explorer.uploads.wording import deletion_message, deletion_of, kept_facts, kept_facts_of
 
 LONGEST_TITLE = 120
 _SAID, _ASKED, _TARGET = "library_said", "library_asked_for", "keep_target"
@@ -48,7 +48,7 @@ def say(text: str = "") -> None:
     set_field(_ASKED, "")
 
 
-def draw_said(key: str = "own_said_dialog") -> None:
+def draw_message(key: str = "own_said_dialog") -> None:
     if said := str(field_value(_SAID) or ""):
         with row(key, gap="xsmall", align="top"):
             st.caption(":material/info:", width="content")
@@ -84,7 +84,7 @@ def show_library(visitor: Visitor, library_id: str = "") -> None:
 def draw_library(library: Library, visitor: Visitor, library_id: str) -> None:
     """Draw a kept library: its documents, and for its owner how it is changed."""
     action("All your documents", "all_own", show_library, visitor, icon=":material/chevron_left:")
-    draw_said()
+    draw_message()
     try:
         stored = library.libraries().store.reads(library_id, current_owners(visitor))
         if stored is None:
@@ -125,7 +125,7 @@ def _draw_contents(library: Library, visitor: Visitor, stored: StoredLibrary, *,
 
 
 def _primary() -> Literal["primary", "secondary"]:
-    """Return how the way on looks: what waits to be confirmed is the one primary button meanwhile."""
+    """Return the type of the continue button; while a confirmation waits, that is the only primary one."""
     return "secondary" if field_value(_ASKED) else "primary"
 
 
@@ -234,7 +234,7 @@ def _delete(library: Library, visitor: Visitor, stored: StoredLibrary) -> None:
     _try(lambda: gone.append(delete_kept(library, visitor, stored.id)), "")
     if gone:
         show_library(visitor)
-        say(deleted_said(stored.title, gone[0].documents, gone[0].over))
+        say(deletion_message(stored.title, gone[0].documents, gone[0].over))
 
 
 def _take_out(library: Library, visitor: Visitor, library_id: str, paper_id: str) -> None:

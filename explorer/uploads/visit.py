@@ -69,7 +69,7 @@ def _attended(name: str, _uploads: UploadSession) -> UploadSession:  # noqa: ARG
 
 
 def library_asked(library: Library, visitor: Visitor) -> Library:
-    """Return what questions go to: the visitor's documents where these are chosen, else the corpus."""
+    """Return the library that questions go to: the visitor's documents where chosen, else the corpus."""
     _choose_first_documents(visitor)
     if visitor.now.library_id:
         return _kept_asked(library, visitor)

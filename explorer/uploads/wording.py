@@ -1,4 +1,4 @@
-"""How a visitor's documents are spoken of. No Streamlit."""
+"""The wording about a visitor's documents. No Streamlit."""
 
 from assistant.libraries import Grown
 from assistant.models import available_models, receiver
@@ -41,14 +41,14 @@ def where_passages_go(chosen: str, settings: Settings) -> str:
 
 
 def facts_of(document: UploadedDocument) -> str:
-    """Return what a document gave, in one line."""
+    """Describe a document's name, pages and passages in one line."""
     parts = [document.name] if document.name != document.title else []
     parts += [counted(document.pages, "page")] if document.pages else []
     return " · ".join([*parts, counted(document.passages, "passage")])
 
 
 def progress_of(document: UploadedDocument) -> str:
-    """Return what is being done with a document that is not ready yet."""
+    """Describe the progress of a document that is not ready yet."""
     if document.state == "waiting":
         return "waiting for others to be read"
     if document.state == "reading":
@@ -57,7 +57,7 @@ def progress_of(document: UploadedDocument) -> str:
 
 
 def removal_of(name: str, documents: int) -> str:
-    """Return what is asked before `documents` of them are removed, with what was asked of them.
+    """Return the question before documents and their conversation are removed.
 
     `name` is what the one is called, where one is removed.
     """
@@ -73,17 +73,17 @@ def not_searched(ready: int, reading: int) -> str:
 
 
 def remarks_of(document: UploadedDocument) -> str:
-    """Return what there is to say of how a document was read, as sentences."""
+    """Return the remarks on how a document was read, as sentences."""
     return " ".join(f"{one[:1].upper()}{one[1:].rstrip('.')}." for one in document.remarks[:3] if one.strip())
 
 
 def places_of(ready: int) -> tuple[str, str]:
-    """Return what can be asked where nothing is kept: the collection, and so many documents."""
+    """Return the choices of what to ask where nothing is kept: the collection, and the ready documents."""
     return "The collection", f"Your documents ({ready})"
 
 
 def kept_facts(documents: int, size: int, *, is_own: bool) -> str:
-    """Return what a kept library holds, and whose it is."""
+    """Describe the content and the owner of a kept library."""
     held = f"{counted(documents, 'document')} · {size / 1_000_000:.1f} MB"
     if is_own:
         return f"{held} · kept until you delete it"
@@ -96,32 +96,32 @@ def kept_facts_of(paper: Paper) -> str:
     return " · ".join([paper.source or paper.url, *pages])
 
 
-def over_said(over: OverLibrary) -> str:
-    """Return what is stored over a library, "" where nothing is."""
+def describe_stored_over(over: OverLibrary) -> str:
+    """Count the conversations and comparisons stored over a library, "" for none."""
     parts = [counted(len(over.conversations), "conversation")] if over.conversations else []
     parts += [counted(len(over.comparisons), "comparison")] if over.comparisons else []
     return " and ".join(parts)
 
 
 def deletion_of(documents: int, over: OverLibrary) -> str:
-    """Return what is asked before a library is deleted: all that goes with it."""
-    said = over_said(over)
+    """Return the question before a library is deleted, with everything deleted along with it."""
+    said = describe_stored_over(over)
     about = f", and {said} about them, those of people who have its link too" if said else ""
     what = f"{counted(documents, 'document')} with {'its file' if documents == 1 else 'their files'}"
     return f"This deletes {what}{about}. It cannot be had back."
 
 
-def deleted_said(title: str, documents: int, over: OverLibrary) -> str:
-    """Return what has been deleted with a library."""
-    said = over_said(over)
+def deletion_message(title: str, documents: int, over: OverLibrary) -> str:
+    """Report a deleted library and what was deleted with it."""
+    said = describe_stored_over(over)
     return (
         f"“{title}” has been deleted: {counted(documents, 'document')}{f', {said}' if said else ''}. Nothing "
         "of it is left on this server."
     )
 
 
-def kept_said(title: str, grown: Grown) -> str:
-    """Return what has been kept in a library of that title."""
+def keeping_message(title: str, grown: Grown) -> str:
+    """Report the documents kept in a library."""
     added, there = len(grown.added), len(grown.there)
     parts = [f"{counted(added, 'document')} kept in “{title}”."] if added else []
     if there:

@@ -22,7 +22,7 @@ PASSAGES_PER_BLOCK = 256
 
 @dataclass(frozen=True, slots=True)
 class EncodedPassages:
-    """What of each passage is searched, its vector, and those of its paper's title and of its sentences."""
+    """The encoded passages of a paper: searched texts, their vectors, and those of title and sentences."""
 
     indexed: tuple[str, ...]
     vectors: Vectors
@@ -130,7 +130,7 @@ def stage(folder: Place, key: str, block: EncodedBlock) -> str:
 
 
 def staged(item: PreparedPaper) -> StagedPaper:
-    """Return what a build counts of a paper."""
+    """Return the counts of a paper that a build reports."""
     paper = item.paper
     counts = (paper.collection_id, paper.fingerprint, paper.parser, item.passage_count)
     return StagedPaper(paper.id, *counts, item.notes)

@@ -28,7 +28,7 @@ Unread = Callable[[Task, ParseError], None]
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What papers of a build are read by, encoded with, and staged in."""
+    """The settings, encoder, staging and parsers of a build."""
 
     settings: Settings
     encoder: Encoder
@@ -43,7 +43,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class BuiltPaper:
-    """What a build tells of a paper that is done: `name` is what its source calls it."""
+    """A finished paper in the report of a build; `name` is the source's name for it."""
 
     name: str
     title: str

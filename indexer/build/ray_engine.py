@@ -28,7 +28,7 @@ from indexer.errors import ParseError
 from indexer.parsers import NO_OCR, OcrOptions
 from indexer.prepare import Task
 
-# A task or a block that was lost with its worker is done again so many times.
+# Retries of a task or block whose worker was lost.
 RETRIES = 3
 # Blocks that a worker has: one that it encodes, one that it goes on with.
 _BLOCKS_EACH = 2
@@ -63,7 +63,7 @@ class _RemotePaper:
 
 @dataclass(frozen=True, slots=True)
 class RayEngine:
-    """The cluster that this process has joined, with so many `encoders`, or one on each machine."""
+    """The cluster that this process has joined, with `encoders` encoders, or one on each machine."""
 
     encoders: int = 0
 
@@ -170,7 +170,7 @@ def _encoding(work: Work, count: int) -> Iterator[_EncodingPool]:
 
 
 def _on_machine(machine: str) -> Any:
-    """Return what makes a worker that encodes, on a machine if it is still there when one is lost.
+    """Return the factory of encoding workers on a machine, or elsewhere if that machine is lost.
 
     It takes no processor that Ray counts: as in a build of one machine, it shares those of what reads.
     """
@@ -244,7 +244,7 @@ def _cluster_failed(error: Exception) -> CorpusError:
 
 
 def _lost() -> tuple[type[Exception], ...]:
-    """Return what Ray raises for a task whose worker died each time."""
+    """Return the errors that Ray raises for a task whose worker died each time."""
     errors = _ray().exceptions
     return errors.WorkerCrashedError, errors.OutOfMemoryError, errors.NodeDiedError
 

@@ -1,4 +1,4 @@
-"""What the machines of a cluster do for a build: prepare papers, encode and stage blocks.
+"""Tasks of a build for the machines of a cluster: prepare papers, encode and stage blocks.
 
 Knows nothing of Ray. Every machine makes the same of a paper as long as it has the same code, packages and
 folder of what is staged, and says so where it has not.
@@ -24,7 +24,7 @@ from indexer.parsers import OcrOptions
 from indexer.prepare import LocalWorkers, PreparedPaper, Task
 
 _CODE = ("corpus", "indexer")
-# What papers and vectors come out of; "rapidocr" is not everywhere.
+# Packages that determine papers and vectors; "rapidocr" is not everywhere.
 _PACKAGES = (
     *("lxml", "markdown-it-py", "numpy", "onnxruntime", "py3langid", "pyarrow", "pypdfium2", "pystemmer"),
     *("python-docx", "rapidocr", "sentence-transformers", "tokenizers", "torch", "transformers"),
@@ -42,7 +42,7 @@ class Carried:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What the driver is told of a paper that is prepared; the rest goes from worker to worker."""
+    """A prepared paper as the driver sees it; the rest goes from worker to worker."""
 
     paper: BuiltPaper
     pdf_sha256: str
@@ -63,7 +63,7 @@ def identity() -> str:
 
 def _version(package: str) -> str:
     try:
-        # What a build is for, CPU or CUDA, stands behind a plus.
+        # The build variant, CPU or CUDA, stands behind a plus.
         return metadata.version(package).partition("+")[0]
     except metadata.PackageNotFoundError:
         return ""

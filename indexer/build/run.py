@@ -40,7 +40,7 @@ Progress = Callable[[str], None]
 
 @dataclass(slots=True)
 class _Tally:
-    """What a build has seen of one collection so far; `fresh` are new or changed papers' fingerprints."""
+    """The state of one collection in a build; `fresh` are fingerprints of new or changed papers."""
 
     collection: Collection
     known: Mapping[str, KnownPaper]
@@ -71,7 +71,7 @@ class _Tally:
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
-    """How a build reads: by which parser, who does the work, and whether `again`.
+    """The options of a build: its parser, its engine, and whether to parse `again`.
 
     Again means that a source lists what is to be parsed anew though it is unchanged, and that papers it
     does not list stay.
@@ -165,13 +165,13 @@ class _Run:
             tally.seconds += seconds * paper.staged.passages / passages
 
     def _size_of(self, collection: Collection) -> PassageSize:
-        """Return how a collection's passages are cut: what is read again stays beside what is not."""
+        """Return a collection's passage size; papers read again keep it if others are not read again."""
         if self._options.again and self._published:
             return self._published.manifest.size_of(collection.id)
         return self._settings.passage_size
 
     def _tasks(self, sources: Iterable[Source], progress: Progress) -> Iterator[Task]:
-        """Yield what has to be prepared, counting the rest."""
+        """Yield the papers to prepare, counting the rest."""
         held = self._published.collections() if self._published else ()
         known = known_papers(self._published) if self._published else {}
         self._homes = {paper: home for home, papers in known.items() for paper in papers}
@@ -194,7 +194,7 @@ class _Run:
                     progress(entry.name)
 
     def _task(self, entry: SourcePaper, tally: _Tally, number: int) -> Task | None:
-        """Return what is to be done for a paper, None when nothing is; raises ParseError."""
+        """Return the task for a paper, None for an unchanged one; raises ParseError."""
         identifier = entry.paper.id
         if entry.problem:
             raise ParseError(entry.problem)
@@ -344,7 +344,7 @@ def _fingerprint(entry: SourcePaper, sha256: str, pdf_sha256: str, size: Passage
 
 
 def _staging_key(encoder: Encoder, options: BuildOptions) -> str:
-    """Return what staged papers must agree in to be of use."""
+    """Return the key that staged papers must share with a build to be reused."""
     parser = options.parser if options.again else ""
     encoded_by = f"{encoder.name} {encoder.sha256} {encoder.runtime}"
     return f"{SCHEMA_VERSION} {INDEXER_VERSION} {encoded_by} {parser}"
@@ -372,7 +372,7 @@ def _peak_memory_mib() -> int:
 
 
 def unfinished(settings: Settings, encoder: Encoder) -> dict[str, int]:
-    """Return how many papers of each collection a build that died has ready."""
+    """Count the papers of each collection that a build that died has ready."""
     if not has_staged(settings.staging_path):
         return {}
     return Staging(settings.staging_path, _staging_key(encoder, AS_USUAL)).waiting()

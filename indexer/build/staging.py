@@ -1,4 +1,4 @@
-"""What a build has parsed and embedded but not yet published, in files: a build that dies goes on from here.
+"""Papers parsed and embedded but not yet published, in files: a build that dies continues from here.
 
 A part is a file of passages and a file of papers; the papers' file is written last and completes it. Its name
 begins with the place of its first paper in what the sources list, so that parts have the order of the papers
@@ -24,7 +24,7 @@ _COUNT, _REMARKS = "staged_count", "staged_notes"  # columns beside those of a p
 
 @dataclass(frozen=True, slots=True)
 class StagedPaper:
-    """What a build counts of a paper that is parsed and embedded."""
+    """The counts of a paper that is parsed and embedded."""
 
     id: str
     collection_id: str
@@ -69,7 +69,7 @@ class Staging:
             yield from _rows(self._read(self._passages_of(part)), "paper_id", ids)
 
     def waiting(self) -> dict[str, int]:
-        """Return how many papers are staged, by collection."""
+        """Count the staged papers by collection."""
         papers = {(one.id, one.collection_id) for one in self._papers.values()}
         return Counter(collection for _, collection in papers)
 
@@ -90,7 +90,7 @@ class Staging:
     def _outdated(self, kept: set[Place]) -> list[Place]:
         """Return the files of all parts but these; a papers' file goes first: without it the rest is none."""
         if self._folder.is_shared:
-            # What else lies here another machine may be staging.
+            # Another machine may be staging the other files here.
             parts = {part for part in self._part_of.values() if part not in kept}
             return [*parts, *map(self._passages_of, parts)]
         files = self._folder.files(f"*-{self.key}.*")

@@ -1,4 +1,4 @@
-"""What the acl command reads: volumes, all volumes, the papers of a folder of PDFs, or several of these."""
+"""The sources of the acl command: volumes, all volumes, a folder of PDFs, or several of these."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -65,7 +65,7 @@ def open_acl(
 
 
 def _unmatched(pdfs: PdfFolder | None) -> list[str]:
-    """Return what to say of PDFs that lie elsewhere, and of those of no paper, the first few by name."""
+    """Return remarks on PDFs that lie elsewhere and on those of no paper, the first few by name."""
     if pdfs is None:
         return []
     names, remarks = pdfs.unmatched, [*pdfs.remarks]

@@ -360,7 +360,7 @@ def _build_with_progress(
 
 
 def _extent(sources: Iterable[Source]) -> tuple[str, int | None]:
-    """Return what the sources are together, and how many papers they list where that is known."""
+    """Return the name of the sources together, and the number of papers they list where it is known."""
     if not isinstance(sources, Sequence):
         return "All volumes", None
     name = sources[0].collection.id if len(sources) == 1 else f"{len(sources):,} collections"

@@ -47,7 +47,7 @@ def enrich(
         fail(AssistantError("--papers names no paper. Give ids, or leave it out for all papers."), as_json)
     plan = plan_aspects(settings, encoder, writer, chosen)
     if not as_json:
-        (out if dry_run else err).print(_plan_said(plan, entry), markup=False, soft_wrap=True)
+        (out if dry_run else err).print(_describe_plan(plan, entry), markup=False, soft_wrap=True)
     if dry_run:
         if as_json:
             print_json({"model": entry.id, "plan": asdict(plan)})
@@ -61,7 +61,7 @@ def enrich(
         print_json({"model": entry.id, "plan": asdict(plan), **asdict(done)})
     else:
         _print_failures(done.failures)
-        out.print(_done_said(done, entry), markup=False, soft_wrap=True)
+        out.print(_describe_result(done, entry), markup=False, soft_wrap=True)
     if done.asked and not done.written:
         raise typer.Exit(2)
 
@@ -100,8 +100,8 @@ def _print_failures(failures: Sequence[Failure]) -> None:
     print_listed("Not written", "Why", [(failure.item, failure.reason) for failure in failures])
 
 
-def _plan_said(plan: "Plan", entry: ModelEntry) -> str:
-    """Return what it takes, and what of the chosen papers it leaves out and why."""
+def _describe_plan(plan: "Plan", entry: ModelEntry) -> str:
+    """Describe the cost of writing aspects, and the papers left out with the reasons."""
     left = [
         (plan.written, "of which it has written before"),
         (plan.kept, "on which its replies are kept"),
@@ -114,10 +114,10 @@ def _plan_said(plan: "Plan", entry: ModelEntry) -> str:
     if not plan.asked:
         return f"{asked}: it costs nothing."
     tokens = f"about {plan.prompt_tokens:,} tokens sent and {plan.completion_tokens:,} received"
-    return f"{asked}: {tokens}, {_price_said(plan.price, entry, 'about ')}."
+    return f"{asked}: {tokens}, {_describe_price(plan.price, entry, 'about ')}."
 
 
-def _done_said(done: "Written", entry: ModelEntry) -> str:
+def _describe_result(done: "Written", entry: ModelEntry) -> str:
     said = f"{entry.label} wrote for {done.written:,} of {counted(done.asked, 'paper')}"
     if not done.calls:
         return f"{said}, without a call."
@@ -126,15 +126,15 @@ def _done_said(done: "Written", entry: ModelEntry) -> str:
         for tokens in (done.usage.prompt_tokens, done.usage.completion_tokens)
     )
     tokens = f"{sent} tokens sent and {received} received"
-    price = _price_said(done.usage.price, entry)
+    price = _describe_price(done.usage.price, entry)
     others = joined(done.served)
     served = f" The server says that {others} wrote, not {entry.id}." if others else ""
     return f"{said}, in {counted(done.calls, 'call')}: {tokens}, {price}.{served}"
 
 
-def _price_said(price: float | None, entry: ModelEntry, about: str = "") -> str:
-    from assistant.wording import price_said  # noqa: PLC0415 - loads what checks answers
+def _describe_price(price: float | None, entry: ModelEntry, about: str = "") -> str:
+    from assistant.wording import format_price  # noqa: PLC0415 - loads what checks answers
 
     if entry.provider == "local":
         return "free on this machine"
-    return "price not known" if price is None else f"{about}{price_said(price)}"
+    return "price not known" if price is None else f"{about}{format_price(price)}"

@@ -1,4 +1,4 @@
-"""What is found in papers: aspects, one sentence on each, topics, fields of study."""
+"""Enrichment of papers: aspects, one sentence on each, topics, fields of study."""
 
 from indexer.enrich.aspects import choose_aspects
 from indexer.enrich.fields import field_labeller

@@ -169,7 +169,7 @@ def _softmax(scores: Mapping[int, float], temperature: float) -> dict[int, float
 
 
 def _agreement(candidates: Sequence[_Candidate], shares: Mapping[int, float]) -> dict[int, float]:
-    """Return how much of its subject each sentence shares with the others, the likely ones foremost."""
+    """Return the stems that each sentence shares with the others, weighted by their chances."""
     stems = {index: set(candidates[index].cued.stems) for index in shares}
     return {
         index: sum(share * _common(stems[index], stems[other]) for other, share in shares.items())

@@ -1,4 +1,4 @@
-"""What a sentence of a paper shows on its surface: cue words, place, length, words shared with the rest."""
+"""Surface features of sentences: cue words, position, length, words shared with the rest."""
 
 import re
 from collections import Counter

@@ -117,7 +117,7 @@ def _mean_and_deviation(values: Vectors, counted: NDArray[np.bool_]) -> tuple[Ve
 def _fields(paper: Paper, standings: Vectors) -> Iterator[Topic]:
     """Yield a paper's fields from how far each description stands out, and from what the paper says."""
     names, choice = list(_file().fields), _file().choice
-    evidence = standings[: len(names)] + _said(paper)
+    evidence = standings[: len(names)] + _word_scores(paper)
     order = [int(index) for index in np.argsort(-evidence, kind="stable")][: choice.most]
     top = float(evidence[order[0]])
     is_elsewhere = int(np.argmax(standings)) >= len(names)
@@ -130,8 +130,8 @@ def _fields(paper: Paper, standings: Vectors) -> Iterator[Topic]:
         yield Topic("field", names[index], round(min(1.0, found / choice.full), 3))
 
 
-def _said(paper: Paper) -> Vectors:
-    """Return what the words of title and abstract add to each field."""
+def _word_scores(paper: Paper) -> Vectors:
+    """Return the score that the words of title and abstract add to each field."""
     choice = _file().choice
     abstract = "" if paper.abstract == paper.title else paper.abstract
     title, body = (Counter(_words().found(tokens(text))) for text in (paper.title, abstract))

@@ -9,7 +9,7 @@ _PASSAGES = 6
 
 
 def language_of(paper: Paper, passages: tuple[Passage, ...]) -> str:
-    """Return what a paper is written in, ISO 639-1; "" where unsure."""
+    """Identify a paper's language, ISO 639-1; "" where unsure."""
     if paper.language:
         return paper.language
     prose = (passage.text for passage in passages if passage.kind in ("abstract", "body"))

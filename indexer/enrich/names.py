@@ -27,7 +27,7 @@ _BRACKET = re.compile(rf"\(\s*(?P<name>{_NAME})\s*\)")
 _LAST = re.compile(rf"(?:^|\s)(?P<name>{_NAME})$")
 _APPOSITION = re.compile(r"\s*[,:–—-]\s+(?:an?|the|our)\s+")
 _CREATION = re.compile(rf"\b{_CREATES}\b")
-# What follows one of these no longer says what a thing is, only what it is for or made of.
+# Words after one of these tell a thing's purpose or material, not its kind.
 _MODIFIER = re.compile(
     r"(?<![\w-])(?:for|of|on|with|over|in|via|using|by|from|to|that|which|based|and|as|towards?|through|under|without)(?![\w-])"
 )
@@ -60,7 +60,7 @@ class Names:
                 continue
             name = word.lstrip("(“\"'‘")
             short = name.isupper() and len(name) <= _ABBREVIATION
-            # What stands in brackets abbreviates the words before it, mostly a task.
+            # A name in brackets abbreviates the words before it, mostly a task.
             if not short and f"({name})" not in text and self._is_new(name):
                 yield "dataset", name
 
@@ -95,7 +95,7 @@ class Names:
             yield kind, name
 
     def _said_of(self, name: str, abstract: str) -> TopicKind | None:
-        """Return what the words round a name's first mentions say it is."""
+        """Classify a name by the words round its first mentions in the abstract."""
         for found in re.finditer(rf"(?<![\w-]){re.escape(name)}(?![\w-])", abstract):
             before = abstract[max(0, found.start() - _NEAR) : found.start()].rstrip(" (,")
             after = abstract[found.end() : found.end() + _NEAR]
@@ -108,7 +108,7 @@ class Names:
         return self._head(after[found.end() :]) if found else None
 
     def _head(self, phrase: str) -> TopicKind | None:
-        """Return what a noun phrase says a thing is, read up to its first modifier."""
+        """Classify a noun phrase by its head, read up to its first modifier."""
         return self._ends_as(re.split(r"[,.;:()]", _MODIFIER.split(phrase, maxsplit=1)[0])[0])
 
     def _last(self, text: str) -> TopicKind | None:

@@ -46,7 +46,7 @@ class Phrases(Generic[T]):
             self._longest[opening] = max(self._longest.get(opening, 0), len(words))
 
     def found(self, words: Sequence[str]) -> Iterator[T]:
-        """Yield what each phrase in the words stands for; of phrases that overlap, the first and longest."""
+        """Yield the values of the phrases in the words; of phrases that overlap, the first and longest."""
         open_from = 0
         for start, word in enumerate(words):
             if start >= open_from and word.lower() in self._longest:
@@ -55,7 +55,7 @@ class Phrases(Generic[T]):
                 yield from things
 
     def stands_for(self, phrase: str) -> tuple[T, ...]:
-        """Return what exactly this phrase stands for."""
+        """Return the values of exactly this phrase."""
         words = tokens(phrase)
         size, things = self._at(words, 0) if words else (0, ())
         return things if size == len(words) else ()

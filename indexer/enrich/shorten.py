@@ -7,9 +7,9 @@ from string import punctuation
 
 from indexer.enrich.data_file import Table
 
-# What is left of a sentence has at least so many words.
+# A shortened sentence keeps at least this many words.
 FEWEST_WORDS = 6
-# What leads to a claim is not longer than this.
+# The longest lead before a claim.
 _LONGEST_REPORT = 13
 _LONGEST_CLAUSE = 30
 _BRACKETS = re.compile(r"(?<!\s)(?:\s++\(([^()]*+)\)(?![^\s.,;:!?])|\s*+\[\d[\d,;–\s-]*+\])")
@@ -128,7 +128,7 @@ class Shortener:
                 yield place, kind
 
     def _tail(self, written: Sequence[str], said: Sequence[str], place: int) -> str:
-        """Return what kind of an addition begins at a place; "" where none does."""
+        """Return the kind of an addition that begins at a place; "" for none."""
         before, word = written[place - 1], said[place]
         if before[-1] in ";:" or before in _DASHES:
             return "stop" if self._ends_at(written[:place], said[:place], written[place:]) else ""
@@ -136,7 +136,7 @@ class Shortener:
             return ""
         if word == "and":
             return word if said[place + 1] in self._lists["joined"] else ""
-        # What a comma closes again parts a subject from its verb: "our model, which is small, learns".
+        # A clause closed by another comma parts a subject from its verb: "our model, which is small, learns".
         if _goes_on(written, place) or (word == "such" and said[place + 1] != "as"):
             return ""
         if word in self._lists["tails"]:

@@ -47,14 +47,14 @@ class _Weights(Table):
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """What a paper is about: the stems of its title, and in how many sentences each stem stands."""
+    """The subject of a paper: the stems of its title, and the number of sentences with each stem."""
 
     title: frozenset[str]
     counts: Mapping[str, int]
     sentences: int
 
     def shared(self, stems: frozenset[str]) -> Features:
-        """Return how much of the subject is in a text with these stems."""
+        """Return features of the overlap of a text's stems with the subject."""
         if not stems:
             return {}
         elsewhere = sum(self.counts[stem] - 1 for stem in stems) / self.sentences

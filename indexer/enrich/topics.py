@@ -18,7 +18,7 @@ _SHORT_ACRONYM = re.compile(r"[A-Z]{2,3}s?")
 
 
 class _Score(Table):
-    """How a topic's score, 0..1, adds up, and how many topics a paper has."""
+    """The weights of a topic's score, 0..1, and the most topics of a paper."""
 
     title: float
     abstract: float
@@ -59,7 +59,7 @@ class _Vocabulary:
 
 @dataclass(slots=True)
 class _Mentions:
-    """How often each topic is named in each part of a paper; `own` are those that the paper brings."""
+    """The mentions of each topic in each part of a paper; `own` are those that the paper brings."""
 
     title: Counter[Named] = field(default_factory=Counter)
     abstract: Counter[Named] = field(default_factory=Counter)
@@ -122,7 +122,7 @@ def _add(
 
 
 def _score(topic: Named, mentions: _Mentions, score: _Score) -> float:
-    """Return how strongly a paper is about a topic, 0..1; 0 where a passing mention is all there is."""
+    """Score how strongly a paper is about a topic, 0..1; 0 for a passing mention."""
     title, abstract, body = mentions.title[topic], mentions.abstract[topic], mentions.body[topic]
     if not title and not abstract and body < score.body_fewest:
         return 0.0

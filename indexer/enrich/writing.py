@@ -31,14 +31,14 @@ from indexer.enrich.written import (
 )
 from indexer.lock import build_lock
 
-# A model that fails so many papers in a row will fail the rest as well.
+# A model that fails this many papers in a row will fail the rest as well.
 _FAILURES_IN_A_ROW = 5
 _ASPECTS = TypeAdapter(tuple[Aspect, ...])
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What it takes to have the aspects of papers written; tokens are estimated from above.
+    """The plan for writing the aspects of papers; tokens are estimated from above.
 
     `papers` have no text by the model yet. `asked` of them it is asked about: of the others replies are
     `kept` from a run before, or not a sentence fits. Not among them are papers of which the model has
@@ -58,7 +58,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What came of it: papers with a text by the model, papers that were to get one, and what failed.
+    """The result of writing: papers with a text by the model, papers that were to get one, and failures.
 
     `calls` were made, a reply that had to be asked for again counted twice; `usage` is what they took.
     `served` are the models that the server says have written, where these are not the one asked for.
@@ -148,7 +148,7 @@ class _Spending:
 
 
 def plan_aspects(settings: Settings, encoder: Encoder, writer: AspectModel, chosen: Scope) -> Plan:
-    """Return what it takes to have the aspects of the chosen papers written; raises CorpusError."""
+    """Plan the writing of aspects for the chosen papers and its cost; raises CorpusError."""
     corpus = Corpus.open(settings.corpus_path, encoder)
     papers = _chosen(corpus, chosen)
     wanted = [paper for paper in papers if _is_wanted(paper, writer.name)]

@@ -62,7 +62,7 @@ class _Bounds(Table):
 
 
 class AspectsReply(BaseModel):
-    """What a model replies: the three texts."""
+    """A model's reply: the three texts."""
 
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
 
@@ -108,7 +108,7 @@ def write_aspects(
 
 
 def prompt_tokens(writer: AspectModel, paper: Paper, passages: Sequence[Passage]) -> int:
-    """Return how many tokens a model is sent about a paper, from above; raises PaperTooLongError."""
+    """Estimate the prompt tokens for a paper from above; raises PaperTooLongError."""
     sections = _sections(paper, passages)
     return _tokens(_messages(writer, paper, sections)) if any(sections) else 0
 
@@ -126,7 +126,7 @@ def _source(place: tuple[Passage, int]) -> _Source:
 def _messages(
     writer: AspectModel, paper: Paper, sections: Sequence[Sequence[_Source]]
 ) -> tuple[Message, ...]:
-    """Return what a model is sent: of abstract and introduction what fits, the end of both left out first."""
+    """Render a paper's prompt, with abstract and introduction cut at their ends to fit."""
     bounds, prompt = _bounds(), load_prompt("aspects", PROMPTS)
     title = as_line(storable(paper.title))[:_LONGEST_TITLE]
     room = writer.context - writer.parameters.max_tokens - SPARE_TOKENS
@@ -142,7 +142,7 @@ def _messages(
 
 
 def _tokens(messages: Sequence[Message]) -> int:
-    """Return how many tokens messages have at most, also where the form of the reply is told in words."""
+    """Estimate the tokens of messages from above, with the schema of the reply where it is sent in words."""
     return sum(estimate_tokens(message.content) for message in with_schema(messages, AspectsReply))
 
 

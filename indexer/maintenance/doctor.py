@@ -98,7 +98,7 @@ def _storage(settings: Settings) -> Finding:
 
 
 def _rights_missing(probe: Place) -> str:
-    """Return what cannot be done with a file that is made for that, "" where all can."""
+    """Return the operation that fails on a file made for the test, "" for none."""
     step = "listed"
     try:
         probe.is_folder()

@@ -22,7 +22,7 @@ _UNIT_LENGTH_WITHIN = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong with a paper, a passage or the corpus as a whole."""
+    """A fault of a paper, a passage or the corpus as a whole."""
 
     item: str
     text: str
@@ -172,7 +172,7 @@ def _is_tiled(passage: Passage) -> bool:
 
 
 def _misplaced(box: Box, paper: _SeenPaper) -> str:
-    """Return what is wrong with where a box lies, "" for nothing."""
+    """Describe the fault of a box's position, "" for none."""
     if box.width <= 0 or box.height <= 0:
         return "a box of it is empty"
     if box.page < 1 or (paper.pages and box.page > paper.pages):

@@ -29,9 +29,9 @@ _LONGEST_TERM, _TERMS = 3, 3
 _SHARE, _FEW = 0.02, 10
 # The more words, the more a term says.
 _LENGTH_COUNTS = np.array([1.0, 1.8, 1.9])
-# As if so many papers more had been seen outside: without them a term of a small corpus sets apart too much.
+# Smoothing: papers added outside a cluster, so that terms of a small corpus do not weigh too much.
 _UNSEEN = 50
-# What scores less tells nothing: the first term of a label, and the others.
+# The least scores of a label's terms: the first, and the others.
 _LEAST_TELLING = (0.08, 0.05, 0.05)
 _ADJECTIVE = re.compile(
     r"(?:ical|ual|onal|ural|ctive|lingual|-(?:aware|based|centric|driven|free|level|resource|shot|specific|trained))$"
@@ -62,7 +62,7 @@ def _words() -> _Words:
 
 @dataclass(frozen=True, slots=True)
 class _Paper:
-    """What is read of a paper: of its title, and of its abstract."""
+    """The words read from a paper: of its title, and of its abstract."""
 
     title: list[Run]
     abstract: list[Run]
@@ -160,7 +160,7 @@ def _terms_of(runs: Iterable[Run]) -> list[str]:
 
 
 def _ranked(clusters: Sequence[Sequence[_Paper]]) -> list[tuple[float, int, str]]:
-    """Return what sets each cluster apart, the most telling first: class-based TF-IDF over papers."""
+    """Rank terms by how well they set a cluster apart, the best first: class-based TF-IDF over papers."""
     terms, counts, frequent = _counted(clusters)
     sizes = np.array([len(papers) for papers in clusters])
     numbers, columns = np.nonzero(frequent)

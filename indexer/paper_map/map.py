@@ -11,7 +11,7 @@ from corpus.store import CorpusWriter, rows
 from indexer.paper_map.cluster_labels import Text, label_clusters
 from indexer.paper_map.projection import Numbers, Projection, project
 
-# A label says what sets a cluster apart, and so many of its papers tell.
+# Papers of each cluster that are read for its label.
 _READ_OF_EACH = 400
 
 

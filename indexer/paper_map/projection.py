@@ -24,11 +24,11 @@ _PERPLEXITY = 30
 # Twice as many take twice as long, and keep .480, not .478, of the ten nearest of 1,097 papers near.
 _STEPS = 500
 _NEIGHBOURS = 15
-# How fast the nearest lose weight with their distance, as a difference of cosines.
+# The decay of the neighbours' weights with distance, as a difference of cosines.
 _SOFTNESS = 0.1
 # Neighbours lie together within about this share of the map's width.
 _TOGETHER = 0.05
-# How far a paper is put off the place of its neighbours, as a share of the distance between neighbours.
+# The offset of a paper from its neighbours' place, as a share of the distance between neighbours.
 _SPREAD = 0.5
 _MOST_CLUSTERS = 12
 _STARTS = 4
@@ -145,7 +145,7 @@ def _group(directions: Vectors) -> Numbers:
 
 
 def _largest_first(clusters: Numbers) -> Numbers:
-    """Give clusters new numbers by size, the largest 0; of equal ones that which was met first."""
+    """Renumber clusters by size, the largest 0; among equal ones the first met comes first."""
     names, first, sizes = np.unique(clusters, return_index=True, return_counts=True)
     number = np.empty(names.max(initial=0) + 1, np.intp)
     number[names[np.lexsort((first, -sizes))]] = np.arange(len(names))

@@ -1,4 +1,4 @@
-"""What a parser makes of one file, whatever its format: the same type from PDF, TEI and metadata."""
+"""The document that a parser makes of one file: the same type for PDF, TEI and metadata."""
 
 from dataclasses import dataclass
 

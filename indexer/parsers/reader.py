@@ -109,7 +109,7 @@ def load(name: str) -> Callable[..., Any]:
 
 
 def reply_type(function: Callable[..., Any]) -> TypeAdapter[Any]:
-    """Return what writes and checks the replies of a function, by its annotation."""
+    """Return the type adapter of a function's replies, by its annotation."""
     return TypeAdapter(get_type_hints(function)["return"])
 
 
@@ -123,7 +123,7 @@ def serve(name: str, warm_up: str) -> None:
     gc.freeze()
     requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDWR)
-    # What foreign files make a parser print reaches no terminal; a fault before this line does.
+    # Output of a parser on foreign files reaches no terminal; a fault before this line does.
     os.dup2(nothing, 1)
     os.dup2(nothing, 2)
     while True:
@@ -136,7 +136,7 @@ def serve(name: str, warm_up: str) -> None:
 
 
 def _answer(request: Request, function: Callable[..., Any], adapter: TypeAdapter[Any]) -> tuple[int, bytes]:
-    """Return how the fork that served a request ended, as subprocess says it, and what it replied."""
+    """Return the exit code of the fork that served a request, as in subprocess, and its reply."""
     if not hasattr(os, "fork"):
         return 0, _reply(request, function, adapter)
     scratch = tempfile.mkdtemp(prefix="paper-trail-")
@@ -164,7 +164,7 @@ def _answer(request: Request, function: Callable[..., Any], adapter: TypeAdapter
 
 
 def _received(pipe: BinaryIO, deadline: float) -> bytes | None:
-    """Return what a fork writes until it closes its end, None where it takes or writes too much."""
+    """Read a fork's output until it closes its end, None where it takes or writes too much."""
     parts: list[bytes] = []
     size = 0
     while (left := deadline - time.monotonic()) > 0:
@@ -219,7 +219,7 @@ def _close_all_but(kept: int) -> None:
 def _reply(
     request: Request, function: Callable[..., Any], adapter: TypeAdapter[Any], scratch: str = ""
 ) -> bytes:
-    """Return what the function returns as JSON, or why it does not, behind a word that says which."""
+    """Return the function's result as JSON, or its error, after a word that tells them apart."""
     try:
         arguments = pickle.loads(request.arguments)  # noqa: S301 - of the process that started this program
         if scratch:

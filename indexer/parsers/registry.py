@@ -37,7 +37,7 @@ ParserChoice = Literal["auto", "grobid", "pypdfium2"]
 
 
 class TeiParser(Protocol):
-    """What has TEI of PDFs (a GROBID server, or what was kept from it); it takes `at_once` PDFs at a time."""
+    """A source of TEI for PDFs (a GROBID server or its cache); it takes `at_once` PDFs at a time."""
 
     @property
     def at_once(self) -> int: ...
@@ -80,7 +80,7 @@ def file_sha256(path: Path) -> str:
 
 
 def open_tei_parser(settings: Settings, choice: ParserChoice) -> tuple[TeiParser | None, Remark | None]:
-    """Return what makes TEI of PDFs, if anything, and what the report should say of it.
+    """Open the parser that makes TEI of PDFs, if any, and return a remark for the report.
 
     Raises CorpusError when a GROBID server is insisted on and cannot be had.
     """

@@ -67,7 +67,7 @@ class IsolatedProcesses(Generic[_Result]):
         patience: int = PATIENCE,
         warm_up: Callable[[], object] | None = None,
     ) -> None:
-        """Let a call take so many seconds of the processor, and `patience` times as many by the clock.
+        """Allow a call `seconds` of processor time, and `patience` times as many by the clock.
 
         `warm_up` is called once in each process that calls come from, to load what all of them need.
         """
@@ -85,7 +85,7 @@ class IsolatedProcesses(Generic[_Result]):
         programs: Sequence[Path] = (),
         granted: int = 0,
     ) -> _Result:
-        """Return what the function returns for these arguments.
+        """Run the function on these arguments in a process of its own and return its result.
 
         It can read the files of `readable`, start programs that lie in `programs` if there are any, and grant
         itself `granted` seconds more. Raises ParseError where it raises that, or where it kills its process;

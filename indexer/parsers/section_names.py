@@ -1,4 +1,4 @@
-"""What the parts of a paper are called, known to all parsers; how a name is set is for each to judge."""
+"""Names of the parts of a paper, for all parsers; each parser judges their layout."""
 
 import re
 

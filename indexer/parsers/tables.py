@@ -12,7 +12,7 @@ _COLUMN_NUMBER = re.compile(r"\(\d{1,2}\)")
 
 
 def header_rows(rows: Sequence[Sequence[str]], most: int = 6) -> int:
-    """Return how many of the first rows name the columns: those above the first row of figures."""
+    """Count the first rows that name the columns: those above the first row of figures."""
     for index, row in enumerate(rows[: most + 1]):
         values = [cell for cell in row[1:] if not is_nothing(cell)]
         figures = [cell for cell in values if is_number(cell) and not _COLUMN_NUMBER.fullmatch(cell)]

@@ -54,7 +54,7 @@ def _first_passage(paper: Paper, document: Document | None) -> Passage:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """What is a passage's own but for its place in the paper."""
+    """The content of a passage, without its place in the paper."""
 
     text: str
     sentences: tuple[Sentence, ...]
@@ -82,7 +82,7 @@ def _passage(
 
 
 def _blocks(kind: PassageKind, paragraphs: Sequence[Paragraph], size: PassageSize) -> Iterator[_Block]:
-    """Yield what each passage holds; every caption, note and table is one of its own."""
+    """Yield the content of each passage; every caption, note and table is its own."""
     if kind == "body":
         yield from map(_joined, _overlapping(_flat(paragraphs), size))
         return
@@ -138,7 +138,7 @@ def _overlapping(sentences: Sequence[Piece], size: PassageSize) -> Iterator[list
 
 
 def _last(block: Sequence[Piece], most: int) -> list[Piece]:
-    """Return the last sentences of a run that have at most so many words together, never all of it."""
+    """Return the last sentences of a block with at most `most` words together, never the whole block."""
     kept: list[Piece] = []
     for piece in reversed(block[1:]):
         most -= len(words(piece.text))

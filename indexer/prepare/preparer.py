@@ -98,7 +98,7 @@ _Prepared_co = TypeVar("_Prepared_co", covariant=True)
 
 
 class Workers(Protocol[_Prepared_co]):
-    """What prepares papers, so many at once, and is asked by as many threads."""
+    """Workers that prepare `at_once` papers in parallel, called from as many threads."""
 
     @property
     def at_once(self) -> int: ...
@@ -117,7 +117,7 @@ class LocalWorkers:
     """Processes of this machine, started once for all builds of this program."""
 
     def __init__(self, at_once: int = 0) -> None:
-        """Have so many processes, or as many as leave a core to the encoder, four at most."""
+        """Start `at_once` processes, by default one less than the cores, four at most."""
         self.at_once = at_once or max(1, min(4, cores() - 1))
         self._processes = _processes(self.at_once)
 
@@ -184,7 +184,7 @@ class Preparer(Generic[_Prepared]):
             yield first, self._outcome(future)
 
     def _are_enough(self, papers: int, files: int) -> bool:
-        """Return whether so many papers, of these so many files, keep all workers and the encoder busy."""
+        """Return True if `papers` papers with `files` files keep all workers and the encoder busy."""
         return files >= self._ahead or papers >= max(_WITHOUT_FILES_AHEAD, self._ahead)
 
     def _outcome(self, future: Future[_Prepared]) -> _Prepared | ParseError:
@@ -201,7 +201,7 @@ class Preparer(Generic[_Prepared]):
         except ParseError as error:
             if task.known or not task.entry.paper.title:
                 raise
-            # What the source says of the paper is worth having without its text.
+            # The source's metadata of the paper is worth having without its text.
             note = f"{error}; only its title and abstract are indexed"
             waits = isinstance(error, (UnreadScanError, OutOfTimeError))
             fingerprint = unread_scan(task.fingerprint) if waits else task.fingerprint
@@ -306,7 +306,7 @@ def prepare(task: Task, document: Document | None, notes: tuple[str, ...] = ()) 
 
 
 def _hidden(paper: Paper) -> tuple[str, ...]:
-    """Return what the report should say of text that no reader of a paper sees."""
+    """Return the report's remark on hidden text, none without it."""
     if not paper.hidden_text:
         return ()
     return (f"text that cannot be seen is left out ({hidden_text(paper.hidden_text, paper.hidden_pages)})",)
@@ -371,7 +371,7 @@ def _cleaned(value: Any) -> Any:
 
 
 def _listed(entry: SourcePaper) -> str:
-    """Return what the source said of a paper as JSON, for `indexer.sources.corpus`."""
+    """Return the source's metadata of a paper as JSON, for `indexer.sources.corpus`."""
     described = {
         "name": entry.name,
         "paper": asdict(entry.paper),

@@ -1,4 +1,4 @@
-"""What a process that read a foreign file replies is checked before it is stored."""
+"""Checks of replies from a process that read a foreign file, before they are stored."""
 
 import math
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ _LARGEST_COORDINATE = 1e6
 
 @dataclass(frozen=True, slots=True)
 class MostText:
-    """How much a document may hold at most; `passage` is the characters of one passage."""
+    """The bounds of a document; `passage` is the characters of one passage."""
 
     passages: int
     sentences: int

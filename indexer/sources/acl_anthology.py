@@ -29,7 +29,7 @@ from indexer.sources.pdf_folder import PdfFolder
 from indexer.sources.protocol import SourcePaper
 from indexer.web import DownloadError, Downloads
 
-# What the library raises on data that it does not expect; XML that is not well-formed is a SyntaxError.
+# The library's errors on unexpected data; XML that is not well-formed is a SyntaxError.
 UNEXPECTED = (AnthologyException, ValueError, TypeError, LookupError, AttributeError)
 
 
@@ -125,7 +125,7 @@ class AclPapers:
         )
 
     def _unread(self, listed: _Listed, position: int) -> Paper:
-        """Return what is known of an entry before it is read: its id and its place."""
+        """Return an unread entry as a paper with its id and position only."""
         return Paper(
             id=listed.id,
             collection_id=self.collection.id,
@@ -290,7 +290,7 @@ def _add_entry(part: _VolumeRead, element: Any) -> None:
 
 
 def _reason(error: BaseException) -> str:
-    """Return what the library complains of; the arguments of its validators' errors are whole classes."""
+    """Return the library's error message; the arguments of its validators' errors are whole classes."""
     words = str(error.args[0] if error.args else type(error).__name__)
     named = getattr(error, "tag", None) or getattr(error, "value", None)  # what the library objects to
     words += f": {named}" if named else ""

@@ -252,7 +252,7 @@ class _AnswerError(Exception):
 
 
 class _PoliteAdapter(HTTPAdapter):
-    """What the library leaves out: a name, a time-out, waiting as told, and reading why it is refused."""
+    """An adapter that adds what the library lacks: a name, time-outs, waits, and reasons of refusals."""
 
     def __init__(self, timeout: float) -> None:
         super().__init__()

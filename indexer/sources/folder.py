@@ -19,7 +19,7 @@ PDF_SUFFIXES = (".pdf",)
 TEI_SUFFIXES = (".tei.xml", ".tei", ".xml")
 FOLDER_SUFFIXES = SUFFIXES
 
-# What Word and macOS put beside files that are open or copied.
+# Shadow files of Word and macOS beside files that are open or copied.
 _SHADOWS = ("~$", "._")
 
 

@@ -33,7 +33,7 @@ class Source(Protocol):
     def collection(self) -> Collection: ...
 
     def __len__(self) -> int:
-        """Return how many papers the source lists."""
+        """Return the number of papers that the source lists."""
         ...
 
     def papers(self) -> Iterator[SourcePaper]:

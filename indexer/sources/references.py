@@ -58,7 +58,7 @@ _BIBTEX_KINDS = {
     "thesis": "phdthesis",
 }
 
-# What is wrong with entries that cannot be read is told after the build, in words for its operator.
+# Faults of entries are reported after the build, in words for its operator.
 logging.getLogger("bibtexparser").addHandler(logging.NullHandler())
 logging.getLogger("bibtexparser").propagate = False
 

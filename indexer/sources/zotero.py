@@ -42,7 +42,7 @@ _VENUES = (
     *("conferenceName", "repository", "university", "institution", "websiteTitle", "publisher"),
 )
 _LINKED_FILE, _LINKED_ADDRESS = 2, 3
-# How Zotero names an item: as a folder of its storage, too.
+# Zotero's key of an item, which also names a folder of its storage.
 _KEY = re.compile(r"[A-Z0-9]{8}")
 # SQLite holds anything in any column, and the file may come from anybody.
 _TEXT, _NO_TEXT, _NUMBER, _NO_NUMBER = (str,), (str, NoneType), (int,), (int, NoneType)
@@ -59,7 +59,7 @@ class ZoteroLibrary:
 
 @dataclass(slots=True)
 class _Item:
-    """What the tables have of one item, gathered."""
+    """The fields of one item, collected from the tables."""
 
     key: str
     kind: str
@@ -247,7 +247,7 @@ def _fill(items: Mapping[int, _Item], tables: _Tables) -> None:
 
 
 def _collection_paths(tables: _Tables) -> dict[int, str]:
-    """Return what each collection is called, with those that it is in: "Retrieval / Dense".
+    """Return the path of each collection, with its parents: "Retrieval / Dense".
 
     Those of wrong names are none; the items in them are left out.
     """

@@ -31,13 +31,13 @@ class DocumentError(Exception):
 
 
 def shown_name(name: str) -> str:
-    """Return what a document is called on one line: no folders, no signs that are not seen."""
+    """Return a document's name on one line, without folders and invisible characters."""
     base = re.split(r"[/\\]", name.rstrip("/\\"))[-1]
     return shortened(base, LONGEST_NAME) or "Document"
 
 
 def stored_name(name: str) -> str:
-    """Return what the file of a document is called in its folder: plain letters, with an end that we know."""
+    """Return a document's file name in its folder: plain letters, with a known suffix."""
     path = PurePosixPath(shown_name(name))
     suffix = path.suffix.lower() if path.suffix.lower() in KINDS else ""
     stem = re.sub(r"[^A-Za-z0-9]+", "-", path.stem).strip("-")[:60]
@@ -45,7 +45,7 @@ def stored_name(name: str) -> str:
 
 
 def unused_key(wanted: str, taken: Collection[str]) -> str:
-    """Return what a paper is called in its collection: as its id wants, with a number where that is taken."""
+    """Return a paper's key in its collection: from its id, with a number where that is taken."""
     key = re.sub(r"[^a-z0-9.]+", "-", wanted.removeprefix(f"{UPLOADS}/").lower()).strip("-.")[:60]
     key = key or "document"
     if paper_id(UPLOADS, key) not in taken:

@@ -29,7 +29,7 @@ MOST_REFERENCES = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ReadLimits:
-    """What one document may hold; of a longer one the beginning is read."""
+    """The limits of one document; a longer one is read up to them."""
 
     most_bytes: int = 20 * 2**20
     most_pages: int = 200
@@ -118,7 +118,7 @@ def _paper(name: str, collection: str, url: str) -> Paper:
 
 
 def key_of(name: str) -> str:
-    """Return what a document is called in ids: letters, digits, dots and dashes of its name."""
+    """Return a document's key in ids: letters, digits, dots and dashes of its name."""
     stem = re.sub(r"\.(?:pdf|docx|md|markdown|txt|html)$", "", name, flags=re.IGNORECASE)
     return re.sub(r"[^A-Za-z0-9.]+", "-", stem).strip("-.")[:60].strip("-.").lower() or "document"
 

@@ -72,7 +72,7 @@ def read(
             if is_web:
                 from indexer.web.pages import FetchLimits, fetch_page
 
-                # What is fetched has to be read as well.
+                # A fetched page has to be read as well.
                 fetching = FetchLimits(most_bytes, _SHARE_TO_FETCH * seconds, allow_private)
                 page = fetch_page(document, keep or Path(temporary), fetching)
                 path, url = page.path, page.url

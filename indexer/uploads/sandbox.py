@@ -42,7 +42,7 @@ _NICENESS = 10
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What reading one document, or drawing a page of it, may take."""
+    """The limits of reading one document, or drawing a page of it."""
 
     most_bytes: int = 20 * 2**20
     most_pages: int = 200
@@ -54,7 +54,7 @@ class Limits:
 
     @property
     def most_seconds(self) -> int:
-        """What reading may take in all: a scanned page is given time of its own when it is come to."""
+        """The most seconds for reading, with extra time for each scanned page."""
         return self.seconds + (self.ocr.most_pages * SECONDS_PER_PAGE if self.ocr.engine else 0)
 
 
@@ -64,7 +64,7 @@ _MEMORY_FOR_SCANS = 3072
 
 
 def limits_of(settings: Settings) -> Limits:
-    """Return what reading one document may take, scans included where they can be read."""
+    """Return the limits for reading one document, higher where scans can be read."""
     ocr = OcrOptions.of(settings, _SCANNED_PAGES)
     limits = replace(LIMITS, sandbox_required=settings.sandbox == "required")
     return replace(limits, ocr=ocr, memory_mib=_MEMORY_FOR_SCANS) if ocr.engine else limits
@@ -92,7 +92,7 @@ _LONGEST_WAIT_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What is to be read: a file, or a web address, and what its owner calls it."""
+    """The material to read: a file or a web address, with its owner's name for it."""
 
     place: str
     name: str
@@ -149,7 +149,7 @@ def draw_sandboxed(
 def import_sandboxed(
     program: str, argument: str, data: bytes, *, owner: str, limits: Limits = IMPORT_LIMITS
 ) -> bytes:
-    """Return what a program of ours prints of a file on its standard input; raises DocumentError.
+    """Return the output of one of our programs for a file on its standard input; raises DocumentError.
 
     Files are read one after the other, and one of an owner's waits, however many sessions they have; who
     waits for half a minute is told to try again.
@@ -208,7 +208,7 @@ def _run(
     *,
     given: int = subprocess.DEVNULL,
 ) -> bytes:
-    """Return what one of our programs prints, run within the limits; raises DocumentError.
+    """Return the output of one of our programs, run within the limits; raises DocumentError.
 
     `given` is the file on its standard input, by its descriptor.
     """

@@ -85,7 +85,7 @@ class UploadedDocument:
 
 @dataclass(slots=True)
 class _Under:
-    """What belongs to a document while it is here: its folder, what it is known by, what stops it."""
+    """The resources of a document in a visit: its folder, its key, and the event that stops it."""
 
     folder: Path
     known_by: str
@@ -102,7 +102,7 @@ class _Waiting:
 
 
 class UploadWorkers:
-    """The workers of one server: so many documents are read at once, so many wait, the rest is refused.
+    """The workers of one server: `at_once` documents are read, `most_waiting` wait, the rest is refused.
 
     One owner never has all workers, and those of whom least is being read come first: a document that takes
     as long as it may keeps nobody else waiting.
@@ -406,7 +406,7 @@ class UploadSession:
                 encoded.sentence_vectors,
             )
             with self._taking:
-                # What was fetched from the web is there by now.
+                # The fetched files are complete now.
                 self._room.settle(self.folder)
                 self._room.take(self.folder, papers.nbytes + passages.nbytes)
             if found.file:

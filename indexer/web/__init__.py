@@ -1,4 +1,4 @@
-"""What is fetched: downloads, pages, and which addresses may be asked."""
+"""Downloads and web pages, and the addresses that may be fetched."""
 
 from indexer.web.downloads import USER_AGENT, DownloadError, Downloads
 

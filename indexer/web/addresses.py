@@ -1,4 +1,4 @@
-"""Which web addresses may be asked on a reader's behalf: public hosts only, by http and https.
+"""Web addresses that may be fetched for a reader: public hosts only, by http and https.
 
 A server that fetches what anybody names could be sent to the machines beside it. So a host's name is resolved
 here, every address that it stands for is checked, and only these are connected to: asked a second time, a

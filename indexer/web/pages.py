@@ -37,7 +37,7 @@ _META_WITHIN = 4096
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
-    """What one fetch may take; `allow_private` lets it reach hosts that are not on the public internet."""
+    """The limits of one fetch; `allow_private` lets it reach hosts that are not on the public internet."""
 
     most_bytes: int
     seconds: float

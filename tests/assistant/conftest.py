@@ -30,7 +30,7 @@ def extractive_assistant(demo_corpus: Corpus, encoder: Encoder) -> Assistant:
 
 @pytest.fixture(scope="session")
 def ask_demo(extractive_assistant: Assistant) -> Callable[..., Turn]:
-    """Return what asks the demonstration collection with the extractive generator, each question once."""
+    """Return a function that asks the demonstration collection with the extractive generator, cached."""
 
     @cache
     def ask(question: str, collection: str | None = None, papers: int = 10) -> Turn:
@@ -59,7 +59,7 @@ def home(demo_home: Path) -> Path:
 def run(
     monkeypatch: pytest.MonkeyPatch, home: Path, encoder: Encoder, tmp_path: Path
 ) -> Callable[..., Result]:
-    """Return what runs a command in this process, with the encoder that is already loaded."""
+    """Return a function that runs a command in this process, with the encoder that is already loaded."""
     monkeypatch.setenv("PAPER_TRAIL_HOME", str(home))
     monkeypatch.setenv("PAPER_TRAIL_CONVERSATIONS", f"sqlite:///{tmp_path / 'conversations.sqlite'}")
     monkeypatch.setattr("assistant.commands.opening.open_encoder", lambda settings: encoder)
@@ -68,7 +68,7 @@ def run(
 
 @pytest.fixture
 def own_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[StandinChat], None]:
-    """Return what puts a server behind the model "own"."""
+    """Return a function that puts a server behind the model "own"."""
 
     def start(server: StandinChat) -> None:
         models = tmp_path / "models.toml"
@@ -99,7 +99,7 @@ def shelf(shelf_home: Path, encoder: Encoder) -> Corpus:
 def comparing(
     shelf: Corpus, encoder: Encoder
 ) -> Callable[..., AbstractContextManager[tuple[StandinChat, Comparer]]]:
-    """Return what opens a server that answers as `model` does, and what compares through it."""
+    """Return a function that opens a server that answers as `model` does, and a comparer that uses it."""
 
     @contextmanager
     def opened(
@@ -116,7 +116,7 @@ def comparing(
 
 @pytest.fixture
 def assistant_over(demo_corpus: Corpus, encoder: Encoder) -> Iterator[Callable[..., Assistant]]:
-    """Return what makes an assistant whose model is at a server's address."""
+    """Yield a function that makes an assistant whose model is at a server's address."""
     with ExitStack() as stack:
 
         def make(

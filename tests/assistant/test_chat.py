@@ -154,7 +154,7 @@ def test_a_models_answer_streams_and_every_label_leads_to_a_passage(assistant_ov
     turn = events[-1].turn
     assert turn.answer.text == "BM25 ranks documents by term frequency [1][2]. It needs no training data [1]."
     assert [sentence.labels for sentence in turn.answer.sentences] == [(1, 2), (1,)]
-    passages = {one.id: one for paper in turn.evidence.papers for one in paper.passages}
+    passages = {passage.id: passage for paper in turn.evidence.papers for passage in paper.passages}
     for sentence in turn.answer.sentences:
         for citation in sentence.citations:
             passage = passages[citation.passage_id]
@@ -170,7 +170,7 @@ def test_a_models_answer_streams_and_every_label_leads_to_a_passage(assistant_ov
 def test_the_turn_holds_what_was_really_sent(assistant_over):
     with StandinChat(reply("BM25 ranking"), reply("It ranks [1].")) as server:
         turn = ask(assistant_over(server), history=EARLIER)[-1].turn
-    sent = [tuple(Message(**one) for one in request.body["messages"]) for request in server.requests]
+    sent = [tuple(Message(**message) for message in request.body["messages"]) for request in server.requests]
     assert [call.messages for call in turn.calls] == sent
     assert [call.reply for call in turn.calls] == ["BM25 ranking", "It ranks [1]."]
     exported = to_json(Conversation("c", "t", (turn,))) + to_markdown(Conversation("c", "t", (turn,)))
@@ -252,7 +252,7 @@ TABLE = "Which MRR@10 do retrievers reach on the MS MARCO passage development se
 def test_a_model_is_given_the_table_to_its_heading_and_can_cite_it(assistant_over, extractive_assistant):
     few = replace(SCOPE, passages=(3,))
     *_, chosen = ask(extractive_assistant, TABLE, (), few)
-    label = next(one.label for one in chosen.turn.evidence.papers if "late-interaction" in one.paper.id)
+    label = next(paper.label for paper in chosen.turn.evidence.papers if "late-interaction" in paper.paper.id)
     with StandinChat(
         reply(TABLE),
         reply(f"The table has RocketQA 37.0, 1 vector, and ColBERTv2 39.7, 1 code per token [{label}]."),
@@ -268,10 +268,10 @@ def test_a_model_is_given_the_table_to_its_heading_and_can_cite_it(assistant_ove
     )
     assert alone.keys() <= whole.keys()
     for identifier in whole.keys() - alone.keys():
-        one = whole[identifier]
-        beside = [alone.get(passage_id(one.paper_id, one.number + step)) for step in (-1, 1)]
-        assert any(other and other.section == one.section for other in beside)
-    table = next(one for one in whole.values() if one.table and "ColBERTv2" in one.text)
+        found = whole[identifier]
+        beside = [alone.get(passage_id(found.paper_id, found.number + step)) for step in (-1, 1)]
+        assert any(other and other.section == found.section for other in beside)
+    table = next(passage for passage in whole.values() if passage.table and "ColBERTv2" in passage.text)
     assert table.text in sent
     cited = [citation for sentence in told.turn.answer.sentences for citation in sentence.citations]
     assert [citation.passage_id for citation in cited] == [table.id]

@@ -47,9 +47,9 @@ def write_notes(path, encoder, texts, language=""):
         for at, key in enumerate(texts)
     }
     passages = [
-        replace(one, sentences=tuple(Sentence(*span) for span in sentence_spans(one.text)))
+        replace(passage, sentences=tuple(Sentence(*span) for span in sentence_spans(passage.text)))
         for key, text in texts.items()
-        for one in small_corpus.make_passages(papers[key], [text])
+        for passage in small_corpus.make_passages(papers[key], [text])
     ]
     small_corpus.write_with_sentences(path, encoder, list(papers.values()), passages)
     return Corpus.open(path, encoder)
@@ -75,7 +75,7 @@ def german_encoder(tmp_path_factory):
 
 @pytest.fixture
 def assistant_over(encoder):
-    """Return what makes an assistant whose model is at a server's address."""
+    """Yield a function that makes an assistant whose model is at a server's address."""
     with ExitStack() as stack:
 
         def make(server, timeout, corpus):
@@ -109,7 +109,9 @@ def test_across_languages_nothing_was_scored_zero_nor_shown_as_supported(assista
     with StandinChat(reply(QUERY), reply(f"{ANSWER} {WITH_NUMBER}")) as server:
         answer = ask(assistant_over(server, 5.0, notes), QUESTION).answer
     whole, numbered = answer.sentences
-    assert [(one.overlap, one.support, one.sentence) for one in whole.citations] == [(None, None, None)]
+    assert [(citation.overlap, citation.support, citation.sentence) for citation in whole.citations] == [
+        (None, None, None)
+    ]
     assert whole.support is None
     assert numbered.support == 0.0  # a number that stands in nothing cited
     assert (answer.citation_recall, answer.citation_precision, answer.relevance) == (None, None, None)
@@ -177,7 +179,7 @@ def test_papers_in_the_language_of_a_question_are_found_by_their_words(notizen, 
     first = answer.sentences[0]
     assert first.claim.startswith("BM25 ordnet die gefundenen Dokumente") and first.labels == (1,)
     assert first.citations[0].overlap == 1.0 and first.support > 0.65
-    assert answer.relevance is None  # What tells it was learned in English.
+    assert answer.relevance is None  # The relevance score was learned in English.
     assert "across" not in answer.problems
 
 

@@ -23,7 +23,7 @@ SAID = "Reciprocal rank fusion needs no normalisation of scores. Penguins swim f
 
 @pytest.fixture
 def small(assistant_over: Callable[..., Assistant], encoder: object) -> Callable[[StandinChat], Assistant]:
-    """Return what makes an assistant with a small model at a server's address."""
+    """Return a function that makes an assistant with a small model at a server's address."""
     return lambda server: assistant_over(server, 5.0, options=SMALL, encoder=encoder)
 
 
@@ -172,7 +172,7 @@ def test_fault_a_list_lost_papers_that_fit_and_gained_others(small, ask_demo) ->
     without = ask_demo(LIST).answer
     first, *others = without.cited_labels
     assert others
-    line = next(one.claim for one in without.sentences if one.labels == (first,)).rstrip(".")
+    line = next(sentence.claim for sentence in without.sentences if sentence.labels == (first,)).rstrip(".")
     said = f"- {line} [{first}].\n- Penguins swim faster than any other bird [{others[0]}]."
     with StandinChat(reply(said)) as server:
         turn = small(server).answer(LIST)

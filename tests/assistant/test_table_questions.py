@@ -59,8 +59,8 @@ def test_ten_questions_about_figures_find_their_row(ask_papers: Callable[[str], 
     right = 0
     for question, (row, value) in ASKED.items():
         answer = ask_papers(question).answer
-        right += any(row in one.claim and value in one.claim for one in answer.sentences[:1])
-        for citation in (one for sentence in answer.sentences for one in sentence.citations):
+        right += any(row in sentence.claim and value in sentence.claim for sentence in answer.sentences[:1])
+        for citation in (citation for sentence in answer.sentences for citation in sentence.citations):
             if "(Table" in citation.claim:
                 assert (citation.support, citation.sentence is None) == (1.0, False)
     assert right >= LEAST_RIGHT
@@ -78,7 +78,9 @@ def test_a_cell_of_another_paper_is_no_answer(
     ask_papers: Callable[[str], Turn],
 ) -> None:
     answer = ask_papers("Which features help relation extraction most?").answer
-    cited = {one.passage_id.split("#")[0] for sentence in answer.sentences for one in sentence.citations}
+    cited = {
+        citation.passage_id.split("#")[0] for sentence in answer.sentences for citation in sentence.citations
+    }
     assert cited == {"papers/P05-1053"}
     assert "(Table" not in answer.text
 
@@ -130,5 +132,5 @@ def test_fault_a_question_of_no_cell_was_answered_by_one(question: str) -> None:
 
 
 def test_fault_english_to_german_was_answered_by_german_to_english() -> None:
-    found = asked_cells("What Bleu has base for English to German translation?", [(one, "") for one in TO])
-    assert [one.text for one in found] == ["base: Bleu 14.2 (Table 3)."]
+    found = asked_cells("What Bleu has base for English to German translation?", [(name, "") for name in TO])
+    assert [cell.text for cell in found] == ["base: Bleu 14.2 (Table 3)."]

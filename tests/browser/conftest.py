@@ -199,7 +199,7 @@ def opening(chromium: Any, address: str) -> Iterator[Callable[..., Any]]:
 
 
 def looking(size: str, scheme: str) -> dict[str, Any]:
-    """Return what a context of Chromium is made of for a screen of this size, in light or dark."""
+    """Return the options of a Chromium context for a screen of this size, in light or dark."""
     agent = {"user_agent": PHONE} if size == "phone" else {}
     return {"viewport": SIZES[size], "color_scheme": scheme, "reduced_motion": "reduce", **agent}
 

@@ -41,7 +41,7 @@ Scene = Callable[[Any, bool], None]
 
 
 class Folders:
-    """What makes folders for the app, as pytest does for tests."""
+    """Makes folders for the app, as pytest does for tests."""
 
     def __init__(self, base: Path) -> None:
         self._base = base

@@ -40,7 +40,7 @@ def axe() -> str:
 
 
 def faults(page: Any, axe: str) -> list[str]:
-    """Return what axe calls serious or critical on a page, a line each, or finds of its headings.
+    """Return the serious faults that axe finds on a page, a line each, and those of headings.
 
     With it comes whether the page is too wide.
     """
@@ -52,10 +52,10 @@ def faults(page: Any, axe: str) -> list[str]:
     found = page.evaluate("(asked) => axe.run(document, asked)", asked)["violations"]
     too_wide = [] if fits(page) else ["wider than the window"]
     return too_wide + [
-        f"{one['id']}: {node['html'][:300]} ({node['failureSummary'].splitlines()[-1].strip()[:200]})"
-        for one in found
-        if one["impact"] in ("serious", "critical") or one["id"] == HEADINGS
-        for node in one["nodes"]
+        f"{fault['id']}: {node['html'][:300]} ({node['failureSummary'].splitlines()[-1].strip()[:200]})"
+        for fault in found
+        if fault["impact"] in ("serious", "critical") or fault["id"] == HEADINGS
+        for node in fault["nodes"]
     ]
 
 
@@ -100,7 +100,7 @@ def test_a_button_that_cannot_be_used_yet_can_be_read_in_the_dark(open_page: Ope
 
 
 def _light(colour: str) -> float:
-    """Return how light "rgba(236, 233, 225, 0.4)" is, 0..255, seen on black."""
+    """Return the lightness of "rgba(236, 233, 225, 0.4)", 0..255, on black."""
     red, green, blue, *opacity = map(float, re.findall(r"[\d.]+", colour))
     return (red + green + blue) / 3 * (opacity[0] if opacity else 1.0)
 

@@ -1,4 +1,4 @@
-"""What only a browser shows of asking: nothing moves while an answer is written, and keys lead on."""
+"""Asking in a browser: nothing moves while an answer is written, and keys move between citations."""
 
 from collections.abc import Callable
 from typing import Any
@@ -35,7 +35,10 @@ def test_nothing_moves_while_an_answer_is_written_and_when_it_is_complete(open_p
     page.locator(".st-key-actions_1").wait_for()
     answered(page)
     after = page.evaluate(TOPS)
-    assert all(abs(one - other) < 2 for one, other in zip(before, after, strict=True)), (before, after)
+    assert all(abs(earlier - other) < 2 for earlier, other in zip(before, after, strict=True)), (
+        before,
+        after,
+    )
     # An answer that stood there twice for a moment, above itself, was 0.08.
     assert page.evaluate("window.moved") < 0.02
     _keys_lead_from_citation_to_citation_and_never_while_something_is_typed(page)
@@ -66,7 +69,7 @@ def test_what_a_window_was_made_narrow_for_stayed_when_it_was_wide_again(open_pa
 
 
 def test_fault_a_question_refused_at_once_was_left_below_the_screen(open_page: OpenPage) -> None:
-    """What stood above it grew after it had been scrolled to: here all of it comes a moment later."""
+    """The content above it grew after the scroll: here all of it comes a moment later."""
     page = open_page("/ask")
     ask(page)
     answered(page)

@@ -22,7 +22,7 @@ from tests.hostile_texts import payloads
 from tests.standin_chat import StandinChat
 
 OpenPage = Callable[..., Any]
-# What the map leaves below its places.
+# The room below the places of the map.
 BELOW = 20
 # All of a page, its open shadow roots too, that a text of papers or models must never have become.
 ACTING = """(allowed) => {
@@ -141,7 +141,7 @@ def test_hostile_addresses_and_documents_are_text(open_hostile: OpenPage, listen
         "about": ("part",),
     }
     for name, parameters in wanted.items():
-        query = [(one, payload) for one in parameters for payload in (every[0], every[11])]
+        query = [(parameter, payload) for parameter in parameters for payload in (every[0], every[11])]
         go(page, f"/{name}?{urlencode(query)}")
         harmless(page, listener)
     go(page, "/ask")
@@ -179,10 +179,13 @@ def test_a_hostile_model_writes_only_text_and_what_is_taken_away_of_it_is_harmle
     ask(page, UNANSWERABLE)
     page.get_by_text("Not answered").wait_for()
     harmless(page, listener)
-    papers = [one.paper for one in conversation.turns[0].evidence.papers]
+    papers = [paper.paper for paper in conversation.turns[0].evidence.papers]
     assert len(papers) == len(IDS)
-    files = {f"answer.{one.ending}": exported_text(one.write(conversation)) for one in CONVERSATION_FORMATS}
-    files |= {one.file_name: exported_text(one.write(papers)) for one in PAPER_FORMATS}
+    files = {
+        f"answer.{export.ending}": exported_text(export.write(conversation))
+        for export in CONVERSATION_FORMATS
+    }
+    files |= {export.file_name: exported_text(export.write(papers)) for export in PAPER_FORMATS}
     _check_files(page, files, listener, tmp_path)
 
 
@@ -207,7 +210,7 @@ def test_a_hostile_comparison_is_text_and_what_is_taken_away_of_it_is_harmless(
     page.get_by_role("button", name="What was sent").dispatch_event("click")
     page.get_by_role("dialog").get_by_text("Received").first.wait_for()
     harmless(page, listener)
-    files = {one.file_name: exported_text(one.write(comparison)) for one in COMPARISON_FORMATS}
+    files = {export.file_name: exported_text(export.write(comparison)) for export in COMPARISON_FORMATS}
     _check_files(page, files, listener, tmp_path)
 
 
@@ -229,8 +232,10 @@ def _check_files(page: Any, files: dict[str, str], listener: Listener, folder: P
                 == 0
             )
             leading = own.locator("a").evaluate_all("all => all.map(one => one.href)")
-            foreign = [one for one in leading if not one.startswith("file:") and one != allowed]
-            assert [one for one in foreign if not one.startswith("https://doi.org/")] == []
+            foreign = [
+                request for request in leading if not request.startswith("file:") and request != allowed
+            ]
+            assert [request for request in foreign if not request.startswith("https://doi.org/")] == []
 
 
 def _open_every_menu(page: Any) -> None:

@@ -25,7 +25,7 @@ BESIDE = """() => {
   });
 }"""
 
-# What draws a tick may come to the page after the text of the papers.
+# The script that draws ticks may arrive after the text of the papers.
 ALL_TICKS = """() => {
   const list = document.querySelector('.st-key-papers, .st-key-cards');
   return list.querySelectorAll('input[type=checkbox]').length === list.querySelectorAll('li').length;

@@ -8,7 +8,7 @@ from tests.browser.conftest import settled
 from tests.explorer.studied_corpus import HOSTILE, PLACES, TITLES
 
 OpenPage = Callable[..., Any]
-# How far from where it should be a place is looked for: labels at its edge make the chart smaller.
+# The radius in which a place is searched for: labels at the edge make the chart smaller.
 REACH, STEP = 56, 7
 
 
@@ -21,7 +21,7 @@ def _place(page: Any, key: str) -> tuple[float, float]:
     top = box["y"] + box["height"] * (max(ys) - y) / (max(ys) - min(ys))
     steps = range(-REACH, REACH + 1, STEP)
     # The chart is drawn some time after its canvas is there, so it may take another round.
-    for across, down in 5 * sorted(product(steps, steps), key=lambda one: one[0] ** 2 + one[1] ** 2):
+    for across, down in 5 * sorted(product(steps, steps), key=lambda offset: offset[0] ** 2 + offset[1] ** 2):
         page.mouse.move(left + across, top + down)
         if TITLES[key] in page.evaluate("document.querySelector('.vg-tooltip.visible')?.innerText ?? ''"):
             return left + across, top + down

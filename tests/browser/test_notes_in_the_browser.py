@@ -29,7 +29,7 @@ def test_a_sentence_is_marked_by_its_words_and_by_keyboard_and_stays_marked(
     page = open_page(PAPER)
     page.locator('[class*="st-key-reading_section"]').first.wait_for()
     write = page.get_by_role("toolbar", name="Mark the selected words").get_by_role("button").last
-    # What hears of a selection may come to the page after the words are selected.
+    # The script that watches selections may arrive after the words are selected.
     assert page.evaluate(SELECT, "adding up one weight")
     write.click()
     page.locator(".st-key-keep_edited").wait_for()

@@ -25,7 +25,7 @@ def test_a_pdf_of_ones_own_is_asked_and_gone_when_it_is_removed(open_page: OpenP
     files = page.locator(".st-key-own_documents input[type=file]")
     files.set_input_files(str(pdf))
     page.locator(".st-key-own_row_1").wait_for()
-    # What was handed in while another was read was lost, when the field became another.
+    # Files handed in while another was read were lost when the field was replaced.
     files.set_input_files(files=[{"name": "empty.txt", "mimeType": "text/plain", "buffer": b""}])
     page.locator(".st-key-own_row_2").get_by_text("The file is empty.").wait_for()
     page.locator(".st-key-ask_own button").click()

@@ -68,7 +68,7 @@ def asked_at(chromium: Any, site: Served, process: str, question: str) -> Any:
 
 
 def process_of(page: Any) -> str:
-    return next(str(one["value"]) for one in page.context.cookies() if one["name"] == COOKIE)
+    return next(str(cookie["value"]) for cookie in page.context.cookies() if cookie["name"] == COOKIE)
 
 
 def stored(site: Served, table: str) -> int:

@@ -1,4 +1,4 @@
-"""What "back" and "forward" lead to across screens, in Chromium, which alone has a history."""
+"""History across screens ("back" and "forward"), in Chromium, which alone has one."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""How well text can be told from what lies behind it."""
+"""The contrast of text with its background."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What was measured of a corpus, kept beside it: whole, of its version, or said to be no such thing."""
+"""Measured figures of a corpus: whole, of its version, or reported as no such file."""
 
 import json
 from pathlib import Path
@@ -26,7 +26,7 @@ def test_what_is_kept_is_read_back_and_replaced(tmp_path: Path) -> None:
     write_measured(path, MEASURED)
     assert read_measured(path) == MEASURED
     write_measured(path, MEASURED)
-    assert [one.name for one in tmp_path.iterdir()] == ["measured.json"]
+    assert [path.name for path in tmp_path.iterdir()] == ["measured.json"]
 
 
 def test_figures_are_of_the_version_and_the_encoder_that_were_measured() -> None:
@@ -61,6 +61,6 @@ def test_another_file_is_said_to_be_none(tmp_path: Path, text: str) -> None:
         read_measured(path)
 
 
-def test_nowhere_to_keep_figures_is_said(tmp_path: Path) -> None:
+def test_figures_that_cannot_be_stored_are_reported(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="cannot be written"):
         write_measured(tmp_path / "gone" / "measured.json", MEASURED)

@@ -48,8 +48,8 @@ def test_a_chinese_section_was_one_giant_passage() -> None:
     document = Document(sections=(DocumentSection((), (Paragraph(pieces),)),))
     _, *body = make_passages(small_corpus.make_paper("notes", "zh"), document)
     assert len(body) > 3
-    assert all(len(one.text) <= 2 * USUAL_SIZE.words for one in body)
-    assert all(one.sentence_text(0).startswith(("我们", "该方法", "在四", "检索")) for one in body)
+    assert all(len(passage.text) <= 2 * USUAL_SIZE.words for passage in body)
+    assert all(passage.sentence_text(0).startswith(("我们", "该方法", "在四", "检索")) for passage in body)
 
 
 def test_a_quotation_in_another_script_had_no_overlap() -> None:
@@ -84,7 +84,7 @@ def test_terms_of_every_script_are_found_by_words(
 
 def test_a_phrase_in_chinese_is_found_as_it_stands(corpus: Corpus) -> None:
     held = corpus.holding("使用倒排索引", Scope(), 10)
-    assert [one.paper_id.rpartition("/")[2] for one in held] == ["zh"]
+    assert [hit.paper_id.rpartition("/")[2] for hit in held] == ["zh"]
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from corpus.settings import read_settings
 
 
 @pytest.mark.parametrize("place", ["9464", ":9464", "http://127.0.0.1:1", "127.0.0.1:0", "127.0.0.1:65536"])
-def test_a_place_of_metrics_that_is_none_is_said(monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+def test_an_invalid_address_for_metrics_is_reported(monkeypatch: pytest.MonkeyPatch, place: str) -> None:
     monkeypatch.setenv("PAPER_TRAIL_METRICS", place)
     with pytest.raises(CorpusError, match="PAPER_TRAIL_METRICS cannot be used: it has to be HOST:PORT"):
         read_settings()

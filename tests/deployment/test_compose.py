@@ -25,7 +25,7 @@ def services(root: Path) -> dict[str, Any]:
 
 
 def processes(services: dict[str, Any]) -> dict[str, Any]:
-    return {name: one for name, one in services.items() if re.fullmatch(r"p\d", name)}
+    return {name: service for name, service in services.items() if re.fullmatch(r"p\d", name)}
 
 
 def address(service: dict[str, Any]) -> str:
@@ -34,7 +34,7 @@ def address(service: dict[str, Any]) -> str:
 
 def test_its_nginx_is_configured_by_the_same_code(root: Path, services: dict[str, Any]) -> None:
     file = root / "deployment" / "compose-nginx.conf"
-    places = [f"{address(one)}:{PORT}" for one in processes(services).values()]
+    places = [f"{address(process)}:{PORT}" for process in processes(services).values()]
     expected = configuration(Frontend(places, str(PORT), FOLDER, upload_megabytes()))
     if os.environ.get("UPDATE_GOLDEN"):
         file.write_text(expected, encoding="utf-8")
@@ -56,7 +56,7 @@ def test_nginx_takes_the_configuration(root: Path) -> None:
 
 
 def test_its_processes_are_told_what_those_of_make_serve_are(services: dict[str, Any]) -> None:
-    told = [one["environment"] for one in processes(services).values()]
+    told = [process["environment"] for process in processes(services).values()]
     assert len(told) == 2
     for environment in told:
         settings = {name: str(value) for name, value in environment.items()}
@@ -74,20 +74,20 @@ def test_its_processes_are_told_what_those_of_make_serve_are(services: dict[str,
 
 
 def test_answers_are_ended_before_containers_are(services: dict[str, Any]) -> None:
-    for one in processes(services).values():
-        assert int(one["stop_grace_period"].removesuffix("s")) > Settings().stop_seconds + 10
+    for process in processes(services).values():
+        assert int(process["stop_grace_period"].removesuffix("s")) > Settings().stop_seconds + 10
 
 
 def test_images_are_pinned(root: Path, services: dict[str, Any]) -> None:
-    built = [one for one in services.values() if "build" in one]
+    built = [service for service in services.values() if "build" in service]
     bases = re.findall(r"(?m)^FROM (\S+)", (root / "Dockerfile").read_text(encoding="utf-8"))
-    taken = [one["image"] for one in services.values() if one not in built]
+    taken = [service["image"] for service in services.values() if service not in built]
     assert len(bases) == 1
     assert all(re.search(r":\d+\.\d+(\.\d+)?", image) for image in (*bases, *taken)), (bases, taken)
 
 
 def test_nothing_but_nginx_is_reached_from_outside(services: dict[str, Any]) -> None:
-    open_to = {name: one["ports"] for name, one in services.items() if "ports" in one}
+    open_to = {name: service["ports"] for name, service in services.items() if "ports" in service}
     assert open_to == {"grobid": ["127.0.0.1:8070:8070"], "nginx": [f"127.0.0.1:{PORT}:{PORT}"]}
 
 

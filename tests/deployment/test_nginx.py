@@ -130,7 +130,7 @@ def fronted(
         folder.chmod(0o755)
         config, log = folder / "nginx.conf", log or folder / "log"
         config.write_text(
-            configuration(Frontend([one.place for one in processes], listen, name, 20, **frontend))
+            configuration(Frontend([process.place for process in processes], listen, name, 20, **frontend))
         )
         output = stack.enter_context(log.open("wb"))
         nginx = stack.enter_context(
@@ -176,9 +176,9 @@ def test_a_visitor_stays_with_the_process_that_drew_the_page(site: str) -> None:
             later = [visitor.get(path) for path in ("/media/a.png", "/_stcore/host-config", "/static/a.js")]
             later.append(visitor.put("/_stcore/upload_file/session/1", content=b"x" * 3_000_000))
             again = visitor.get("/ask", headers=PAGE)
-            assert {process_of(one) for one in (*later, again)} == {process_of(page)}
+            assert {process_of(response) for response in (*later, again)} == {process_of(page)}
             assert "set-cookie" not in again.headers
-            assert not any("set-cookie" in one.headers for one in later)
+            assert not any("set-cookie" in response.headers for response in later)
             seen.add(process_of(page))
     assert seen == {"p1", "p2", "p3"}, "newcomers are sent to every process"
 
@@ -204,7 +204,7 @@ def test_visitors_of_a_process_that_is_gone_go_to_another_and_stay_there(
         gone.refusing = 503
         page = visitor.get("/", headers=PAGE)
         moved_to = process_of(page)
-        assert moved_to in {one.name for one in others}
+        assert moved_to in {cookie.name for cookie in others}
         visitor.cookies = httpx.Cookies({COOKIE: page.headers["set-cookie"].split(";")[0].partition("=")[2]})
         gone.refusing = 0
         assert process_of(visitor.get("/media/a.png")) == moved_to
@@ -269,7 +269,7 @@ def test_fault_a_request_that_cannot_be_read_was_answered_by_a_page_of_nginx(sit
         httpx.get(f"{site}/api/v1/collections", headers={"x-long": "x" * 40_000}),
         httpx.get(f"{site}/api/v1/collections?{'x' * 40_000}"),
     ]
-    assert [(one.status_code, one.json()["error"]) for one in replies] == [(400, "invalid_request")] * 2
+    assert [(reply.status_code, reply.json()["error"]) for reply in replies] == [(400, "invalid_request")] * 2
 
 
 def test_fault_one_address_could_take_all_connections(processes: list[EchoingProcess]) -> None:
@@ -304,7 +304,7 @@ def test_fault_under_a_name_that_is_not_its_own_a_page_stayed_empty(processes: l
             for host in ("127.0.0.1:8501", "Papers.example.org", "a.example.net", "other.org", "[::1]")
         }
         health = httpx.get(f"{site}/readyz", headers={"host": "10.0.0.7"})
-    assert [one.status_code for one in named.values()] == [200, 200, 200, 421, 421]
+    assert [response.status_code for response in named.values()] == [200, 200, 200, 421, 421]
     assert "--host" in named["other.org"].text
     assert health.status_code == 200
 

@@ -82,7 +82,9 @@ def screen_drawn(site: Served, process: str) -> str:
         async with visiting(site.address, "collection", f"{COOKIE}={process}") as visitor:
             await visitor.show("", "Search titles")
             given = visitor.given_cookies
-        return next((one.partition("=")[2][:2] for one in given if one.startswith(COOKIE)), process)
+        return next(
+            (variable.partition("=")[2][:2] for variable in given if variable.startswith(COOKIE)), process
+        )
 
     return asyncio.run(look())
 
@@ -90,7 +92,7 @@ def screen_drawn(site: Served, process: str) -> str:
 def nginx_of(site: Served) -> int:
     """Return the process of the site's nginx that has started the others."""
     started = descendants(site.program.pid)
-    masters = [one for one in started if b"nginx: master" in Path(f"/proc/{one}/cmdline").read_bytes()]
+    masters = [pid for pid in started if b"nginx: master" in Path(f"/proc/{pid}/cmdline").read_bytes()]
     (found,) = masters
     return found
 
@@ -375,7 +377,7 @@ def test_fault_a_process_that_hung_was_never_replaced(
             first = process.pid
             os.kill(first, signal.SIGSTOP)
             until(lambda: told.append(process.end_if_hung()) or any(told), 30)
-            assert any("has not answered for 6 s: it is ended by force." in one for one in told)
+            assert any("has not answered for 6 s: it is ended by force." in line for line in told)
             until(lambda: process.replace_if_dead() == "" and process.pid, 30)
             assert process.pid != first
             until(answers, 60)

@@ -23,7 +23,7 @@ def texts(test: AppTest) -> str:
         *test.text,
         *test.warning,
     ]
-    return "\n".join(str(one.value) for one in parts)
+    return "\n".join(str(part.value) for part in parts)
 
 
 def visitor_of(test: AppTest) -> VisitorSession:
@@ -74,6 +74,8 @@ def choose_the_model(test: AppTest) -> AppTest:
 
 def links(test: AppTest) -> dict[str, str]:
     """Return where each link of a screen to another leads, by its label without the escapes."""
-    drawn = [(one.proto.label, f"{one.proto.page}?{one.proto.query_string}") for one in test.get("page_link")]
-    inline = [found.groups() for one in test.markdown for found in INLINE_LINK.finditer(one.value)]
+    drawn = [
+        (link.proto.label, f"{link.proto.page}?{link.proto.query_string}") for link in test.get("page_link")
+    ]
+    inline = [found.groups() for block in test.markdown for found in INLINE_LINK.finditer(block.value)]
     return {label.replace("\\", "").replace("\u2060", ""): address for label, address in (*drawn, *inline)}

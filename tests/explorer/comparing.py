@@ -1,4 +1,4 @@
-"""How tests compare papers on the screen."""
+"""Helpers that compare papers on the screen."""
 
 import time
 from collections.abc import Callable
@@ -32,7 +32,7 @@ def described(test: AppTest, about: str = ABOUT) -> AppTest:
 def with_the_model(test: AppTest) -> AppTest:
     """Have the stand-in write, in rounds that are soon over."""
     chosen = test.selectbox(key="writer")
-    chosen.set_value(next(one for one in chosen.options if one == "Stand-in")).run()
+    chosen.set_value(next(option for option in chosen.options if option == "Stand-in")).run()
     test.number_input(key="compare_votes").set_value(2).run()
     return test.number_input(key="compare_keep").set_value(1).run()
 

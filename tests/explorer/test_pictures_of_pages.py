@@ -62,7 +62,7 @@ def test_removing_a_document_dropped_the_pictures_of_everybodys(pdfs: Path) -> N
     assert (pages_in(str(mine)), pages_in(str(others))) == (1, 1)
     for path in (mine, others):
         path.unlink()
-    # What is kept is shown without the file.
+    # A cached picture is shown without the file.
     assert (pages_in(str(mine)), pages_in(str(others))) == (1, 1)
     forget_pictures(mine)
     assert (pages_in(str(mine)), pages_in(str(others))) == (0, 1)

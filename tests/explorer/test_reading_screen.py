@@ -18,7 +18,7 @@ BM25 = "field-notes-retrieval/bm25"
 
 
 def keys(test: AppTest) -> set[str]:
-    return {str(one.key) for one in test.button}
+    return {str(button.key) for button in test.button}
 
 
 def go_on(test: AppTest, page: str, **query: str) -> AppTest:
@@ -39,9 +39,9 @@ def test_a_paper_is_put_on_the_list_marked_as_read_exported_and_taken_off(screen
     assert not test.exception
     (listed,) = (label for label in links(test) if label.startswith("BM25"))
     assert links(test)[listed].endswith("id=field-notes-retrieval%2Fbm25")
-    assert {"list_bib", "list_ris", "list_csl"} <= {one.key for one in test.get("download_button")}
+    assert {"list_bib", "list_ris", "list_csl"} <= {button.key for button in test.get("download_button")}
     test.button(key=f"read_{BM25}").click().run()
-    assert "Read" in [one.value for one in test.caption]
+    assert "Read" in [caption.value for caption in test.caption]
     test.button(key=f"unlist_{BM25}").click().run()
     assert "Nothing yet" in texts(test)
 
@@ -61,8 +61,8 @@ def test_a_whole_collection_is_not_followed_and_a_search_is_until_it_is_not(scre
     assert "unfollow" in keys(test) and "follow" not in keys(test)
     test = go_on(test, "reading")
     assert "“rank fusion”" in texts(test).replace("\\", "") + "".join(links(test)).replace("\\", "")
-    assert "nothing new" in [one.value for one in test.caption]
-    (stop,) = (one for one in test.button if str(one.key).startswith("unfollow_"))
+    assert "nothing new" in [caption.value for caption in test.caption]
+    (stop,) = (button for button in test.button if str(button.key).startswith("unfollow_"))
     stop.click().run()
     assert "Nothing yet" in texts(test)
 
@@ -72,7 +72,7 @@ def followed_before(screen: Screen, library: Library) -> AppTest:
     """Return a visit of one who followed things when a paper was not there yet."""
     test = screen("collection")
     owner = visitor_of(test).stranger
-    there = PaperSet.of(one.id for one in library.corpus.papers() if one.id != BM25)
+    there = PaperSet.of(paper.id for paper in library.corpus.papers() if paper.id != BM25)
     author = library.corpus.paper(BM25).authors[0].name
     library.reading().follow(owner, Followed("An author", "", Scope(authors=(author,))), there)
     library.reading().follow(owner, Followed("“BM25”", "BM25", Scope()), there)
@@ -87,17 +87,17 @@ def test_papers_that_came_since_are_told_where_the_reader_comes_in_until_they_ar
     (news,) = (label for label in links(test) if "what you follow" in label)
     assert news.startswith("**1 new paper**") and "Elsewhere" not in news
     test = go_on(test, "reading")
-    assert sum(one.value == "**1 new paper**" for one in test.caption) == 2
+    assert sum(caption.value == "**1 new paper**" for caption in test.caption) == 2
     assert any(label.startswith("BM25") for label in links(test))
     test.button(key="see_all").click().run()
-    assert sum(one.value == "nothing new" for one in test.caption) == 3
+    assert sum(caption.value == "nothing new" for caption in test.caption) == 3
     assert not any("what you follow" in label for label in links(go_on(test, "collection")))
 
 
 def test_what_was_there_is_not_new(library: Library) -> None:
     store = library.reading()
     store.follow("me", Followed("x", "BM25", Scope()), paper_set(library.corpus))
-    assert [one.papers for one in arrivals(store, library.corpus, library.encoder, "me")] == [()]
+    assert [arrival.papers for arrival in arrivals(store, library.corpus, library.encoder, "me")] == [()]
 
 
 def test_what_is_followed_leads_to_its_list(library: Library) -> None:

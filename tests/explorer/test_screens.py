@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from assistant.trail.transcript import from_json, to_json
 from assistant.wording import PROBLEMS
-from explorer.components.score_bar import citation_bars, support_said
+from explorer.components.score_bar import citation_bars, describe_support
 from explorer.presenters.coverage import demonstration_questions
 from explorer.presenters.safe_text import escaped
 from tests.demo_home import PROJECT
@@ -24,11 +24,13 @@ UNANSWERABLE = "Which collaborative filtering method won the Netflix Prize?"
 
 
 def examples_of(test: AppTest) -> list[str]:
-    return [one.label.replace("\\", "") for one in test.button if str(one.key).startswith("example_")]
+    return [
+        button.label.replace("\\", "") for button in test.button if str(button.key).startswith("example_")
+    ]
 
 
 def questions_of(collection: str) -> set[str]:
-    return {one.question for one in demonstration_questions() if one.collection == collection}
+    return {question.question for question in demonstration_questions() if question.collection == collection}
 
 
 def test_readers_begin_with_the_collection(home: Path) -> None:
@@ -109,7 +111,7 @@ def test_a_question_is_answered_with_citations(screen: Screen) -> None:
     test.button(key=f"cite_1_{label}").click().run()
     assert f"Evidence for \\[{label}\\]" in texts(test)
     assert visitor_of(test).turns[0].answer.sentences[0].citations[0].evidence in texts(test)
-    assert any('aria-label="Overlap' in str(one.proto.body) for one in test.get("html"))
+    assert any('aria-label="Overlap' in str(block.proto.body) for block in test.get("html"))
 
 
 def test_what_was_sent_is_one_click_from_an_answer_and_from_a_refusal(screen: Screen) -> None:
@@ -127,28 +129,31 @@ def test_what_was_sent_is_one_click_from_an_answer_and_from_a_refusal(screen: Sc
 def test_all_that_was_found_is_listed_with_what_is_cited_in_bold(screen: Screen) -> None:
     test = ask(screen("ask"), QUESTION)
     turn = visitor_of(test).turns[0]
-    cited = {one.passage_id for each in turn.answer.sentences for one in each.citations}
+    cited = {citation.passage_id for each in turn.answer.sentences for citation in each.citations}
     given = [passage for paper in turn.evidence.papers for passage in paper.passages]
     assert not test.expander(key="passages_read").get("page_link"), "drawn before it is opened"
     listed = open_menu(test, "passages_read").expander(key="passages_read")
     assert listed.label == f"All that was found: {len(given)} passages, {len(cited)} cited"
-    drawn = [(one.proto.query_string, one.proto.label.startswith("**")) for one in listed.get("page_link")]
+    drawn = [(link.proto.query_string, link.proto.label.startswith("**")) for link in listed.get("page_link")]
     assert drawn == [
-        (urlencode({"id": one.paper_id, "passage": one.number}), one.id in cited) for one in given
+        (urlencode({"id": passage.paper_id, "passage": passage.number}), passage.id in cited)
+        for passage in given
     ]
-    assert {hit.passage_id for hit in turn.hits} <= {one.id for one in given}
+    assert {hit.passage_id for hit in turn.hits} <= {passage.id for passage in given}
 
 
 def test_each_citation_in_the_text_says_how_well_it_holds(screen: Screen) -> None:
     test = ask(screen("ask"), QUESTION)
-    citations = [one for each in visitor_of(test).turns[0].answer.sentences for one in each.citations]
-    drawn = next(one.value for one in test.markdown if "#cite-1-1" in one.value)
+    citations = [
+        citation for each in visitor_of(test).turns[0].answer.sentences for citation in each.citations
+    ]
+    drawn = next(block.value for block in test.markdown if "#cite-1-1" in block.value)
     for number, citation in enumerate(citations, start=1):
-        said = escaped(support_said(citation.support))
+        said = escaped(describe_support(citation.support))
         assert f"[\\[{citation.label}\\]*{said}*](#cite-1-{number})" in drawn
     supports = [citation.support for citation in citations]
     assert None not in supports
-    assert citation_bars(1, supports) in [str(one.proto.body) for one in test.get("html")]
+    assert citation_bars(1, supports) in [str(block.proto.body) for block in test.get("html")]
 
 
 @pytest.mark.parametrize(
@@ -156,7 +161,7 @@ def test_each_citation_in_the_text_says_how_well_it_holds(screen: Screen) -> Non
     [(0.1, "weak, 0.10", "dashed"), (0.5, "partial, 0.50", "none"), (0.999, "strong, 0.99", "none")],
 )
 def test_what_is_weak_is_told_by_more_than_its_colour(support: float, said: str, edge: str) -> None:
-    assert support_said(support) == f"support {said}"
+    assert describe_support(support) == f"support {said}"
     assert f"--pt-edge: {edge};" in citation_bars(1, (None, support))
     assert f"--pt-share: {int(support * 100)}%" in citation_bars(1, (None, support))
     assert "#cite-1-1" not in citation_bars(1, (None, support)), "what was not measured has a bar"
@@ -179,7 +184,7 @@ def test_the_scope_is_kept_to(screen: Screen) -> None:
     ask(test, "How is citation precision defined?")
     turn = visitor_of(test).turns[0]
     assert turn.scope.collections == ("field-notes-evaluation",)
-    assert {one.paper.collection_id for one in turn.evidence.papers} == {"field-notes-evaluation"}
+    assert {paper.paper.collection_id for paper in turn.evidence.papers} == {"field-notes-evaluation"}
 
 
 def test_what_cannot_be_answered_is_refused_calmly(screen: Screen) -> None:
@@ -205,7 +210,7 @@ def test_a_question_that_is_too_long_is_kept_and_said_to_be(screen: Screen) -> N
     assert "2,000 can be taken" in failure.message
     assert escaped(failure.message) in texts(test)
     assert texts(test).count("why") < 60  # The reason is to be seen without scrolling.
-    assert [one.key for one in test.button if one.key in ("retry", "edit")] == ["edit"]
+    assert [button.key for button in test.button if button.key in ("retry", "edit")] == ["edit"]
     assert test.chat_input[0].proto.max_chars > 2000
 
 
@@ -243,7 +248,7 @@ def test_what_a_model_writes_is_only_text_and_citations(
     answer = "BM25 ranks by words [1].\n\nIt is a formula. ![x](http://e.x/a) <img> [99] [y](//e.x)"
     model(reply(answer))
     test = ask(choose_the_model(screen("ask")), "What is BM25?")
-    drawn = next(one.value for one in test.markdown if "#cite-1-1" in one.value)
+    drawn = next(block.value for block in test.markdown if "#cite-1-1" in block.value)
     assert "](http" not in drawn
     assert "![" not in drawn.replace("\\!\\[", "")
     assert "†" in drawn
@@ -251,7 +256,7 @@ def test_what_a_model_writes_is_only_text_and_citations(
     assert listed.label == (
         "1 label names no paper that was given · 1 sentence makes a claim without a citation"
     )
-    assert any("\\[99\\?\\] “" in one.value for one in listed.markdown)
+    assert any("\\[99\\?\\] “" in block.value for block in listed.markdown)
 
 
 def test_without_a_corpus_it_says_what_to_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -288,5 +293,5 @@ def test_what_a_visitor_adds_to_a_comparison_is_theirs_alone(screen: Screen) -> 
     mine, others = screen("paper", id=PAPER), screen("paper", id=PAPER)
     mine.button(key="add_to_comparison").click().run()
     others.run()
-    assert "add_to_comparison" not in [one.key for one in mine.button]
-    assert "add_to_comparison" in [one.key for one in others.button]
+    assert "add_to_comparison" not in [button.key for button in mine.button]
+    assert "add_to_comparison" in [button.key for button in others.button]

@@ -29,6 +29,6 @@ def test_fault_screens_took_minutes_where_the_database_never_answers(
                 app.run()
             assert not app.exception
             if page != "collection":  # which needs no database
-                shown = " ".join(one.value for one in [*app.markdown, *app.caption])
+                shown = " ".join(element.value for element in [*app.markdown, *app.caption])
                 assert SAID in shown, page
                 assert "Nothing yet" not in shown

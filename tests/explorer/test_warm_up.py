@@ -1,4 +1,4 @@
-"""What happens beside the screens: the garbage that Streamlit is told to leave is collected."""
+"""Work beside the screens: the garbage that Streamlit is told to leave is collected."""
 
 import asyncio
 import gc
@@ -22,7 +22,7 @@ from explorer import warm_up
 
 
 class Knot:
-    """What only the garbage collector can free."""
+    """An object that only the garbage collector can free."""
 
     def __init__(self) -> None:
         self.itself = self
@@ -55,7 +55,7 @@ def test_garbage_that_no_run_of_a_screen_collects_is_collected_beside_them(
 
     async def leave_and_wait() -> None:
         loose, others = [old_garbage()], []
-        while all(one() for one in loose):
+        while all(step() for step in loose):
             loose.append(old_garbage())
             others += [[] for _ in range(2000)]
             await asyncio.sleep(0.02)

@@ -72,7 +72,7 @@ def environment(home: Path) -> dict[str, str]:
 
 @pytest.fixture
 def serve(environment: dict[str, str], tmp_path: Path) -> Iterator[Callable[..., ModelServer]]:
-    """Return what starts a server and puts it behind the model "tiny".
+    """Yield a function that starts a server and puts it behind the model "tiny".
 
     `believed` is the context that the models file says where it is not the server's own.
     """
@@ -92,7 +92,7 @@ def serve(environment: dict[str, str], tmp_path: Path) -> Iterator[Callable[...,
 
 @pytest.fixture
 def begin(environment: dict[str, str]) -> Callable[..., subprocess.Popen[str]]:
-    """Return what starts a command of the product in a process of its own."""
+    """Return a function that starts a command of the product in a process of its own."""
 
     def started(*arguments: object) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", *map(str, arguments)]
@@ -111,7 +111,7 @@ def begin(environment: dict[str, str]) -> Callable[..., subprocess.Popen[str]]:
 
 @pytest.fixture
 def run(begin: Callable[..., subprocess.Popen[str]]) -> Run:
-    """Return what runs a command of the product to its end; none may end in a traceback."""
+    """Return a function that runs a command of the product to its end; none may end in a traceback."""
 
     def ran(*arguments: object, status: int | None = 0) -> subprocess.CompletedProcess[str]:
         with begin(*arguments) as process:

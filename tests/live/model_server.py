@@ -20,7 +20,7 @@ LONGEST_START = 120.0
 
 
 def missing(*packages: str) -> list[str]:
-    """Return which packages the environment of the live tests has not."""
+    """Return the packages missing from the environment of the live tests."""
     if not PYTHON.exists():
         return list(packages)
     asked = f"from importlib.util import find_spec; print(*(p for p in {packages!r} if not find_spec(p)))"
@@ -73,11 +73,11 @@ class ModelServer:
 
     @property
     def calls(self) -> int:
-        """How many calls it has begun to answer, by its own log."""
+        """The number of calls it has begun to answer, by its own log."""
         return self._log.read_text(encoding="utf-8", errors="replace").count("| processing task")
 
     def written(self) -> int:
-        """Return how many tokens of the replies under way it has written."""
+        """Count the tokens written so far in unfinished replies."""
         slots = self._read("/slots")
         return sum(slot["next_token"][0]["n_decoded"] for slot in slots if slot["is_processing"])
 

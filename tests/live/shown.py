@@ -1,4 +1,4 @@
-"""What may be shown of an answer, whoever wrote it: nothing as supported that its papers do not say."""
+"""Invariants of shown answers, whoever wrote them: nothing unsupported is shown as supported."""
 
 import re
 

@@ -36,7 +36,7 @@ def killed(serve, begin):
 
 @pytest.fixture
 def recorded(home):
-    """Return what reads the calls that are stored of a comparison."""
+    """Return a function that reads the stored calls of a comparison."""
 
     def read(identifier):
         with closing(ComparisonStore.open(Settings(home=home))) as store:
@@ -50,7 +50,7 @@ def test_a_killed_comparison_goes_on_without_asking_twice_replays_equal_and_is_j
 ):
     server, identifier = killed
     trail = tmp_path / "comparison.json"
-    assert {f"elements {label}" for label in range(4)} < {one.work for one in recorded(identifier)}
+    assert {f"elements {label}" for label in range(4)} < {call.work for call in recorded(identifier)}
 
     for _ in range(TRIES):
         before, begun = recorded(identifier), server.calls
@@ -63,9 +63,9 @@ def test_a_killed_comparison_goes_on_without_asking_twice_replays_equal_and_is_j
     comparison = comparison_from_json(trail.read_text(encoding="utf-8"))
     assert not Counter(before) - Counter(comparison.calls)
     assert server.calls - begun == len(comparison.calls) - len(before)
-    assert [len(one.candidates) for one in comparison.rounds] == [2, 4, 4]
-    assert [len(one.votes) for one in comparison.rounds] == [3, 3, 3]
-    check_calls(tuple(one.call for one in comparison.calls), server.served)
+    assert [len(round_.candidates) for round_ in comparison.rounds] == [2, 4, 4]
+    assert [len(round_.votes) for round_ in comparison.rounds] == [3, 3, 3]
+    check_calls(tuple(call.call for call in comparison.calls), server.served)
     check_answer(comparison.answer, comparison.evidence)
 
     assert "The comparison is equal." in run("assistant", "replay", identifier).stdout

@@ -1,1 +1,1 @@
-"""What the product has to stand: faults at random moments and in random places, counted."""
+"""Torture tests of the product: faults at random moments and in random places, counted."""

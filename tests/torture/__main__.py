@@ -71,13 +71,13 @@ def main(*, seed: int = 2026, quick: bool = False) -> None:
 def _show(results: list[Counts], seed: int) -> None:
     columns = ("trial", "tried", "told in words", *WRONGS, "seconds")
     table = Table(*columns, box=SIMPLE_HEAD, title=f"seed {seed}", title_justify="left")
-    for one in results:
-        wrong = (str(one.wrong[what]) for what in WRONGS)
-        table.add_row(one.name, str(one.tried), str(one.told), *wrong, f"{one.seconds:.0f}")
+    for result in results:
+        wrong = (str(result.wrong[what]) for what in WRONGS)
+        table.add_row(result.name, str(result.tried), str(result.told), *wrong, f"{result.seconds:.0f}")
     Console(width=120).print(table)
-    for one in results:
-        for example in one.examples:
-            print(f"{one.name}: {example}")
+    for result in results:
+        for example in result.examples:
+            print(f"{result.name}: {example}")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from evaluation.bench.app_load import VisitError, Visitor, connected
 
-# What a browser is told to show as its address.
+# The address that a browser is told to show.
 _ADDRESS = re.compile(rb'"address": \{"conversation": "([\w-]+)"')
 
 
@@ -61,7 +61,7 @@ def asked(address: str, question: str) -> str:
 
 
 def seen(address: str, conversation: str) -> str:
-    """Return what the screen shows of a conversation, as far as it is text."""
+    """Return the text that the screen shows of a conversation."""
 
     async def visit() -> bytes:
         async with connected(address) as connection:

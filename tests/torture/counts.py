@@ -1,4 +1,4 @@
-"""What is counted of a trial; all but what was tried has to be zero."""
+"""The counts of a trial; all but those of attempts have to be zero."""
 
 import os
 from collections import Counter

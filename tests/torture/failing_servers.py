@@ -38,7 +38,7 @@ QUESTION = "How does BM25 rank passages?"
 TEXT = "BM25 ranks passages by weighted words [1]. Rankings are fused by their ranks [2]."
 SECRETS = (KEY_CANARY, KEY, "secret@")
 SECONDS_PER_COMPARISON = 120
-# Of all requests so many find the model server failing, and so many the database stopped.
+# The shares of requests that find the model server failing, and the database stopped.
 MODEL_FAILS, DATABASE_STOPS = 0.6, 0.1
 FAULTS: tuple[Callable[[], Behaviour], ...] = (
     *(partial(refusal, status, f"no: {KEY_CANARY}") for status in (400, 401, 404, 413, 429, 500, 503)),
@@ -128,7 +128,7 @@ class _Trial:
             self.take_error(path, told)
 
     def requests(self, number: int) -> Iterator[tuple[str, dict[str, Any] | None]]:
-        """Yield what may be asked: of models, of the corpus and of the database."""
+        """Yield the requests to try: to models, to the corpus and to the database."""
         question = f"{QUESTION} ({number})"
         own = list(self.kept)
         for writer in ("standin", "standin", "extractive"):

@@ -84,7 +84,7 @@ def _torture(site: Site, builds: int, hinder: Callable[[], None], clear: Callabl
 
 @contextmanager
 def _small_disk(place: Path) -> Iterator[Callable[[int], None] | None]:
-    """Mount a disk of its own, and yield what gives it so many KB; None where that is not allowed."""
+    """Mount a small disk and yield a function that sets its size in KB; None where that is not allowed."""
     place.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o"]
     first = [*mount, f"size={_PLENTY_KB}k", "tmpfs", place]
@@ -102,5 +102,5 @@ def _small_disk(place: Path) -> Iterator[Callable[[int], None] | None]:
 
 
 def _kb(folder: Path) -> float:
-    # What a disk gives out are whole blocks.
+    # A disk allocates whole blocks.
     return sum(4 * -(-file.stat().st_size // 4096) for file in folder.rglob("*") if file.is_file())

@@ -28,12 +28,12 @@ from tests.torture.counts import Counts
 from tests.torture.running_app import PENDING, RunningApp, running_app, with_model
 
 _CONVERSATION, _COMPARISON = (
-    get_args(one.model_fields["format"].annotation) for one in (ConversationTrail, ComparisonTrail)
+    get_args(trail.model_fields["format"].annotation) for trail in (ConversationTrail, ComparisonTrail)
 )
 
 
 def hostile_corpus(seed: int, questions: int) -> Counts:
-    """Ask so many questions, each with a hostile text in it; nothing may ask the host they point at."""
+    """Ask questions with hostile texts in them; nothing may contact the host they point at."""
     counts, drawn = Counts("hostile papers and model"), random.Random(seed)
     with tempfile.TemporaryDirectory() as name, Listener() as listener:
         folder = Path(name)

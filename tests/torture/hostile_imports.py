@@ -28,14 +28,14 @@ MOST_SECONDS, MOST_MIB = 5.0, 250.0
 
 
 def hostile_imports(seed: int, files: int, home: Path | None = None, *, screens: bool = True) -> Counts:
-    """Import so many files; each is taken in, drawn and exported, or refused in words of ours."""
+    """Import hostile files; each is accepted, drawn and exported, or refused with a message of ours."""
     counts = Counts("hostile imports")
     with tempfile.TemporaryDirectory() as folder:
         database = f"sqlite:///{Path(folder, 'conversations.sqlite')}"
         settings = {"PAPER_TRAIL_CONVERSATIONS": database, "PAPER_TRAIL_DOCUMENTS_PER_TEN_MINUTES": "0"}
         os.environ.update(settings, PAPER_TRAIL_HOME=str(home or build_demo_home(Path(folder))))
         library = open_library()
-        # What is as it was written is taken in; what is loaded for the first file is not counted for it.
+        # Unchanged files are accepted; modules loaded for the first file do not count against it.
         for kind in KINDS:
             first = _Trial(Counts("unchanged files"), library, screens=screens)
             first.take_in(HostileFile(kind, "unchanged", json.dumps(whole(kind)).encode()))
@@ -82,13 +82,18 @@ class _Trial:
             yield found
 
     def look_for_libraries(self, file: HostileFile, trail: Conversation | Comparison) -> None:
-        if any(one.paper.id.startswith(LIBRARY) for one in _evidence(trail)):
+        if any(paper.paper.id.startswith(LIBRARY) for paper in _evidence(trail)):
             self.counts.note("foreign", f"{file.family}: a paper of another's library was taken in")
 
     def draw_pages(self, trail: Conversation | Comparison) -> None:
         for labelled in _evidence(trail):
             path = self.library.pdf_path(labelled.paper.pdf_sha256)
-            boxes = [box for one in labelled.passages for sentence in one.sentences for box in sentence.boxes]
+            boxes = [
+                box
+                for passage in labelled.passages
+                for sentence in passage.sentences
+                for box in sentence.boxes
+            ]
             for page in sorted({box.page for box in boxes})[:2] if path else ():
                 _draw(path, page, boxes)
 
@@ -131,8 +136,8 @@ def _draw(path: Path | None, page: int, boxes: list[Box]) -> None:
 
 def _export(trail: Conversation | Comparison) -> None:
     formats = CONVERSATION_FORMATS if isinstance(trail, Conversation) else COMPARISON_FORMATS
-    for one in formats:
-        one.write(trail)  # type: ignore[arg-type]
+    for export in formats:
+        export.write(trail)  # type: ignore[arg-type]
 
 
 def _peak_mib() -> float:

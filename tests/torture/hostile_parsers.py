@@ -17,7 +17,7 @@ _SECRET = "hostile-parsers-secret"
 
 
 def hostile_parsers(seed: int, attempts: int) -> Counts:
-    """Have confined processes try so many times to read, reach or change what they may not."""
+    """Have confined processes try to read, reach or change what they may not."""
     counts, drawn = Counts("hostile parsers"), random.Random(seed)
     if not offered_confinement():
         return counts

@@ -61,7 +61,7 @@ class _Killed:
     app: RunningApp
     counts: Counts
     over: threading.Event = field(default_factory=threading.Event)
-    programs: list[_Program] = field(default_factory=lambda: [_Program(one) for one in range(PROGRAMS)])
+    programs: list[_Program] = field(default_factory=lambda: [_Program(number) for number in range(PROGRAMS)])
 
     def kill_once(self, drawn: random.Random) -> None:
         question = f"{SUBJECTS[0]} (visit {self.counts.tried})"

@@ -20,7 +20,7 @@ from tests.torture.counts import Counts
 
 PAPERS = 24
 SECONDS_PER_PASSAGE = 0.02
-# A home is built to its end after so many kills, and the next begins with the papers as they are then.
+# Kills before a build is left to finish; the next build begins with the papers as they are then.
 KILLS_A_BUILD = 5
 # Of one whole build, with its commit: moments are drawn up to it.
 LONGEST_WAIT = 3.0
@@ -73,7 +73,7 @@ class Site:
         return self.counts
 
     def whole(self, papers: Path, generation: int) -> Rows:
-        """Return what an undisturbed build makes of papers."""
+        """Return the rows of an undisturbed build of papers."""
         reference = self.folder / f"whole-{generation}"
         build(reference, papers, self.folder / "whole.log")
         return self.contents(str(reference))

@@ -112,8 +112,8 @@ class _Comparing:
             self.counts.note("lost", "it is not finished")
         elif (found.answer.text, len(found.calls)) != (wanted.answer.text, len(wanted.calls)):
             self.counts.note("corrupted", f"{len(found.calls)} calls for {len(wanted.calls)}")
-        # What was under way at a kill is lost with it, and asked again: at most a question for each paper.
-        # The model may see fewer at once, where one has its reply and has not stored it yet.
+        # Requests under way at a kill are lost and made again: at most one for each paper. The model may see
+        # fewer at once, where a call has its reply and has not stored it yet.
         most = len(whole.model.requests) + self.killed * len(PAPERS)
         if (asked := len(self.model.requests)) > most:
             self.counts.note("doubled", f"{asked} replies were paid for, {most} at most are explained")

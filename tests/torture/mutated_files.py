@@ -32,7 +32,7 @@ CSL = '[{"id": "bats", "type": "article", "title": "On Bats", "issued": {"date-p
 
 
 def mutated_files(seed: int, files: int, turns: Sequence[Turn] = ()) -> Counts:
-    """Have so many files read that were mutated; each has to be read, or refused in words of ours."""
+    """Read mutated files; each has to be read, or refused with a message of ours."""
     counts, drawn = Counts("mutated files"), random.Random(seed)
     with tempfile.TemporaryDirectory() as folder:
         originals = _originals(Path(folder, "whole"), turns)

@@ -21,13 +21,13 @@ from tests.torture.counts import Counts
 from tests.torture.running_app import RunningApp, running_app
 
 PAGES = ("ask", "ask", "collection", "paper", "compare", "reading", "about", "")
-# Of all looks so many are left before the page can be there.
+# The share of visits that end before the page can have loaded.
 LEAVES, LONGEST_STAY = 0.3, 0.3
 LONGEST_THOUGHT = 0.5
 
 
 def reload_storm(seed: int, visitors: int, seconds: float, home: Path | None = None) -> Counts:
-    """Have so many visitors at the app of a home, by default the demonstration's, for so long."""
+    """Send visitors to the app of a home, by default the demonstration's, for `seconds` seconds."""
     counts = Counts("visitors in a reload storm")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -65,7 +65,9 @@ class _Storm:
     async def rage(self, drawn: random.Random, seconds: float) -> None:
         end = time.monotonic() + seconds
         own = [random.Random(drawn.random()) for _ in self.visitors]
-        visits = (self.visit(one, choosing, end) for one, choosing in zip(self.visitors, own, strict=True))
+        visits = (
+            self.visit(visitor, choosing, end) for visitor, choosing in zip(self.visitors, own, strict=True)
+        )
         await asyncio.gather(*visits)
 
     async def visit(self, visitor: _Visitor, drawn: random.Random, end: float) -> None:
@@ -80,7 +82,7 @@ class _Storm:
             await asyncio.sleep(drawn.uniform(0.0, LONGEST_THOUGHT))
 
     async def look(self, visitor: _Visitor, page: str, stay: float | None) -> None:
-        """Look at a page, all of it or for so many seconds; what comes may hold no title of another."""
+        """Look at a page, all of it or for `stay` seconds; it may hold no title of another visitor."""
         async with connected(self.app.address, f"{OWNER_COOKIE}={visitor.token}") as connection:
             looking = Asking(connection, self.app.address, page)
             try:
@@ -94,7 +96,7 @@ class _Storm:
             self.counts.note("lost", f"{visitor.title} is not in the list of its owner")
 
     def compare(self, visitor: _Visitor, seen: bytes) -> None:
-        others = (one.title for one in self.visitors if one is not visitor)
+        others = (owner.title for owner in self.visitors if owner is not visitor)
         self.counts.look_for(others, seen.decode(errors="replace"), f"the pages of {visitor.title}")
 
 

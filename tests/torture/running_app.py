@@ -16,7 +16,7 @@ from tests.demo_home import PROJECT
 from tests.served_site import is_ready, until
 
 KEY = "torture-0123456789abcdef"
-# How a comparison stands that is not over.
+# States of a comparison that is not finished.
 PENDING = ("waiting", "running", "stopping")
 
 

@@ -19,7 +19,7 @@ ALIKE = 0.86
 MARGIN = 0.02
 # So many of the papers nearest to the description are described with what limits them.
 MOST_LIMITS = 3
-# What more of the papers share distinguishes none of them.
+# A thing shared by more of the papers distinguishes none of them.
 LARGEST_SHARE = 0.6
 # Groups are joined while they are more alike than two papers of the comparison mostly are: by so much of the
 # spread, and at least so alike.
@@ -28,7 +28,7 @@ FAINTLY_ALIKE = 0.35
 # A paragraph of more papers is not read.
 LARGEST_GROUP, LARGEST_GROUP_SHARE = 5, 0.2
 
-# What a paper does comes before what came of it, and where nothing says what it does, in its place.
+# The approach comes before the results, and results stand in for a missing approach.
 _DOES: tuple[ElementName, ...] = ("contributions", "methodology", "innovations")
 _CAME_OF_IT: tuple[ElementName, ...] = ("results", "conclusions")
 _ASKS: tuple[ElementName, ...] = ("research_questions",)
@@ -61,7 +61,7 @@ def _texts(paper: PaperProfile) -> tuple[str, ...]:
 
 
 class _Writing:
-    """What stands in the summary by now; whether a sentence may be put there as well."""
+    """The summary written so far, and the checks of further sentences."""
 
     def __init__(self, papers: Sequence[PaperProfile], encoder: Encoder) -> None:
         self.papers = papers
@@ -82,7 +82,7 @@ class _Writing:
         return ""
 
     def similarity(self, text: str) -> Callable[[str], float]:
-        """Return what gives how near in meaning another text comes to a text."""
+        """Return a function that scores the similarity of another text to `text`."""
         meant = self._encode(text)
         return lambda other: round(float(meant @ self._encode(other)), 6)
 
@@ -98,7 +98,7 @@ class _Writing:
 
 
 def _account(paper: PaperProfile, writing: _Writing, *, with_limits: bool) -> Iterator[str]:
-    """Yield what a paper does, what came of it, and what limits it where that is asked for."""
+    """Yield sentences on a paper's approach, its results and, on request, its limitations."""
     does = writing.take(_clearest_first(paper, writing), paper)
     found = writing.take(paper.stated(_CAME_OF_IT), paper)
     asks = "" if does else writing.take((*paper.stated(_ASKS), *paper.spare), paper)
@@ -109,7 +109,7 @@ def _account(paper: PaperProfile, writing: _Writing, *, with_limits: bool) -> It
 
 
 def _clearest_first(paper: PaperProfile, writing: _Writing) -> list[str]:
-    """Return what says what a paper does, first what names its authors or its title and is nearest to it."""
+    """Return sentences on the approach, those that name authors or title first."""
     subject, title = subject_of(paper.paper.authors), f"“{short_title(paper.title)}”"
     near = writing.similarity(paper.title)
     texts = sorted(

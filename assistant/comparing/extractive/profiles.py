@@ -1,4 +1,4 @@
-"""What is known of a paper when it stands beside others: its sentences by element, and what it is about."""
+"""Profiles of compared papers: their sentences by element, and their subjects."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from corpus.text import words
 # Of a full text, what stands first says what it is about.
 OPENING_SENTENCES = 30
 FEWEST_WORDS, MOST_WORDS = 5, 50
-# What stands for the elements of a paper that has none: the first sentences of its abstract.
+# Stand-ins for the elements of a paper that has none: the first sentences of its abstract.
 _INSTEAD: tuple[ElementName, ...] = ("contributions", "results", "conclusions")
 
 
@@ -41,12 +41,12 @@ class PaperProfile:
         return " ".join(self.paper.title.split())
 
     def stated(self, names: Sequence[ElementName]) -> tuple[str, ...]:
-        """Return what may be written of some elements, in their order, each sentence once."""
+        """Return the sentences for the named elements, in their order, each once."""
         return tuple(dict.fromkeys(text for name in names for text in self.sentences.get(name, ())))
 
 
 def read_profile(source: SourceText, elements: KeyElements | None) -> PaperProfile:
-    """Return what can be written of a paper: its elements, or without any, of how its text begins."""
+    """Build the profile of a paper from its elements, or from how its text begins if it has none."""
     paper = source.paper.paper
     places = tuple(
         passage.sentence_text(index)
@@ -74,7 +74,7 @@ def _of_elements(elements: KeyElements) -> dict[ElementName, tuple[str, ...]]:
 
 
 def _opening(source: SourceText) -> tuple[str, ...]:
-    """Return what can be written of the abstract, or of how the text begins: first what the authors do."""
+    """Return citable sentences of the abstract or the beginning, the authors' own statements first."""
     paper = source.paper.paper
     sentences = list(islice(read_sentences(source.paper), OPENING_SENTENCES))
     first = [one for one in sentences if one.role == "abstract"] or sentences[:8]

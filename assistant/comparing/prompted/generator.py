@@ -55,17 +55,17 @@ from assistant.prompts import (
 from assistant.records import Call, Draft, ElementName, Message, Parameters, Step
 from corpus.text import storable
 
-# Voters are shown so many words of each key element, as many as there is room for.
+# The words of each key element shown to voters: the most that fit the context.
 WORDS_OF_AN_ELEMENT = (60, 30, 15, 0)
-# What models write for null.
+# Words that models write for null.
 _NOT_STATED = frozenset({"", "null", "none", "not stated", "not stated in the text", "n/a"})
 
-# What a model is sent for a step that goes on from a summary, "" at the beginning.
+# Renders the prompt of a step that extends a summary, "" at the beginning.
 SummaryMessages = Callable[[ComparisonStep, str, SummaryForm], tuple[Message, ...]]
 
 
 def incremental_messages(step: ComparisonStep, summary: str, returned: SummaryForm) -> tuple[Message, ...]:
-    """Return what asks for a summary to be continued to the new papers of a step."""
+    """Render the prompt that extends a summary to the new papers of a step."""
     return load_prompt("compare").render(
         words=str(summary_words(len(step.labels))),
         description=material.render_description(step),
@@ -122,7 +122,7 @@ class PromptedComparer:
 
     @cached_property
     def elements_version(self) -> str:
-        """What elements depend on besides the text: the prompt, the form, and how much is read."""
+        """A hash of what elements depend on besides the text: prompt, schema and context."""
         prompt = self._elements_prompt
         parts = [
             prompt.system,
@@ -135,12 +135,12 @@ class PromptedComparer:
     def budget(
         self, sources: Sequence[SourceText], missing: Collection[int], options: ComparisonOptions
     ) -> Budget:
-        """Return what a comparison takes at most; its tokens are estimated from above."""
+        """Return the upper bound of calls and tokens; tokens are estimated from above."""
         read = [self._element_messages(source)[1] for source in sources if source.label in missing]
         return budget_of(read, sources, options, self._written, self._price)
 
     def extract_key_elements(self, source: SourceText, task: Task) -> Mapping[ElementName, str]:
-        """Return what a text states to each question; raises BadReplyError and ModelError."""
+        """Extract the text's answer to each question; raises BadReplyError and ModelError."""
         left_out, messages = self._element_messages(source)
         asked = _Asked("elements", messages, self._for_elements, left_out)
         reply = self._reply(asked, ElementsReply, task)
@@ -180,7 +180,7 @@ class PromptedComparer:
         return Vote(number, candidates[reply["choice"] - 1].number, reply["analysis"])
 
     def _asked_vote(self, step: ComparisonStep, candidates: Sequence[Candidate]) -> "_Asked":
-        """Return what is sent for a vote, with as much of each key element as there is room for."""
+        """Build the prompt for a vote, with key elements cut to fit the context."""
         parameters = self._limited(vote_tokens(), self._warm)
         room = self._context - parameters.max_tokens
         for words in WORDS_OF_AN_ELEMENT:
@@ -204,7 +204,7 @@ class PromptedComparer:
         return max(self._given.temperature, SAMPLING_TEMPERATURE)
 
     def _written(self, tokens: int) -> int:
-        """Return how many tokens a reply of `tokens` may take; a model that thinks first takes its usual."""
+        """Return the token limit for a reply of `tokens`; a model that thinks first gets its usual limit."""
         usual = max(self._given.max_tokens, self._usual.max_tokens)
         return min(max(tokens, usual if usual > Parameters().max_tokens else 0), self._context // 2)
 
@@ -285,7 +285,7 @@ def form_asked_for(calls: Iterable[Call]) -> SummaryForm:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What a model is asked, and for which step; `left_out` are passages for which there was no room."""
+    """A prompt for one step; `left_out` are passages for which there was no room."""
 
     step: Step
     messages: tuple[Message, ...]

@@ -1,4 +1,4 @@
-"""What stands in the prompts of a comparison: texts, key elements, summaries and candidates, as data."""
+"""The data in the prompts of a comparison: texts, key elements, summaries and candidates."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -115,7 +115,7 @@ def _reference(source: SourceText) -> str:
 
 
 def render_new(step: ComparisonStep) -> str:
-    """Return what is known of the new papers: their key elements, or without any their texts."""
+    """Render the key elements of the new papers, or their texts if there are none."""
     return "\n\n".join(_render_new(step, label) for label in step.new)
 
 
@@ -130,7 +130,7 @@ def _render_new(step: ComparisonStep, label: int) -> str:
 
 
 def render_known(step: ComparisonStep, words: int) -> str:
-    """Return the key elements of the papers so far, of each element at most so many words."""
+    """Render the key elements of the papers so far, each cut to `words` words."""
     known = [(label, step.elements[label]) for label in step.labels if label in step.elements]
     lines = [f"[{label}] {line}" for label, elements in known for line in _stated(elements, words=words)]
     return _between("key elements", "\n".join(lines)) if words and lines else "(nothing but their titles)"
@@ -164,7 +164,7 @@ def same_material(sent: Sequence[Message], messages: Sequence[Message]) -> bool:
 
 
 def _material(messages: Sequence[Message]) -> dict[str, str]:
-    """Return what stands between marks, by their names."""
+    """Return the marked sections of a prompt, by name."""
     found: dict[str, str] = {}
     for message in messages:
         rest = message.content

@@ -21,7 +21,7 @@ from corpus.sentences import sentence_spans
 LONGEST_ELEMENT = 450
 LONGEST_ANALYSIS = 1200
 LONGEST_SENTENCE = 300
-# What a summary may have in sentences beyond one for each reference, and a sentence in labels.
+# The most sentences beyond one for each reference, and the most labels of a sentence.
 SPARE_SENTENCES, MOST_LABELS = 4, 5
 # Tokens of what stands in every prompt of a kind beside summaries: instructions, description, elements.
 _COMPARE_PROMPT, _VOTE_PROMPT = 2400, 1800
@@ -37,7 +37,7 @@ class _Reply(BaseModel):
 
 
 def _shortened_to(longest: int) -> BeforeValidator:
-    """Return what shortens a text at the end of a sentence, or of a word, rather than have it discarded."""
+    """Return a validator that cuts a long text at the end of a sentence or word instead of rejecting it."""
 
     def shortened(text: object) -> object:
         if not isinstance(text, str) or len(text) <= longest:
@@ -61,7 +61,7 @@ ElementsReply = _elements_reply()
 
 @cache
 def summary_reply(references: int) -> type[BaseModel]:
-    """Return the form of a summary of so many references: sentences, each with labels of theirs."""
+    """Return the schema of a summary of `references` papers: sentences with their labels."""
     labels = Literal[tuple(range(1, references + 1))]  # type: ignore[valid-type]
     sentence = create_model(
         "Sentence",
@@ -82,7 +82,7 @@ def summary_reply(references: int) -> type[BaseModel]:
 
 @cache
 def vote_reply(candidates: int) -> type[BaseModel]:
-    """Return the form of a vote on so many candidates: an analysis, and the number of the best."""
+    """Return the schema of a vote on `candidates` candidates: an analysis, and the number of the best."""
     numbers = Literal[tuple(range(1, candidates + 1))]  # type: ignore[valid-type]
     return create_model(
         "Vote",
@@ -96,22 +96,22 @@ def vote_reply(candidates: int) -> type[BaseModel]:
 
 
 def summary_words(papers: int) -> int:
-    """Return how many words a summary of so many papers may have."""
+    """Return the word limit of a summary of `papers` papers."""
     return _FIRST_WORDS + _WORDS_PER_PAPER * papers
 
 
 def summary_tokens(papers: int) -> int:
-    """Return how many tokens a summary may have before it is cut: twice what is asked for."""
+    """Return the token limit of a summary: twice its word limit."""
     return int(2 * _TOKENS_PER_WORD * summary_words(papers))
 
 
 def sentences_tokens(papers: int) -> int:
-    """Return how many tokens the longest summary in sentences has, whatever the tokenizer."""
+    """Return an upper bound of the tokens in the longest summary in sentences, whatever the tokenizer."""
     return (papers + SPARE_SENTENCES) * (LONGEST_SENTENCE + 8 * MOST_LABELS + 40)
 
 
 def elements_tokens() -> int:
-    """Return how many tokens the longest reply of its form has, whatever the tokenizer."""
+    """Return an upper bound of the tokens in the longest elements reply, whatever the tokenizer."""
     return len(ELEMENT_NAMES) * (LONGEST_ELEMENT + 30)
 
 
@@ -126,9 +126,9 @@ def budget_of(
     written: Callable[[int], int],
     price: Price,
 ) -> Budget:
-    """Return what a comparison takes: `read` are the prompts of the elements still to be extracted.
+    """Return the budget of a comparison; `read` are the prompts of elements still to be extracted.
 
-    `written` returns how many tokens the model takes to write a reply of so many.
+    `written` returns the token limit for a reply of a given length.
     """
     papers = len(sources) - 1
     prompt = sum(estimate_tokens(message.content) for messages in read for message in messages)

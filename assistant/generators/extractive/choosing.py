@@ -1,4 +1,4 @@
-"""How many sentences of which papers make an answer."""
+"""Selection of the sentences of an answer."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from assistant.records import RequestKind
 
 
 def limits_of(kind: RequestKind) -> KindLimits:
-    """Return how sure and how many the sentences of a kind of answer have to be."""
+    """Return the thresholds for sentences of answers of a kind."""
     return getattr(thresholds().extractive, kind)  # type: ignore[no-any-return]
 
 

@@ -1,4 +1,4 @@
-"""How much a sentence looks like the definition of what is asked for."""
+"""A score of how much a sentence looks like the definition asked for."""
 
 import re
 
@@ -23,7 +23,7 @@ _INTRODUCES = re.compile(
 )
 _NAMED = frozenset("called named dubbed termed coined".split())
 _OF_ANOTHER = re.compile(r"\b(?:for|of|in|on|with|from|by|to|than|using)\b", re.IGNORECASE)
-# What a thing is stands behind its name: "BM25, a", "the BM25 model that".
+# The beginning of a definition after a name: "BM25, a", "the BM25 model that".
 _GOES_ON = re.compile(
     r"\W*[,:(—–]|(?:\w+\s+){0,2}(?:which|that|an?|as|for|to|by|is|are)\b|(?:\w+\s+){0,2}\w*ing\b",
     re.IGNORECASE,
@@ -31,7 +31,7 @@ _GOES_ON = re.compile(
 
 
 def defines(candidate: Candidate, asked: Asked) -> float:
-    """Return how much a sentence looks like the definition asked for, 0..1.
+    """Score how much a sentence looks like the definition asked for, 0..1.
 
     It opens with the subject and a verb ("BM25 ranks ..."), or introduces it ("We propose BM25, a ..."), and
     the more so where papers define: in the abstract and the introduction, most in their first sentences.

@@ -1,4 +1,4 @@
-"""What tells, as numbers, whether a sentence belongs to the answer of a question."""
+"""Features of whether a sentence belongs to the answer to a question."""
 
 import math
 import re
@@ -40,7 +40,7 @@ ROLES = (
     *("introduction", "conclusion", "related", "method", "experiments", "limitations", "future"),
     *("discussion", "advice"),
 )
-# What counts differently from kind to kind of question.
+# Features whose weights differ between kinds of questions.
 BY_KIND = (
     *("approach", "outcome", "challenge", "own", "rank", "first", "part", "is_part", "abstract", "place"),
     *(
@@ -88,7 +88,7 @@ class Asking:
 
     @property
     def parts_of_names(self) -> list[str]:
-        """What has to be said somewhere where the names of the question are, squashed."""
+        """The parts of the question's names, squashed, of which a text must mention one."""
         parts = (part for name in names_in(self.query) for part in parts_of_name(name))
         return [part for part in parts if len(part) >= SHORTEST_NAME]
 
@@ -113,12 +113,12 @@ def choice_features(asking: Asking, candidates: Sequence[Candidate], vectors: Ve
 
 
 def read_features(numbers: Sequence[float], candidates: Sequence[Candidate]) -> Features:
-    """Return what a network's number for each candidate tells."""
+    """Return the features made from the network's score of each candidate."""
     return network_features(numbers) | _by_paper("network", numbers, candidates)
 
 
 def answerable_features(features: Mapping[str, Sequence[float]], chances: Sequence[float]) -> Features:
-    """Return what tells whether any of some sentences answers: the best that any of them has.
+    """Return features of whether any sentence answers: the best value among the sentences.
 
     `chances` are those of the sentences to belong to the answer.
     """
@@ -212,7 +212,7 @@ def _says_known(text: str) -> bool:
 
 
 def _parts(asking: Asking, candidates: Sequence[Candidate]) -> Features:
-    """Return how surely each candidate tells the part of a paper that is asked for."""
+    """Return features of how surely each candidate states the part of a paper asked for."""
     part = asked_part(asking.query) or (ABOUT if asking.kind == "summary" else None)
     told: dict[tuple[int, int, int], float] = {}
     # Key elements take long to find: in all the sentences of every paper.
@@ -225,7 +225,7 @@ def _parts(asking: Asking, candidates: Sequence[Candidate]) -> Features:
 
 
 def _by_paper(name: str, values: Sequence[float], candidates: Sequence[Candidate]) -> Features:
-    """Return how far a candidate's paper is below the best at its best, and it below its paper's best."""
+    """Return the gaps of each candidate to its paper's best, and of that to the best of all papers."""
     held: dict[int, list[float]] = defaultdict(list)
     for value, one in zip(values, candidates, strict=True):
         held[one.paper.label].append(value)

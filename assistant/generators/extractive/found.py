@@ -1,4 +1,4 @@
-"""What was found for a question, sentence by sentence, and whether it may answer at all: the gate before."""
+"""The sentences found for a question, and the gate that decides whether they may answer."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -38,7 +38,7 @@ class FoundSentences:
 
     @property
     def parts(self) -> list[str]:
-        """What is asked, one thing after the other."""
+        """The parts of the question."""
         return asked_in_parts(self.asking.query)
 
 
@@ -88,15 +88,15 @@ def _asking_part(found: FoundSentences, part: str) -> Asking:
 
 
 def _answering(asking: Asking) -> Callable[[Candidate], bool]:
-    """Return what tells whether a sentence has what is needed: the number asked for, behind what is named.
+    """Return a test for sentences that hold the number asked for and belong to the named subject.
 
     A fact about something named stands in a passage that names it, or in a paper whose title does.
     """
     if asking.language:
-        return lambda _: True  # What is needed, and what is a name, is told in English alone.
+        return lambda _: True  # Needs and names are read in English only.
     asked, names = asking.asked, asking.names
 
-    def is_said(title: str, text: str) -> bool:
+    def mentions_name(title: str, text: str) -> bool:
         said = f"{title} {text}"
         return any(says_name(said, name) for name in names)
 
@@ -104,11 +104,11 @@ def _answering(asking: Asking) -> Callable[[Candidate], bool]:
         if not asked.may_be_answered_by(one.text):
             return False
         title = one.paper.paper.title
-        if names and asking.kind == "fact" and not is_said(title, one.passage.text):
+        if names and asking.kind == "fact" and not mentions_name(title, one.passage.text):
             return False
         if names and asked.needs in ("number", "share"):
             number = _NUMBER.search(one.text)
-            return is_said(title, one.text[: number.start() if number else None])
+            return mentions_name(title, one.text[: number.start() if number else None])
         return True
 
     return may_answer

@@ -95,14 +95,14 @@ class ExtractiveGenerator:
         return choose(ranked, limits_of(kind))
 
     def _tell_each(self, parts: Sequence[Ranked], limits: KindLimits) -> list[Candidate]:
-        """Return what answers each thing that is asked, in the order of asking, nothing twice."""
+        """Select sentences for each part of the question, in order, without duplicates."""
         few = limits.model_copy(update={"most": min(limits.most, MOST_OF_A_PART)})
         told = [one for part in parts for one in choose(part, few)]
         alike = thresholds().extractive.alike
         return [told[at] for at in distinct([one.text for one in told], self._encoder, alike)]
 
     def _told_part(self, rewrite: Rewrite, evidence: Evidence) -> list[Candidate] | None:
-        """Return what the one paper meant tells of the part that is asked for; None where more is asked."""
+        """Return sentences on the part asked for from the one paper meant; None where more is asked."""
         paper, query = meant_paper(rewrite.searched_for, evidence), rewrite.searched_for
         if rewrite.kind != "summary" or paper is None or perspective_of(query):
             return None
@@ -111,7 +111,7 @@ class ExtractiveGenerator:
         return None if not told and narrowed(part, paper) else told
 
     def _tell(self, paper: LabelledPaper, part: AskedPart) -> list[Candidate]:
-        """Return what a paper says of a part of it, the surest first."""
+        """Return a paper's sentences on a part of it, the surest first."""
         passages = {passage.number: passage for passage in paper.passages}
         return [
             Candidate(paper, passages[one.passage], one.sentence, one.text, stems(one.text))

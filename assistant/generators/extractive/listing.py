@@ -37,7 +37,7 @@ def list_papers(ranked: Ranked, limits: KindLimits) -> list[Candidate]:
 
 
 def list_papers_by(query: str, evidence: Evidence) -> list[Candidate]:
-    """Return what each paper does of those whom a query names by their whole names.
+    """Return one sentence from each paper whose author the query names in full.
 
     None where it names nobody, or asks for more than what they wrote.
     """
@@ -57,7 +57,7 @@ def _is_named(author: Author, asked: Sequence[str]) -> bool:
 
 
 def _line(ranked: Ranked, label: int) -> Candidate | None:
-    """Return what says why a paper is listed: the likeliest of its sentences that can be read alone."""
+    """Return the best sentence of a paper that can be read alone."""
     own = (at for at, item in enumerate(ranked.candidates) if item.paper.label == label)
     best = (ranked.candidates[at] for at in ranked.best_first(own))
     alone = next((one for one in best if len(readable(one)) == 1), None)

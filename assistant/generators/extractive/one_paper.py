@@ -1,4 +1,4 @@
-"""What one paper says of its problem, its approach, its data, its limits: chosen sentence by sentence."""
+"""Sentences of one paper on its problem, approach, data or limitations."""
 
 from assistant.generators.extractive.candidates import distinct
 from assistant.questions import AskedPart, meant_title, squashed, stems
@@ -44,7 +44,7 @@ def tell_part(paper: LabelledPaper, part: AskedPart, encoder: Encoder) -> list[C
 
 
 def not_stated(part: AskedPart, paper: LabelledPaper) -> str:
-    """Return what to say of a part that a paper does not tell, as far as it is known."""
+    """Describe the part that a paper does not state, as far as is known."""
     told = (
         "The paper" if paper.paper.full_text else "Its abstract, which is all that is indexed of the paper,"
     )

@@ -1,4 +1,4 @@
-"""Which sentences answer a question, as far as was learned from judged questions."""
+"""Ranking of the sentences that may answer, learned from judged questions."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -59,9 +59,9 @@ def compare(asking: Asking, sentences: Sequence[Candidate]) -> Compared:
 
 
 def rank(asking: Asking, sentences: Sequence[Candidate], most_read: int = MOST_READ) -> Ranked:
-    """Return the sentences that may answer, each with its chance; those far from it are left out.
+    """Return the sentences that may answer with their chances, `most_read` at most.
 
-    The network reads the likeliest, and so many alone are returned.
+    The network reads only the `most_read` likeliest.
     """
     compared = compare(asking, sentences)
     if not compared.candidates:
@@ -106,7 +106,7 @@ def _untrained(asking: Asking, compared: Compared) -> Ranked:
 
 
 def _read(asking: Asking, candidates: Sequence[Candidate]) -> Features:
-    """Return what the network makes of the candidates, nothing where there is none."""
+    """Return the network's features for the candidates, none without a network."""
     titles = [one.paper.paper.title for one in candidates]
     numbers = open_relevance().numbers(asking.query, [one.text for one in candidates], titles)
     return read_features(numbers, candidates) if numbers else {}

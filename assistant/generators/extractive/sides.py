@@ -29,7 +29,7 @@ def tell_sides(found: FoundSentences, sides: tuple[str, str]) -> list[Candidate]
 
 
 def _of_its_paper(side: str, found: FoundSentences) -> Iterator[Candidate]:
-    """Yield what the paper that a side is the name of says it does and finds."""
+    """Yield sentences on the approach and outcome of the paper that a side names."""
     own = _own_paper(side, found.asking.evidence.papers)
     for one in aspects_of(own, "approach", "outcome") if own else ():
         if not leans(one.text):
@@ -42,6 +42,6 @@ def _own_paper(side: str, papers: tuple[LabelledPaper, ...]) -> LabelledPaper | 
 
 
 def _readable(ranked: Ranked) -> Iterator[Candidate]:
-    """Yield what can be read, the likeliest first: what leans on the sentence before it, behind that."""
+    """Yield readable candidates, the likeliest first, with a dependent sentence after the one it needs."""
     for at in ranked.best_first(range(len(ranked.candidates))):
         yield from readable(ranked.candidates[at])

@@ -16,7 +16,7 @@ from assistant.records import AssistantError
 from corpus.settings import Settings
 
 MOST_THREADS = 8
-# What it needs beside its weights: the keys and values of the context, and what it computes with.
+# The memory beside the weights: the context's keys and values, and the buffers of the computation.
 _OVERHEAD_BYTES, _OVERHEAD_SHARE = 200 * 2**20, 0.15
 _MAGIC = b"GGUF"
 _CGROUP = Path("/sys/fs/cgroup")
@@ -106,7 +106,7 @@ def _sha256(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What running a file takes: bytes of memory, about, and threads."""
+    """The memory, in bytes, and threads that running a file takes."""
 
     memory: int
     threads: int
@@ -116,7 +116,7 @@ class Needs:
 
 
 def needs_of(file: Path) -> Needs:
-    """Return what running a file takes; raises ModelError where it is no GGUF file."""
+    """Return the memory and threads to run a file; raises ModelError where it is no GGUF file."""
     try:
         size = file.stat().st_size
         with file.open("rb") as opened:

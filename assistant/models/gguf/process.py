@@ -102,7 +102,7 @@ class LlamaModel:
         if self._process is None or self._process.is_alive:
             return error
         return ModelUnavailableError(
-            f"{self.label} has ended ({self._process.how_it_ended}). It is started again when it is asked."
+            f"{self.label} has ended ({self._process.exit_reason}). It is started again when it is asked."
         )
 
 
@@ -143,7 +143,7 @@ class _Process:
         return self._process.poll() is None
 
     @property
-    def how_it_ended(self) -> str:
+    def exit_reason(self) -> str:
         return f"exit code {self._process.poll()}"
 
     def _address(self, label: str) -> str:
@@ -165,7 +165,7 @@ class _Process:
             return line.decode().strip()
         self.end()
         raise ModelError(
-            f"{label} cannot be run: llama.cpp does not take its weights ({self.how_it_ended}). They may be "
+            f"{label} cannot be run: llama.cpp does not take its weights ({self.exit_reason}). They may be "
             "incomplete, or of a kind that it does not know. Fetch them again, or choose another model."
         )
 

@@ -1,4 +1,4 @@
-"""What Alembic runs to take the steps, in the transaction of whoever asks for them."""
+"""The Alembic environment, which runs migrations in the caller's transaction."""
 
 from alembic import context
 

@@ -1,1 +1,1 @@
-"""What a visitor sees, as frozen values, a concern in each file. No Streamlit."""
+"""The state of a visitor, as frozen values, one concern per file. No Streamlit."""

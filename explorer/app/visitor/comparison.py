@@ -1,4 +1,4 @@
-"""What one visitor compares: chosen, on its way, or read; a frozen value. No Streamlit."""
+"""A visitor's comparison: chosen, running, or open; a frozen value. No Streamlit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ class Order:
 
 @dataclass(frozen=True)
 class ChosenPapers:
-    """What is chosen before a comparison; `plan` is the last one, for the order that it was made for."""
+    """The choices before a comparison; `plan` is the last one, with the order it was made for."""
 
     papers: tuple[str, ...] = ()
     about: str = ""

@@ -22,7 +22,7 @@ class TakenOff:
 
 @dataclass(frozen=True, slots=True)
 class FollowUps:
-    """What could be asked after the turn that is number `count`."""
+    """The suggested questions after the turn number `count`."""
 
     turn: Turn
     count: int
@@ -59,7 +59,7 @@ class OpenConversation(StoredItem):
         return Conversation(self.conversation_id, self.title or self.named_after(), self.turns)
 
     def named_after(self, question: str = "") -> str:
-        """Return what a conversation without a title of its own is called: its first question."""
+        """Return the title of a conversation that was given none: its first question."""
         first = self.turns[0].question if self.turns else question or "Conversation"
         return " ".join(first.split())[:120]
 

@@ -6,7 +6,7 @@ from typing import Self
 
 @dataclass(frozen=True)
 class StoredItem:
-    """What a visitor has open.
+    """The conversation or comparison that a visitor has open.
 
     It `is_kept` in the store, `is_anothers` if it was begun in another browser, `is_imported` from a file.
     `visited` are the addresses that were followed in this visit, `missing_id` one that leads nowhere.

@@ -280,7 +280,7 @@ def _write(library: Library, visitor: Visitor) -> None:
         visitor.update(VisitorSession.edit, None)
 
     was_deleted = not _changed(library, visitor, write) and visitor.now.edited is None
-    # What was just written is not lost for it.
+    # The note was deleted in another tab: save the text as a new note.
     anew = replace(edited.record, id="", note=said, made="", changed="")
     if was_deleted and _keep(library, visitor, anew):
         visitor.update(VisitorSession.fail_to_keep, WRITTEN_ANEW)

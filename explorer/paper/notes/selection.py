@@ -39,7 +39,7 @@ def draw_selection_bar(on_marked: Callable[[Selected], None]) -> None:
 
 
 def parse_selected(reported: object) -> Selected | None:
-    """Return what the page reported, None for anything else: it is anybody's text."""
+    """Parse the page's report of a selection, None for anything else: its text is untrusted."""
     if not isinstance(reported, dict):
         return None
     quoted, section = reported.get("quoted"), reported.get("section")

@@ -1,4 +1,4 @@
-"""What a GROBID server answers, told apart: TEI, nothing found, busy, broken, refused."""
+"""Replies of a GROBID server, classified: TEI, nothing found, busy, broken, refused."""
 
 import re
 from typing import Literal

@@ -46,7 +46,7 @@ FIELDS = (
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long and how often a server is waited for; waits are in seconds.
+    """The patience with a server: waits in seconds, and numbers of attempts.
 
     `busy_attempts` is also the most requests for one PDF; `papers_lost` in a row end the asking.
     """
@@ -58,7 +58,7 @@ class Patience:
     papers_lost: int = 3
 
     def attempts(self, kind: Kind) -> int:
-        """Return how many requests for one PDF may go wrong in this way."""
+        """Return the number of requests for one PDF that may fail in this way."""
         # After a time-out the server works on, with one engine less for others.
         attempts: dict[Kind, int] = {
             "busy": self.busy_attempts,
@@ -164,7 +164,7 @@ class GrobidServer:
         return read_status(self.url, *answers)
 
     def known_status(self) -> GrobidStatus:
-        """Return what the server said of itself when it was first ready in this run."""
+        """Return the server's status when it was first ready in this run."""
         with self._asking:
             if not (self._status.ready or self._given_up.is_set()):
                 self._status = self.status()
@@ -172,7 +172,7 @@ class GrobidServer:
 
     @property
     def concurrency(self) -> int:
-        """How many PDFs the server is given at once."""
+        """The number of PDFs sent to the server at once."""
         pool = self.known_status().pool
         wanted = self._wanted or pool or USUAL_CONCURRENCY
         return min(wanted, pool or wanted)

@@ -1,4 +1,4 @@
-"""What a GROBID server says of itself; versions to 0.8 say little, from 0.9 on more."""
+"""The status that a GROBID server reports; versions to 0.8 report little, from 0.9 on more."""
 
 import json
 import re

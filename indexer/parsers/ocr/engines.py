@@ -1,4 +1,4 @@
-"""What reads words off a picture: rapidocr where it is installed, else Debian's tesseract, else nothing."""
+"""OCR engines: rapidocr where it is installed, else Debian's tesseract, else none."""
 
 import shutil
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class OcrWord:
 
 
 class OcrEngine(Protocol):
-    """What reads a picture whose text stands upright."""
+    """An OCR engine for pictures whose text is upright."""
 
     @property
     def name(self) -> str: ...

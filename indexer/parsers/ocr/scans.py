@@ -97,7 +97,7 @@ def _upright(picture: Image.Image, engine: OcrEngine, first: int) -> tuple[int, 
 
 
 def _turned(picture: Image.Image, turn: int) -> Image.Image:
-    """Return a picture turned counterclockwise by so many quarters."""
+    """Rotate a picture counterclockwise by `turn` quarters."""
     return picture.rotate(90 * turn, expand=True) if turn else picture
 
 
@@ -125,7 +125,7 @@ def _lines(words: Sequence[OcrWord]) -> Iterator[list[OcrWord]]:
 
 
 def _ink(picture: Image.Image) -> _Ink:
-    """Return which pixels of a grey picture are ink: darker than halfway from its darkest to its paper."""
+    """Return the mask of ink in a grey picture: darker than halfway from its darkest to its paper."""
     grey = np.asarray(picture)
     dark, paper = np.percentile(grey, (1, 50))
     return np.asarray(grey < (min(dark, paper - 40.0) + paper) / 2)
@@ -199,6 +199,6 @@ def _measured(words: Sequence[OcrWord], ink: _Ink, scale: float) -> _Line:
 
 
 def _weighted_median(values: Sequence[tuple[float, int]]) -> float:
-    """Return the median of values that stand for so many each, 0 for none."""
+    """Return the weighted median of (value, weight) pairs, 0 for none."""
     each = np.repeat([value for value, _ in values], [weight for _, weight in values])
     return float(np.median(each)) if each.size else 0.0

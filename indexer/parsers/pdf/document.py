@@ -37,7 +37,7 @@ from indexer.parsers.tables import table_paragraph
 PARSER = "pypdfium2"
 
 MOST_PAGES = 1_000
-"""The pages that are read of one file: the words of so many take about 600 MiB while they are sorted out."""
+"""The most pages read of one file: their words take about 600 MiB."""
 
 _UNBOUNDED_AUTHORS = 8  # lines below a title among which authors may stand where no abstract ends them
 

@@ -50,7 +50,7 @@ def fragments_of(words: Iterable[Word]) -> list[Fragment]:
 
 
 def _follow(words: Sequence[Word]) -> NDArray[np.bool_]:
-    """Return which words but the first follow the one before them on its line without a wide gap."""
+    """Flag the words after the first that follow the one before on its line without a wide gap."""
     columns = list(zip(*words, strict=True))[1:7]
     left, top, right, bottom, _, sizes = (np.array(column) for column in columns)
     size, height, gap = np.maximum(sizes[:-1], sizes[1:]), bottom - top, left[1:] - right[:-1]
@@ -120,7 +120,7 @@ def without_artifacts(pages: list[list[Fragment]], sizes: Sequence[PdfPage]) -> 
 
 
 def _edge_key(fragment: Fragment, page: PdfPage) -> tuple[str, int]:
-    """Return what running heads repeat from page to page, and the height; no text for what is no head."""
+    """Return the text that running heads repeat, and its height; no text for other fragments."""
     text, height = _text(fragment).lower(), round(fragment.baseline / 12)
     if any(map(str.isalpha, text)):
         # Facing pages print the number on the outer side: before the running title or after it.

@@ -74,7 +74,7 @@ def find_title(lines: Sequence[Line], title: str) -> range:
 
 
 def title_lines(lines: Sequence[Line], style: Style) -> range:
-    """Return which lines are the title: those in the largest type before the abstract; may be empty."""
+    """Return the range of title lines: the largest type before the abstract; may be empty."""
     end = next((i for i, line in enumerate(lines) if is_abstract_heading(line)), 0) or len(lines)
     first = [
         index

@@ -1,4 +1,4 @@
-"""Which lines of a PDF are section headings, and where they stand in the tree of sections."""
+"""Section headings among the lines of a PDF, and their places in the tree of sections."""
 
 import re
 from collections.abc import Sequence
@@ -55,7 +55,7 @@ def _is_number(match: re.Match[str]) -> bool:
 
 
 def number_depth(number: str) -> int:
-    """Return how deep a number lies: "2" and "A" 1, "2.1" 2."""
+    """Return the depth of a section number: "2" and "A" 1, "2.1" 2."""
     return number.count(".") + 1
 
 

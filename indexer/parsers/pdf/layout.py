@@ -123,7 +123,7 @@ def _starts(fragments: list[Fragment], page: PdfPage) -> dict[int, int]:
 
 
 def _most_crossings(counts: dict[int, int], point: int) -> int:
-    """Return how many lines may run across the edge of a column: pages are often partly in one column."""
+    """Return the most lines that may cross the edge of a column: pages are often partly in one column."""
     near = _near(counts, point)
     return 3 * near if near >= 5 else near
 

@@ -50,7 +50,7 @@ class Vocabulary:
         self._counts = Counter(map(str.lower, _LETTERS.findall(" ".join(whole))))
 
     def joint(self, before: str, after: str) -> str:
-        """Return what stands between the halves of a word cut at a line end: nothing or a hyphen."""
+        """Return the joint of a word cut at a line end: nothing or a hyphen."""
         left = re.search(r"(?<![^\W_])(?<![^\W_]-)[^\W_]++(?:-[^\W_]++)*+$", before)
         right = re.match(r"[^\W\d_]+(?:-[^\W\d_]+)*", after)
         if left is None or right is None:
@@ -81,7 +81,7 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How the running text of a document is set: font, its height, and distance of the lines, in points.
+    """The style of running text: font, its height, and line distance, in points.
 
     `font` is empty when no font prevails.
     """

@@ -50,7 +50,7 @@ def _entry_starts(lines: Sequence[Line]) -> list[bool]:
 
 
 def _hanging(lines: Sequence[Line]) -> list[bool]:
-    """Return which lines stand out to the left of the lines under them; [] without such a pattern."""
+    """Flag the lines that stand out to the left of those under them; [] without such a pattern."""
     edges = {}
     for column in {line.column for line in lines}:
         lefts = Counter(round(line.left) for line in lines if line.column == column)

@@ -1,4 +1,4 @@
-"""Which lines of a PDF are no running text: captions, footnotes, the insides of tables and figures."""
+"""Lines of a PDF that are no running text: captions, footnotes, the insides of tables and figures."""
 
 import re
 from collections.abc import Iterator, Sequence

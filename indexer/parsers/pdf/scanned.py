@@ -118,7 +118,7 @@ def _letters(page: PdfPage) -> int:
 
 
 def _notes(scans: Mapping[int, Scan], engine: str) -> tuple[str, ...]:
-    """Return what the build report should say of pages that were read from their pictures."""
+    """Return the build report's remarks on pages read by OCR."""
     if not scans:
         return ()
     least = min(scans.values(), key=lambda scan: scan.confidence)

@@ -57,7 +57,7 @@ class _Extent:
         return self.left < other.right and other.left < self.right
 
     def below(self, other: "_Extent") -> float:
-        """Return how far this stands below another."""
+        """Return the vertical distance to another box above this one."""
         return self.top - other.bottom
 
 
@@ -308,7 +308,7 @@ def _stand_apart(parts: Sequence[tuple[float, float]], rows: Sequence[Sequence[W
 
 
 def _covered(spans: Sequence[tuple[float, float]], outliers: int) -> Iterator[tuple[float, float]]:
-    """Yield the intervals that more than so many spans cover, from left to right."""
+    """Yield the intervals that more than `outliers` spans cover, from left to right."""
     edges = sorted([(left, 1) for left, _ in spans] + [(right, -1) for _, right in spans])
     depth, begin = 0, 0.0
     for at, step in edges:
@@ -329,7 +329,7 @@ def _cells(chunks: Sequence[_Chunk], columns: Sequence[tuple[float, float]]) -> 
 
 
 def _overlap(chunk: _Chunk, column: tuple[float, float]) -> float:
-    """Return how far a chunk lies over a column, in points; below 0 how far it is away."""
+    """Return the overlap of a chunk with a column, in points; negative for their distance."""
     return min(chunk.right, column[1]) - max(chunk.left, column[0])
 
 

@@ -28,7 +28,7 @@ from indexer.parsers.tei.text import (
     text_of,
 )
 
-# What a wrapper of the back matter is called where its divisions have no heading of their own.
+# Names for wrappers in the back matter whose divisions have no heading of their own.
 _BACK_TITLES = {
     "acknowledgement": "Acknowledgements",
     "funding": "Funding",
@@ -329,7 +329,7 @@ def _home_floats(drafts: Sequence[_Draft], floats: Iterable[FloatOrNote]) -> lis
 
 
 class _Repeats:
-    """Which paragraphs have been seen, and how many came again."""
+    """The paragraphs seen so far, and the number of repeats."""
 
     def __init__(self) -> None:
         self.count = 0

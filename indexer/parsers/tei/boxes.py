@@ -49,7 +49,7 @@ def drop_bad_boxes(root: Element) -> int:
 
 
 def count_pages(root: Element) -> int:
-    """Return how many pages the facsimile shows; 0 where GROBID was not asked for one."""
+    """Count the pages in the facsimile; 0 where GROBID was not asked for one."""
     return len(_pages(root))
 
 

@@ -1,4 +1,4 @@
-"""Which entries of the bibliography the references in the text mean."""
+"""Links from the references in the text to entries of the bibliography."""
 
 import re
 from collections import Counter
@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from indexer.parsers.tei.boxes import Element
 
-# What links leave on a <ref>, for `entries_of`.
+# The attribute that links leave on a <ref>, for `entries_of`.
 _ENTRIES = "entries"
 _XML_ID = "{http://www.w3.org/XML/1998/namespace}id"
 _DASH = re.compile(r"\s*[-–—]\s*")

@@ -1,4 +1,4 @@
-"""What GROBID read in a PDF that no reader of its pages sees: taken out of the document again."""
+"""Removal of text that GROBID read in a PDF but no reader of its pages sees."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

@@ -114,7 +114,7 @@ class _Front:
 
 
 def _known(blocks: list["Block | _Front"], title: str, writer: str, keywords: str) -> Document:
-    """Return what styles say of the paper, and where they say nothing, the file's properties."""
+    """Build a document from the styled paragraphs, or else from the file's properties."""
     front = [block for block in blocks if isinstance(block, _Front)]
     titles = [block.text for block in front if block.style == "title"]
     names = [block.text for block in front if block.style == "author"]

@@ -116,7 +116,7 @@ class _Style:
 
 @dataclass(slots=True)
 class Look:
-    """How a Word file sets its text, of the roots of its parts: document, styles, settings and theme."""
+    """The style of text in a Word file, from the roots of its parts."""
 
     document: Any
     styles: Any
@@ -223,7 +223,7 @@ class Look:
         return {**found, **own}
 
     def _paragraph(self, run: Any) -> tuple[_Properties, _Shade, bool]:
-        """Return what a run's paragraph gives it: properties, fill, and whether it is off the page."""
+        """Return the properties and fill a run inherits, and whether its paragraph is off the page."""
         paragraph = next(run.iterancestors(f"{W}p"), run)
         if (known := self._paragraphs.get(paragraph)) is not None:
             return known
@@ -309,7 +309,7 @@ class Look:
 
     def _fill_of_table(self, table: Any) -> _Shade:
         fills = [self._shade(table.find(f"{W}tblPr/{W}shd"))]
-        # Which rows and columns a style fills depends on more than is looked at here.
+        # The rows and columns that a style fills depend on more than is checked here.
         shades = [
             shade for style in self._chain(_style_of_table(table)) for shade in style.element.iter(f"{W}shd")
         ]
@@ -389,7 +389,7 @@ class Look:
         return colour
 
     def _mapped(self, name: str) -> str:
-        """Return what a theme calls a colour that documents call by its use."""
+        """Return the theme's name of a colour that documents name by its use."""
         if name in _SCHEME:
             short, usual = _SCHEME[name]
             mapping = self.settings.find(f"{W}clrSchemeMapping")
@@ -463,7 +463,7 @@ def _value(element: Any, name: str) -> str:
 
 
 def _number(element: Any, name: str, default: float, *, per_point: float = 20.0) -> float:
-    """Return a number, or a length with a unit in so many parts of a point."""
+    """Return a number, or a length with a unit, at `per_point` parts of a point."""
     text = "" if element is None else _value(element, name)
     if (match := _LENGTH.fullmatch(text)) and match[2]:
         return float(match[1]) * _POINTS[match[2]] * per_point

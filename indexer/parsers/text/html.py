@@ -73,7 +73,7 @@ def _text_of(block: Block) -> str:
 
 
 def _known(page: etree._Element, remarks: Sequence[str]) -> Document:
-    """Return what a page says of itself in the way that scholarly search engines read."""
+    """Build a document from a page's meta tags, as scholarly search engines read them."""
     told: dict[str, list[str]] = {}
     for meta in page.iter("meta"):
         name = (meta.get("name") or meta.get("property") or "").lower()

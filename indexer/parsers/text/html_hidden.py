@@ -63,7 +63,7 @@ _Paint = tuple[Colour, float] | None
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What an element hands on to what stands in it; `background` is None where it is not known."""
+    """The style that an element passes on to its content; `background` is None if unknown."""
 
     colour: _Paint = (BLACK, 1.0)
     background: Colour | None = WHITE
@@ -147,7 +147,7 @@ def _take_out(element: etree._Element) -> int:
 
 
 def _state(element: etree._Element, styles: Declarations, outer: _State) -> _State:
-    """Return what holds for the text of an element."""
+    """Return the style state for the text of an element."""
     if not styles and not element.attrib and element.tag != "mark":
         return outer
     size = _font_size(styles.get("font-size", ""), outer.size)

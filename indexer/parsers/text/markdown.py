@@ -83,7 +83,7 @@ class _PlainLoader(yaml.BaseLoader):
 
 
 def _front_matter(source: str) -> tuple[Mapping[str, object], tuple[str, ...]]:
-    """Return what YAML says before the text, every value as it is written, and a remark if it is broken."""
+    """Parse YAML front matter with values as text, and return a remark if it is broken."""
     try:
         if len(source) > _LARGEST_FRONT_MATTER:
             raise yaml.YAMLError("too long")
@@ -129,7 +129,7 @@ def _people(item: object, *, alone: bool) -> list[Author]:
 
 
 def _blocks(tokens: Sequence[Token]) -> Iterator[Block]:
-    """Yield what the tokens say, which come flat: an opening one, one with the text, a closing one."""
+    """Yield the blocks of flat tokens: an opening token, one with the text, a closing one."""
     cells: list[str] | None = None
     rows: list[str] = []
     opened = ""

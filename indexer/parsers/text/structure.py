@@ -57,7 +57,7 @@ Block = WrittenHeading | Prose | Rows
 
 @dataclass(slots=True)
 class _Draft:
-    """What has been sorted out of the blocks so far."""
+    """The parts of a document sorted out of its blocks so far."""
 
     abstract: list[Paragraph] = field(default_factory=list)
     keywords: list[str] = field(default_factory=list)

@@ -162,7 +162,7 @@ class StyleSheets:
         return True
 
     def _declared(self, body: str) -> Iterator[tuple[str, str, bool]]:
-        """Yield what a style sets, short forms as what they stand for."""
+        """Yield a style's declarations, with short forms expanded."""
         for name, value, is_important in _declarations(body):
             if not self.is_understood(name, value):
                 continue
@@ -177,7 +177,7 @@ class StyleSheets:
             raise ParseError("the page's style sheets are too long to be read")
 
     def _parts_of(self, element: etree._Element) -> tuple[str, ...]:
-        """Return what selectors may name of an element."""
+        """Return the parts of an element that selectors may name."""
         tag, name, classes = self._names_of(element)
         return tag, *([f"#{name}"] if name else []), *(f".{one}" for one in classes)
 

@@ -1,4 +1,4 @@
-"""What stands nowhere in what is cited keeps a claim below the bar of support."""
+"""Numbers and names that the cited text lacks keep a claim below the bar of support."""
 
 import pytest
 

@@ -5,7 +5,7 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from assistant.checking.citations import resolve_citation
 from assistant.checking.overlap import best_sentence, likeness, overlap_word, score_attribution
-from assistant.wording import score_said
+from assistant.wording import describe_score
 from corpus.text import words
 from explorer.components.score_bar import format_score
 from tests.assistant.checking.test_citations import make_paper
@@ -91,5 +91,5 @@ def test_overlap_is_taken_over_the_whole_passage_not_over_one_sentence():
     ("support", "said"), [(0.34999, "0.34 weak"), (0.6499, "0.64 partial"), (0.8178, "0.81 strong")]
 )
 def test_a_score_reads_alike_on_screens_in_files_and_terminals(support, said):
-    assert score_said("support", support) == f"support {said}"
+    assert describe_score("support", support) == f"support {said}"
     assert format_score(support) == said

@@ -37,13 +37,19 @@ def answered(encoder):
 def test_fault_an_answer_without_labels_was_said_to_be_supported_by_nothing(answered, mend):
     answer = answered(f"{CARRIED}. Dense retrieval encodes text as vectors.", mend)
     assert answer.text == f"{CARRIED} [1]. Dense retrieval encodes text as vectors [2]."
-    assert [[one.found for one in sentence.citations] for sentence in answer.sentences] == [[True], [True]]
+    assert [[citation.found for citation in sentence.citations] for sentence in answer.sentences] == [
+        [True],
+        [True],
+    ]
     assert (answer.citation_recall, answer.problems) == (1.0, ())
 
 
 def test_what_the_writer_cited_itself_is_not_said_to_be_found(answered):
     answer = answered(f"{CARRIED} [1]. Dense retrieval encodes text as vectors.")
-    assert [one.found for sentence in answer.sentences for one in sentence.citations] == [False, True]
+    assert [citation.found for sentence in answer.sentences for citation in sentence.citations] == [
+        False,
+        True,
+    ]
 
 
 def test_a_claim_that_nothing_carries_is_taken_out_and_listed(answered):

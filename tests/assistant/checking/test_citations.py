@@ -249,7 +249,7 @@ def test_claims_have_neither_labels_nor_markup(text, expected):
 
 def test_sentences_give_their_place_in_the_text():
     text = "## Methods\n\nIt ranks. [1]\n\n- It encodes [2]."
-    assert [text[one.start : one.end].strip() for one in check_sentences(text, EVIDENCE)] == [
+    assert [text[sentence.start : sentence.end].strip() for sentence in check_sentences(text, EVIDENCE)] == [
         "It ranks. [1]",
         "- It encodes [2].",
     ]
@@ -279,14 +279,14 @@ def test_no_label_is_lost_between_sentences(text):
     sentences = check_sentences(text, EVIDENCE)
     marked = ANY_LABEL.findall(text)
     if sentences:
-        assert {label for one in sentences for label in one.labels} == {
+        assert {label for sentence in sentences for label in sentence.labels} == {
             int(n) for n, mark in marked if not mark
         }
-        assert {label for one in sentences for label in one.unknown_labels} == {
+        assert {label for sentence in sentences for label in sentence.unknown_labels} == {
             n for n, mark in marked if mark
         }
-    assert all(one.start < one.end <= len(text) for one in sentences)
-    assert all(one.end <= two.start for one, two in pairwise(sentences))
+    assert all(sentence.start < sentence.end <= len(text) for sentence in sentences)
+    assert all(before.end <= after.start for before, after in pairwise(sentences))
     for sentence in sentences:
         assert tuple(citation.label for citation in sentence.citations) == sentence.labels
 
@@ -295,7 +295,7 @@ def test_each_label_gets_the_text_that_its_markers_close():
     (sentence,) = check_sentences(
         "BM25 ranks documents by frequency [1], and dense retrieval encodes text as vectors [2].", EVIDENCE
     )
-    assert [(one.label, one.claim) for one in sentence.citations] == [
+    assert [(citation.label, citation.claim) for citation in sentence.citations] == [
         (1, "BM25 ranks documents by frequency"),
         (2, "and dense retrieval encodes text as vectors"),
     ]
@@ -304,7 +304,7 @@ def test_each_label_gets_the_text_that_its_markers_close():
 
 def test_a_label_given_twice_in_a_sentence_closes_both_parts():
     (sentence,) = check_sentences("BM25 ranks documents [1], and cats sleep all day [1][3].", EVIDENCE)
-    assert [(one.label, one.claim) for one in sentence.citations] == [
+    assert [(citation.label, citation.claim) for citation in sentence.citations] == [
         (1, "BM25 ranks documents and cats sleep all day"),
         (3, "and cats sleep all day"),
     ]

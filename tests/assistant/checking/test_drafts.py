@@ -173,8 +173,8 @@ def test_any_draft_ends_as_a_typed_answer_that_links_no_unknown_label(text, fini
         assert set(sentence.labels) <= known
         assert tuple(citation.label for citation in sentence.citations) == sentence.labels
     assert {int(number) for number in re.findall(r"\[(\d{1,3})\]", answer.text)} <= known
-    assert all(one.end <= two.start for one, two in pairwise(answer.sentences))
-    assert all(0 <= one.start < one.end <= len(answer.text) for one in answer.sentences)
+    assert all(before.end <= after.start for before, after in pairwise(answer.sentences))
+    assert all(0 <= sentence.start < sentence.end <= len(answer.text) for sentence in answer.sentences)
 
 
 def test_a_draft_for_which_nothing_was_near_is_no_empty_reply():

@@ -68,9 +68,9 @@ def test_a_question_in_another_language_is_told_to_ask_in_english(ask_demo, ques
     assert "English" in refusal.message
 
 
-@pytest.mark.parametrize("one", QUESTIONS["examples"], ids=lambda one: one["question"][:30])
-def test_examples_and_their_like_are_english(one):
-    assert not foreign_language(one["question"])
+@pytest.mark.parametrize("example", QUESTIONS["examples"], ids=lambda example: example["question"][:30])
+def test_examples_and_their_like_are_english(example):
+    assert not foreign_language(example["question"])
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_a_caption_is_not_shown_as_what_came_nearest():
     hit = replace(caption.hits[0], passage=replace(caption.hits[0].passage, kind="caption", number=7))
     both = replace(text, hits=(hit, *text.hits))
     nearest = refuse("nothing_relevant", (both,), "1 paper").refusal.nearest
-    assert [one.text for one in nearest] == ["Kettles boil."]
+    assert [passage.text for passage in nearest] == ["Kettles boil."]
 
 
 def test_a_topic_that_a_field_and_a_method_name_was_said_twice(tmp_path, encoder):
@@ -166,7 +166,7 @@ def test_a_topic_that_a_field_and_a_method_name_was_said_twice(tmp_path, encoder
     answer = with_coverage(refuse("nothing_relevant", (), "1 paper"), corpus, Scope())
     said = answer.refusal.covers[-1].removeprefix("Topics: ").lower().split(", ")
     assert len(said) == 2
-    assert {one.rstrip("s").replace("-", " ") for one in said} == {"language model", "rouge l"}
+    assert {line.rstrip("s").replace("-", " ") for line in said} == {"language model", "rouge l"}
 
 
 @pytest.mark.parametrize(
@@ -260,9 +260,11 @@ ASKED = (
 def test_another_encoder_was_held_to_the_bundled_ones_cosines(tmp_path, encoder):
     papers = {small_corpus.make_paper("notes", key): texts for key, texts in NOTES.items()}
     said = []
-    for number, one in enumerate((encoder, ShiftedEncoder(encoder, 0.6))):
-        small_corpus.write_corpus(tmp_path / str(number), one, papers)
-        assistant = Assistant(Corpus.open(tmp_path / str(number), one), one, ExtractiveGenerator(one))
+    for number, current in enumerate((encoder, ShiftedEncoder(encoder, 0.6))):
+        small_corpus.write_corpus(tmp_path / str(number), current, papers)
+        assistant = Assistant(
+            Corpus.open(tmp_path / str(number), current), current, ExtractiveGenerator(current)
+        )
         for question in ASKED:
             *_, last = assistant.ask(question, (), AskOptions())
             said.append(last.turn.answer)
@@ -270,5 +272,8 @@ def test_another_encoder_was_held_to_the_bundled_ones_cosines(tmp_path, encoder)
     assert [answer.text for answer in ours] == [answer.text for answer in theirs]
     assert [answer.refusal is None for answer in ours] == [True, True, True, False, False]
     assert [answer.refusal is None for answer in theirs] == [True, True, True, False, False]
-    support = [[one.support for answer in answers for one in answer.sentences] for answers in (ours, theirs)]
+    support = [
+        [sentence.support for answer in answers for sentence in answer.sentences]
+        for answers in (ours, theirs)
+    ]
     assert support[0] == pytest.approx(support[1], abs=0.02)

@@ -6,7 +6,7 @@ from assistant.checking.comparable_text import Quantity, read_statement, stem
 
 
 def numbers(text: str) -> list[tuple[float, str]]:
-    return [(one.value, one.unit) for one in read_statement(text).numbers]
+    return [(number.value, number.unit) for number in read_statement(text).numbers]
 
 
 @pytest.mark.parametrize(

@@ -192,7 +192,7 @@ def test_the_readers_own_query_scope_and_kind(ask):
     done = ask(QUESTION, "--query", "reciprocal ranks", "--paper", paper, "--kind", "fact", "--json")
     document = only_document(done.stdout)
     assert (document["search_query"], document["kind"]) == ("reciprocal ranks", "fact")
-    assert [one["id"] for one in document["papers"]] == [paper]
+    assert [paper["id"] for paper in document["papers"]] == [paper]
 
 
 def test_parameters_reach_the_model_and_its_tokens_are_told(ask, own_model, tmp_path):
@@ -206,7 +206,7 @@ def test_parameters_reach_the_model_and_its_tokens_are_told(ask, own_model, tmp_
     assert "11 tokens sent, 7 received" in done.stderr
 
 
-def test_what_is_wrong_with_a_reply_is_said(ask, own_model, tmp_path):
+def test_a_reply_with_a_fault_is_reported(ask, own_model, tmp_path):
     with StandinChat(cut_off("It needs no training data [1]. And it")) as server:
         own_model(server)
         done = ask(QUESTION, "--generator", "own")

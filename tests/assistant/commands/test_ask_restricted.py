@@ -37,5 +37,5 @@ def test_only_papers_in_a_language_or_with_a_label_are_asked(run, tmp_path, opti
     run("ask", "How does BM25 rank passages?", *options, "--trail", str(trail), "--json")
     (turn,) = json.loads(trail.read_text(encoding="utf-8"))["conversation"]["turns"]
     assert {hit["passage_id"].partition("#")[0] for hit in turn["hits"]} == {
-        f"notes/{one}" for one in expected
+        f"notes/{name}" for name in expected
     }

@@ -70,7 +70,7 @@ def test_the_json_has_every_part_of_a_comparison(compare):
     assert "[1]" in found["summary"]
     for sentence in found["sentences"]:
         assert sentence["text"] in found["summary"]
-        assert [one["label"] for one in sentence["citations"]] == sentence["labels"]
+        assert [citation["label"] for citation in sentence["citations"]] == sentence["labels"]
     assert set(found["elements"]) == {"0", "1", "2"}
     for elements in found["elements"].values():
         assert tuple(elements) == ELEMENT_NAMES
@@ -78,7 +78,8 @@ def test_the_json_has_every_part_of_a_comparison(compare):
             assert element.keys() == {"text", "evidence", "score"}
             assert bool(element["text"]) == bool(element["evidence"])
             assert all(
-                one.keys() == {"passage", "sentence", "text", "support"} for one in element["evidence"]
+                evidence.keys() == {"passage", "sentence", "text", "support"}
+                for evidence in element["evidence"]
             )
     assert found["rounds"] == []
     assert found["calls"] == 0
@@ -134,7 +135,9 @@ def test_a_comparison_that_failed_says_so_and_goes_on_where_it_was(compare, run,
         assert "What is done is kept." in done.stderr
         identifier = re.search(r"compare --resume (\S+)", done.stderr)[1]
         listed = document(run("comparisons", "list", "--json"))["comparisons"]
-        assert [(one["id"], one["state"]) for one in listed] == [(identifier, "unfinished")]
+        assert [(comparison["id"], comparison["state"]) for comparison in listed] == [
+            (identifier, "unfinished")
+        ]
         before = len(server.requests)
         server.default = model
         resumed = run("compare", "--resume", identifier, "--json")
@@ -300,7 +303,7 @@ def test_an_interrupt_says_what_is_kept_and_how_to_go_on_without_waiting_for_the
 
 
 def read_until(terminal, words):
-    """Return what a terminal shows up to these words, or up to its end."""
+    """Return the terminal's output up to these words, or up to its end."""
     shown = b""
     while words is None or words not in shown:
         assert select.select([terminal], [], [], 60.0)[0], shown
@@ -329,7 +332,7 @@ def test_fault_other_faults_of_the_input_were_hidden_behind_the_empty_descriptio
     assert said.count("The description is empty.") == 1
 
 
-def test_fault_of_several_trails_only_the_last_was_written_and_none_was_said(compare, tmp_path):
+def test_fault_of_several_trails_only_the_last_was_written_without_notice(compare, tmp_path):
     paths = [tmp_path / "a.tex", tmp_path / "a.bib"]
     done = compare(*(part for path in paths for part in ("--trail", str(path))))
     assert done.exit_code == 0, done.stderr
@@ -337,7 +340,7 @@ def test_fault_of_several_trails_only_the_last_was_written_and_none_was_said(com
     assert all(f"Written to {path}." in done.stderr for path in paths)
 
 
-def test_fault_where_no_file_can_be_written_the_comparison_is_kept_and_its_id_said(compare, run, tmp_path):
+def test_fault_where_no_file_can_be_written_the_comparison_is_kept_and_its_id_printed(compare, run, tmp_path):
     full, whole = tmp_path / "a.json", tmp_path / "a.md"
     full.symlink_to("/dev/full")
     done = compare("--trail", str(full), "--trail", str(whole))
@@ -405,7 +408,7 @@ def test_fault_what_was_begun_when_criteria_voted_can_be_gone_on_with(run, compa
 @pytest.mark.parametrize("later", [0, 100])
 def test_fault_a_resumed_comparison_did_not_say_that_its_corpus_is_gone(run, tmp_path, compare, later):
     comparison = comparison_of(compare, tmp_path)
-    versions = tuple(replace(one, version=one.version + later) for one in comparison.provenance.corpus)
+    versions = tuple(replace(table, version=table.version + later) for table in comparison.provenance.corpus)
     with opened_comparisons() as store:
         request = ComparisonRequest(tuple(PAPERS), ABOUT)
         identifier = store.start("terminal", request, "extractive", None, versions).id

@@ -164,13 +164,13 @@ def test_no_export_acts_on_a_terminal_or_breaks_a_file(run, tmp_path, form):
 
 
 @pytest.mark.parametrize("source", ["no-such", "x" * 5000, "a\x00b", "/", ""])
-def test_a_source_that_is_nothing_is_said(run, source):
+def test_an_unknown_source_is_reported(run, source):
     done = run("export", source, "--json")
     assert done.exit_code == 2
     assert "no stored conversation" in json.loads(done.stdout)["error"]
 
 
-def test_a_home_that_cannot_be_written_is_said(run, monkeypatch, tmp_path):
+def test_a_home_that_cannot_be_written_is_reported(run, monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("PAPER_TRAIL_HOME", str(tmp_path / "file" / "home"))
     done = run("conversations", "list", "--json")

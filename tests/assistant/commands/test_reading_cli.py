@@ -41,7 +41,7 @@ def kept(place):
 
 def test_what_a_reader_keeps_is_listed_exported_and_deleted(run, kept):
     listed = json.loads(run("reading", "list", "--json").stdout)["reading"]
-    assert sorted(one["kind"] for one in listed) == ["annotation", "followed", "listed"]
+    assert sorted(entry["kind"] for entry in listed) == ["annotation", "followed", "listed"]
     exported = json.loads(run("reading", "export").stdout)
     assert exported["notes"][0]["note"] == "Mine alone." and "Nobody else's." not in str(exported)
     assert exported["followed"][0]["query"] == "fusion"
@@ -66,7 +66,10 @@ def test_a_stored_conversation_is_exported_with_its_owners_notes_and_those_of_a_
     file = tmp_path / "trail.json"
     file.write_text(to_json(replace(conversation(FULL), notes=(replace(NOTE, note="From a file."),))))
     assert run("conversations", "import", str(file)).exit_code == 0
-    assert [one.record.note for one in kept.annotations("terminal")] == ["Mine alone.", "From a file."]
+    assert [annotation.record.note for annotation in kept.annotations("terminal")] == [
+        "Mine alone.",
+        "From a file.",
+    ]
     assert run("conversations", "import", str(file)).exit_code == 0
     assert len(kept.annotations("terminal")) == 2
 

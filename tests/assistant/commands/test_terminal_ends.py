@@ -1,4 +1,4 @@
-"""How the command line ends where somebody, or something, stops it: without a traceback."""
+"""Interrupts and closed outputs end the command line without a traceback."""
 
 import os
 import subprocess

@@ -67,7 +67,7 @@ def request_for(count: int, about: str = ABOUT, **options: object) -> Comparison
 def comparer_over(
     server: StandinChat, corpus: Corpus, encoder: Encoder, kept: ElementStore | None = None, **changes: object
 ) -> Iterator[Comparer]:
-    """Return what compares with the model behind a server."""
+    """Open a comparer with the model behind a server."""
     model = TogetherModel(
         "m",
         "Model",

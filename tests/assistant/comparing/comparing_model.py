@@ -1,4 +1,4 @@
-"""What a stand-in model replies in a comparison: to each prompt what it asks for, or what a test wants."""
+"""A stand-in model for comparisons: replies as each prompt asks, or as a test wants."""
 
 import json
 import re
@@ -15,7 +15,7 @@ _DRAFTS = re.compile(r"⟦draft (\d+)⟧")
 
 
 def kind_of(request: Received) -> Kind:
-    """Return which of the three prompts a request holds."""
+    """Return the kind of prompt that a request holds."""
     system = request.body["messages"][0]["content"]
     if "seven questions" in system:
         return "elements"

@@ -46,7 +46,7 @@ from tests.standin_chat import cut_off, dropped, refusal, reply
 
 @pytest.fixture
 def run(comparing):
-    """Return what compares the first papers with a model and gives the comparison."""
+    """Return a function that compares the first papers with a model."""
 
     def running(model, count=3, **options):
         with comparing(model) as (_, comparer):
@@ -94,10 +94,10 @@ def test_forty_papers_are_too_many(tmp_path, encoder, comparing):
     assert len(planned.papers) == 30
 
 
-def test_a_paper_named_twice_is_compared_once_and_that_is_said(comparing, encoder):
+def test_a_paper_named_twice_is_compared_once_with_a_remark(comparing, encoder):
     with comparing() as (_, comparer):
         planned = comparer.plan(ComparisonRequest(("shelf/p1", "shelf/p2", "shelf/p1"), ABOUT))
-    assert [one.paper.id for one in planned.papers] == ["shelf/p1", "shelf/p2"]
+    assert [paper.paper.id for paper in planned.papers] == ["shelf/p1", "shelf/p2"]
     assert planned.remarks[0] == "“Paper number 1” was named more than once; it is compared once."
 
 
@@ -121,16 +121,16 @@ def test_papers_are_labelled_in_the_order_in_which_they_are_compared(comparing, 
     with comparing() as (_, comparer):
         request = ComparisonRequest(papers, about, request_for(2, order=order).options)
         planned = comparer.plan(request)
-    assert [one.label for one in planned.papers] == [1, 2, 3]
-    assert [one.paper.id for one in planned.papers] == [f"shelf/{key}" for key in labels]
+    assert [paper.label for paper in planned.papers] == [1, 2, 3]
+    assert [paper.paper.id for paper in planned.papers] == [f"shelf/{key}" for key in labels]
 
 
 def test_votes_that_are_never_valid_are_discarded_and_counted(run):
     made = run(ComparingModel(choices=lambda drafts: vote_reply_text(drafts + 7)), votes=3)
-    assert all(one.discarded_votes == 3 for one in made.rounds)
-    assert all(candidate.votes == 0 for one in made.rounds for candidate in one.candidates)
+    assert all(round_.discarded_votes == 3 for round_ in made.rounds)
+    assert all(candidate.votes == 0 for round_ in made.rounds for candidate in round_.candidates)
     assert "9 votes of 9 could not be used and did not count." in made.remarks
-    assert all("choice" in vote.problem for one in made.rounds for vote in one.votes)
+    assert all("choice" in vote.problem for round_ in made.rounds for vote in round_.votes)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_votes_that_are_never_valid_are_discarded_and_counted(run):
 )
 def test_a_malformed_vote_is_no_vote(run, text):
     made = run(ComparingModel(choices=lambda _: text), count=2, votes=1)
-    assert [one.votes[0].choice for one in made.rounds] == [None, None]
+    assert [round_.votes[0].choice for round_ in made.rounds] == [None, None]
 
 
 def test_a_copied_summary_is_marked_and_loses_ties(run):
@@ -147,9 +147,9 @@ def test_a_copied_summary_is_marked_and_loses_ties(run):
         return " ".join(f"Reference {label} ranks passages [{label}]." for label in kept)
 
     made = run(ComparingModel(summaries=copying, choices=lambda _: "none"), keep=1)
-    for one in made.rounds[1:]:
-        assert {candidate.is_marked for candidate in one.candidates} == {True, False}
-        assert not one.survivors[0].is_marked
+    for round_ in made.rounds[1:]:
+        assert {candidate.is_marked for candidate in round_.candidates} == {True, False}
+        assert not round_.survivors[0].is_marked
     assert made.answer.cited_labels == (1, 2, 3)
 
 
@@ -161,10 +161,12 @@ def test_dropped_references_are_said_where_every_sample_drops_them(run):
 
 def test_a_summary_that_ends_in_mid_sentence_is_marked_and_loses_its_half_sentence(run):
     def breaking(labels, number):
-        return " ".join(f"Reference {one} ranks passages [{one}]." for one in labels) + " Moreover it is"
+        return (
+            " ".join(f"Reference {label} ranks passages [{label}]." for label in labels) + " Moreover it is"
+        )
 
     made = run(ComparingModel(summaries=breaking), count=2)
-    assert all(one.is_marked for done in made.rounds for one in done.candidates)
+    assert all(candidate.is_marked for done in made.rounds for candidate in done.candidates)
     assert made.answer.text.endswith("[2].")
     assert "cut_short" in made.answer.problems
 
@@ -196,12 +198,12 @@ def test_a_draft_that_holds_nothing_is_not_kept_whatever_is_voted(run):
     """Votes for a draft that only repeated its prompt made an empty summary of a whole comparison."""
 
     def every_other(labels, number):
-        usable = " ".join(f"Reference {one} ranks passages [{one}]." for one in labels)
+        usable = " ".join(f"Reference {label} ranks passages [{label}]." for label in labels)
         return "[1][2]" if number % 2 else usable
 
     made = run(ComparingModel(summaries=every_other, choices=vote_reply_text), count=2)
-    assert any(not one.text for done in made.rounds for one in done.candidates)
-    assert all(one.text for done in made.rounds for one in done.survivors)
+    assert any(not candidate.text for done in made.rounds for candidate in done.candidates)
+    assert all(survivor.text for done in made.rounds for survivor in done.survivors)
     assert made.answer.text
 
 
@@ -218,7 +220,7 @@ def test_a_call_that_timed_out_is_made_again_when_the_others_are_done(comparing)
     with comparing(once_silent) as (_, comparer):
         made = compared(comparer, request_for(3))
     assert not any(done.failed or done.discarded_votes for done in made.rounds)
-    assert not any(one.problem for one in made.elements)
+    assert not any(element.problem for element in made.elements)
 
 
 def test_votes_are_cast_by_what_is_known_of_the_papers(comparing):
@@ -240,7 +242,7 @@ def test_elements_that_cannot_be_read_cost_one_paper_its_elements(run):
     model = ComparingModel(elements=lambda number: "no JSON" if number in (2, 5) else elements_reply())
 
     made = run(model)
-    broken = [one for one in made.elements if one.problem]
+    broken = [element for element in made.elements if element.problem]
     # One text is asked about once more, in vain; the others have their seven.
     assert len(broken) <= 1
     assert len(made.elements) == 4
@@ -248,7 +250,7 @@ def test_elements_that_cannot_be_read_cost_one_paper_its_elements(run):
 
 def test_elements_that_are_never_readable_are_named(run):
     made = run(ComparingModel(elements=lambda _: "[]"), count=2)
-    assert [one.elements for one in made.elements] == [(), (), ()]
+    assert [element.elements for element in made.elements] == [(), (), ()]
     assert sum("could not be read" in remark for remark in made.remarks) == 3
     assert made.answer.cited_labels == (1, 2)
 
@@ -258,7 +260,7 @@ def test_what_is_not_stated_stays_unstated(run):
         elements=lambda _: elements_reply(limitations=None, innovations="Not stated.", conclusions=" ")
     )
     elements = run(model, count=2).elements_of(1)
-    assert [one.name for one in elements.elements if not one.is_stated] == [
+    assert [element.name for element in elements.elements if not element.is_stated] == [
         "conclusions",
         "innovations",
         "limitations",
@@ -273,7 +275,7 @@ def test_what_goes_on_with_the_prompts_example_is_not_stated(run):
         elements=lambda _: elements_reply(innovations=told, conclusions=f"{told} So ends it.")
     )
     elements = run(model, count=2).elements_of(1)
-    unstated = [one.name for one in elements.elements if not one.is_stated]
+    unstated = [element.name for element in elements.elements if not element.is_stated]
     assert unstated == ["conclusions", "innovations"]
 
 
@@ -344,8 +346,8 @@ def test_a_sample_whose_connection_breaks_is_marked(comparing):
 
     with comparing(breaking) as (_, comparer):
         made = compared(comparer, request_for(2))
-    marked = [one for one in made.rounds[0].candidates if one.is_marked]
-    assert [one.problems for one in marked] == [("interrupted",)]
+    marked = [candidate for candidate in made.rounds[0].candidates if candidate.is_marked]
+    assert [candidate.problems for candidate in marked] == [("interrupted",)]
 
 
 @pytest.mark.parametrize("kind", [Planned, Extracted, Sampled, Voted, RoundFinished, Working])
@@ -358,7 +360,7 @@ def test_stopping_in_any_phase_leaves_what_is_done_in_the_record(comparing, kind
             next(event for event in events if isinstance(event, kind))
         model.seconds = 0.0
         made = compared(comparer, request_for(4), CallLedger(tuple(calls)))
-        asked = Counter(json.dumps(one.body["messages"]) for one in server.requests)
+        asked = Counter(json.dumps(request.body["messages"]) for request in server.requests)
     assert isinstance(made.answer.text, str)
     assert len(made.rounds) == 4
     assert asked.total() <= made.usage.prompt_tokens // 11 + 16
@@ -373,7 +375,7 @@ def test_going_on_asks_nothing_again_and_comes_to_the_same(comparing):
             server.requests.clear()
             resumed = compared(comparer, request, CallLedger(whole.calls[:cut]))
             assert len(server.requests) == len(whole.calls) - cut
-            assert Counter(one.work for one in resumed.calls) == Counter(one.work for one in whole.calls)
+            assert Counter(call.work for call in resumed.calls) == Counter(call.work for call in whole.calls)
         assert resumed.rounds == whole.rounds
         assert resumed.answer == whole.answer
 
@@ -384,11 +386,11 @@ def test_a_bad_reply_that_is_recorded_is_sent_back_and_not_asked_for_again(compa
     with comparing(bad) as (server, comparer):
         with closing(comparer.compare(request_for(2), CallLedger(keep=calls.append))) as events:
             next(event for event in events if isinstance(event, RoundFinished))
-        first = next(one for one in calls if one.call.reply == "no JSON")
+        first = next(call for call in calls if call.call.reply == "no JSON")
         server.requests.clear()
         compared(comparer, request_for(2), CallLedger([first]))
-        again = [one for one in server.requests if len(one.body["messages"]) > 2]
-    assert [one.body["messages"][2]["content"] for one in again] == ["no JSON"]
+        again = [request for request in server.requests if len(request.body["messages"]) > 2]
+    assert [request.body["messages"][2]["content"] for request in again] == ["no JSON"]
 
 
 def test_a_record_of_other_prompts_is_not_used(comparing):
@@ -396,7 +398,7 @@ def test_a_record_of_other_prompts_is_not_used(comparing):
         other = compared(comparer, request_for(2, about="Something else entirely."))
         server.requests.clear()
         compared(comparer, request_for(2), CallLedger(other.calls))
-        asked = Counter(kind_of(one) for one in server.requests)
+        asked = Counter(kind_of(request) for request in server.requests)
     # The papers' own elements are asked for in the same words whatever the description is.
     assert asked["elements"] == 1
     assert asked["compare"] == 6
@@ -410,13 +412,13 @@ def test_a_second_comparison_does_not_pay_for_elements_again(comparing, tmp_path
         request = request_for(4, about="Another question of ours.")
         planned = comparer.plan(request)
         second = compared(comparer, request)
-        asked = Counter(kind_of(one) for one in server.requests)
+        asked = Counter(kind_of(request) for request in server.requests)
     assert planned.reused == (1, 2, 3)
     assert asked["elements"] == 2
-    assert planned.budget.calls == len(server.requests) == sum(not one.reused for one in second.calls)
-    assert {one.work for one in second.calls if one.reused} == {"elements 1", "elements 2", "elements 3"}
-    assert [one.text for one in second.elements_of(1).elements] == [
-        one.text for one in first.elements_of(1).elements
+    assert planned.budget.calls == len(server.requests) == sum(not call.reused for call in second.calls)
+    assert {call.work for call in second.calls if call.reused} == {"elements 1", "elements 2", "elements 3"}
+    assert [element.text for element in second.elements_of(1).elements] == [
+        element.text for element in first.elements_of(1).elements
     ]
     assert second.usage.prompt_tokens == 11 * len(server.requests)
 
@@ -450,7 +452,7 @@ def test_an_ablation_leaves_out_its_part(comparing, without, rounds, kinds):
         request = request_for(3, without=(without,))
         planned = comparer.plan(request)
         made = compared(comparer, request)
-    assert Counter(kind_of(one) for one in server.requests) == kinds
+    assert Counter(kind_of(request) for request in server.requests) == kinds
     assert planned.budget.calls == len(server.requests)
     assert len(made.rounds) == rounds
     assert made.answer.cited_labels == (1, 2, 3)
@@ -474,7 +476,7 @@ def test_a_connection_less_description_of_one_word_is_taken(run):
 
 
 def test_a_summary_too_long_for_its_model_ends_the_comparison_in_words(comparing):
-    """What comes to the same end again is an error of its own, so that nobody is told to go on."""
+    """A call that would fail the same way again raises its own error, so that nobody is told to go on."""
     with (
         comparing(ComparingModel(), context=2400) as (_, comparer),
         pytest.raises(TooLongError, match=r"more than Model can take in \(2,400 tokens"),
@@ -489,8 +491,8 @@ def test_one_visitors_parameters_do_not_make_the_elements_that_all_are_given(com
     kept = ElementStore.open(tmp_path)
     with comparing(ComparingModel(), kept=kept, parameters=wanted, usual=usual) as (_, comparer):
         made = compared(comparer, request_for(2, samples=1, votes=1))
-    elements = {one.call.parameters for one in made.calls if one.call.step == "elements"}
-    others = {one.call.parameters for one in made.calls if one.call.step != "elements"}
+    elements = {call.call.parameters for call in made.calls if call.call.step == "elements"}
+    others = {call.call.parameters for call in made.calls if call.call.step != "elements"}
     assert len(elements) == 1
     assert elements == {replace(usual, temperature=0.0, max_tokens=max(900, elements_tokens()))}
-    assert {one.repetition_penalty for one in others if one} == {2.0}
+    assert {parameters.repetition_penalty for parameters in others if parameters} == {2.0}

@@ -27,12 +27,12 @@ def test_every_reply_is_of_its_form_by_construction_and_the_run_ends(tiny, tmp_p
         tiny, context=32_768, parameters=parameters, price=no_price, summaries="sentences"
     )
     made = compared(Comparer(corpus, encoder, generator), request_for(2, samples=2, votes=1, keep=1))
-    assert {one.call.finish_reason for one in made.calls} == {"stop"}
+    assert {call.call.finish_reason for call in made.calls} == {"stop"}
     # Nothing was asked for twice, and nothing was discarded.
 
     assert len(made.calls) == 3 + 2 * 2 + 2
-    assert [vote.problem for one in made.rounds for vote in one.votes] == [""] * 2
-    assert all([one.name for one in found.elements] == list(ELEMENT_NAMES) for found in made.elements)
+    assert [vote.problem for round_ in made.rounds for vote in round_.votes] == [""] * 2
+    assert all([element.name for element in found.elements] == list(ELEMENT_NAMES) for found in made.elements)
     assert all(candidate.text and not candidate.problems for candidate in made.rounds[-1].candidates)
     read = comparison_from_json(comparison_to_json(made))
     assert read == made

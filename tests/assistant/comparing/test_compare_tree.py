@@ -66,36 +66,38 @@ def test_rounds_are_those_of_algorithm_1(comparing, size, script):
     kinds = Counter(kind_of(request) for request in server.requests)
     before: list[int | None] = [None]
     texts: dict[int | None, str] = {None: ""}
-    for number, one in enumerate(made.rounds, start=1):
-        assert (one.number, one.labels) == (number, (number,))
-        assert [candidate.number for candidate in one.candidates] == list(range(1, len(before) * samples + 1))
-        assert [candidate.parent for candidate in one.candidates] == [
+    for number, round_ in enumerate(made.rounds, start=1):
+        assert (round_.number, round_.labels) == (number, (number,))
+        assert [candidate.number for candidate in round_.candidates] == list(
+            range(1, len(before) * samples + 1)
+        )
+        assert [candidate.parent for candidate in round_.candidates] == [
             parent for parent in before for _ in range(samples)
         ]
-        assert len(one.votes) == (votes if len(one.candidates) > 1 else 0), "none on a single candidate"
-        tally = Counter(vote.choice for vote in one.votes)
-        assert all(candidate.votes == tally[candidate.number] for candidate in one.candidates)
-        assert list(one.kept) == [c.number for c in ranked(one.candidates)][:keep]
-        most = max(candidate.votes for candidate in one.candidates)
-        assert one.survivors[0].votes == most
-        for candidate in one.candidates:
+        assert len(round_.votes) == (votes if len(round_.candidates) > 1 else 0), "none on a single candidate"
+        tally = Counter(vote.choice for vote in round_.votes)
+        assert all(candidate.votes == tally[candidate.number] for candidate in round_.candidates)
+        assert list(round_.kept) == [c.number for c in ranked(round_.candidates)][:keep]
+        most = max(candidate.votes for candidate in round_.candidates)
+        assert round_.survivors[0].votes == most
+        for candidate in round_.candidates:
             parent_labels = {label for label in range(1, number) if f"[{label}]" in texts[candidate.parent]}
             due = parent_labels | {number}
             assert set(candidate.lost) == {label for label in due if f"[{label}]" not in candidate.text}
-        before = list(one.kept)
-        texts = {candidate.number: candidate.text for candidate in one.survivors}
+        before = list(round_.kept)
+        texts = {candidate.number: candidate.text for candidate in round_.survivors}
     assert len(made.rounds) == PAPERS
     assert made.answer.text == made.rounds[-1].survivors[0].text
     assert kinds["elements"] == PAPERS + 1
-    assert kinds["compare"] == sum(len(one.candidates) for one in made.rounds)
-    assert sorted(model.written) == sorted(c.text for one in made.rounds for c in one.candidates)
+    assert kinds["compare"] == sum(len(round_.candidates) for round_ in made.rounds)
+    assert sorted(model.written) == sorted(c.text for round_ in made.rounds for c in round_.candidates)
     _assert_ballots(model, made)
 
 
 def _assert_ballots(model: ScriptedModel, made) -> None:
     """Every ballot that names a draft counts once; one that does not is asked for again, then discarded."""
     usable = [ballot for drafts, ballot in model.cast if 1 <= ballot <= drafts]
-    votes = [vote for one in made.rounds for vote in one.votes]
+    votes = [vote for round_ in made.rounds for vote in round_.votes]
     counted = [vote for vote in votes if vote.choice is not None]
     assert len(counted) == len(usable)
     assert all(vote.problem for vote in votes if vote.choice is None)
@@ -108,7 +110,7 @@ def test_ties_are_broken_by_marks_then_precision_then_age():
     lossy = Candidate(1, 1, "", lost=(2,), citation_precision=1.0, votes=2)
     old = Candidate(2, 1, "", citation_precision=0.9, votes=2)
     winner = Candidate(5, 2, "", lost=(1,), citation_precision=0.0, votes=3)
-    assert [one.number for one in ranked([young, precise, lossy, old, winner])] == [5, 3, 2, 4, 1]
+    assert [candidate.number for candidate in ranked([young, precise, lossy, old, winner])] == [5, 3, 2, 4, 1]
 
 
 def test_events_come_in_the_order_of_the_work(comparing):

@@ -103,11 +103,11 @@ def test_others_work_and_back_matter_are_not_taken_for_the_papers_own(comparer: 
 
 
 def test_no_sentence_answers_more_than_two_questions(comparer: ExtractiveComparer) -> None:
-    one = (
+    comparison = (
         "We propose a novel parser by combining trees to address speech, "
         "show that it outperforms others, and find that it is useful."
     )
-    found = comparer.extract_key_elements(source(1, "Parsing", one), task())
+    found = comparer.extract_key_elements(source(1, "Parsing", comparison), task())
     assert 1 <= len(found) <= 2
 
 
@@ -350,6 +350,6 @@ def test_of_real_papers_most_say_what_they_do_and_what_came_of_it(
         sections = [(name.title(), text) for name, text in parts.items() if name != "abstract"]
         text = source(1, paper["title"], parts["abstract"], sections)
         found.append(comparer.extract_key_elements(text, task()))
-    assert sum("contributions" in one or "methodology" in one for one in found) >= 5
-    assert sum("results" in one for one in found) >= 5
-    assert all(max(Counter(one.values()).values()) <= 2 for one in found)
+    assert sum("contributions" in elements or "methodology" in elements for elements in found) >= 5
+    assert sum("results" in elements for elements in found) >= 5
+    assert all(max(Counter(elements.values()).values()) <= 2 for elements in found)

@@ -75,7 +75,7 @@ def test_all_papers_are_told_grouped_by_what_they_share(comparer: ExtractiveComp
     assert "soup" not in parsing
     # In order of years, the newest last.
     assert parsing.index("graph parser") < parsing.index("lattice parser") < parsing.index("shift-reduce")
-    # What comes nearest to the description stands last.
+    # The paper nearest to the description comes last.
     assert text.index("soup") < text.index("graph parser")
 
 
@@ -83,7 +83,7 @@ def test_a_paper_is_told_by_what_it_does_what_came_of_it_and_what_limits_it(
     comparer: ExtractiveComparer,
 ) -> None:
     text = summarised(comparer, papers())
-    does, found, limits = [one for one in sentences_of(text) if one.endswith("[2].")]
+    does, found, limits = [sentence for sentence in sentences_of(text) if sentence.endswith("[2].")]
     assert does.startswith("Cedar et al. present a lattice parser")
     assert "improves the accuracy by 4 points" in found
     assert limits == "In future work, Cedar et al. plan to adapt the lattice parser to telephone speech [2]."
@@ -162,8 +162,10 @@ def test_whatever_the_papers_say(comparer: ExtractiveComparer, found: list[str])
 
 def with_topics(texts: dict[int, SourceText], *labels: int, topic: Topic) -> None:
     for label in labels:
-        one = texts[label].paper
-        texts[label] = replace(texts[label], paper=replace(one, paper=replace(one.paper, topics=(topic,))))
+        paper = texts[label].paper
+        texts[label] = replace(
+            texts[label], paper=replace(paper, paper=replace(paper.paper, topics=(topic,)))
+        )
 
 
 def test_a_task_that_papers_of_a_group_share_is_said_of_those_that_carry_it(

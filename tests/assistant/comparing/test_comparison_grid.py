@@ -37,10 +37,10 @@ def make_elements(label, source="abstract", problem="", **stated):
 
 def make_comparison(*elements):
     """Return a comparison of as many papers as there are elements of papers."""
-    papers = tuple(make_paper(one.label, "A text.") for one in elements if one.label)
+    papers = tuple(make_paper(element.label, "A text.") for element in elements if element.label)
     return replace(
         any_comparison(),
-        paper_ids=tuple(one.paper.id for one in papers),
+        paper_ids=tuple(paper.paper.id for paper in papers),
         evidence=Evidence(papers),
         elements=elements,
         rounds=(),
@@ -53,8 +53,8 @@ def make_comparison(*elements):
 def with_paper(comparison, label, **facts):
     """Return a comparison one of whose papers has other facts."""
     papers = tuple(
-        replace(one, paper=replace(one.paper, **facts)) if one.label == label else one
-        for one in comparison.evidence.papers
+        replace(paper, paper=replace(paper.paper, **facts)) if paper.label == label else paper
+        for paper in comparison.evidence.papers
     )
     return replace(comparison, evidence=Evidence(papers))
 
@@ -104,7 +104,7 @@ def test_what_could_not_be_read_is_not_called_not_stated():
     assert {cell.shown for cell in grid.rows[2].cells} == {NOT_READ}
     found = differences(make_comparison(make_elements(1, results="It wins."), broken))
     assert found.papers == (1,)
-    assert all(2 not in (*one.stated, *one.not_stated) for one in found.elements)
+    assert all(2 not in (*element.stated, *element.not_stated) for element in found.elements)
 
 
 @pytest.mark.parametrize(
@@ -129,30 +129,30 @@ def test_the_grid_is_sorted_below_the_description(order, descending, labels):
 
 def test_what_most_name_and_what_one_names():
     found = differences(THREE)
-    assert [(one.text, one.labels) for one in found.common] == [
+    assert [(thing.text, thing.labels) for thing in found.common] == [
         ("Hybrid search", (1, 2)),
         ("score normalisation", (1, 2)),
     ]
-    alone = {label: [one.text for one in things] for label, things in found.alone}
+    alone = {label: [thing.text for thing in things] for label, things in found.alone}
     assert "RRF" in alone[1]
     assert "score normalisation" not in {text.lower() for text in (*alone[1], *alone[2])}
-    assert all(len(one.labels) == 1 for _, things in found.alone for one in things)
+    assert all(len(thing.labels) == 1 for _, things in found.alone for thing in things)
 
 
 def test_a_topic_counts_where_the_elements_do_not_name_it_and_the_other_way_round():
     comparison = with_paper(THREE, 2, topics=(Topic("method", "RRF", 0.9), Topic("field", "Retrieval", 0.9)))
     comparison = with_paper(comparison, 3, topics=(Topic("dataset", "MS MARCO", 0.9),))
     found = differences(comparison)
-    common = {one.text: (one.kind, one.labels) for one in found.common}
+    common = {thing.text: (thing.kind, thing.labels) for thing in found.common}
     assert common["RRF"] == ("method", (1, 2))
     assert common["MS MARCO"] == ("dataset", (1, 3))
-    named = {one.text for _, things in found.alone for one in things}
+    named = {thing.text for _, things in found.alone for thing in things}
     assert not {"RRF", "MS MARCO", "Retrieval"} & named
 
 
-def test_what_the_description_names_too_is_said():
+def test_things_the_description_names_too_are_marked():
     found = differences(replace(THREE, about="Is hybrid search worth it?"))
-    described = {one.text for one in found.common if one.described}
+    described = {thing.text for thing in found.common if thing.described}
     assert described == {"Hybrid search"}
 
 
@@ -161,11 +161,11 @@ def test_authors_names_are_nothing_that_a_paper_names():
     comparison = make_comparison(make_elements(1, methodology=text), make_elements(2, results="It wins."))
     comparison = with_paper(comparison, 1, authors=(Author("Andrew", "McCallum"),))
     (_, things), _ = differences(comparison).alone
-    assert [one.text for one in things] == ["slot grammars"]
+    assert [thing.text for thing in things] == ["slot grammars"]
 
 
 def test_each_element_says_who_states_it():
-    stated = {one.name: (one.stated, one.not_stated) for one in differences(THREE).elements}
+    stated = {element.name: (element.stated, element.not_stated) for element in differences(THREE).elements}
     assert stated["methodology"] == ((1, 2, 3), ())
     assert stated["results"] == ((1, 2), (3,))
     assert stated["conclusions"] == ((), (1, 2, 3))
@@ -173,25 +173,25 @@ def test_each_element_says_who_states_it():
 
 def test_the_differences_are_plain_sentences():
     found = differences(THREE)
-    assert list(said.common_said(found)) == [
+    assert list(said.describe_common(found)) == [
         "In the key elements and topics of [1][2]: Hybrid search and score normalisation."
     ]
-    assert list(said.stated_said(found))[1:3] == [
+    assert list(said.describe_stated(found))[1:3] == [
         "Methodology: stated by all.",
         "Results: stated by [1][2], not by [3].",
     ]
     alone = re.compile(r"In the key elements and topics of \[\d\] alone: .+\.")
-    assert all(alone.fullmatch(line) for line in said.alone_said(found))
+    assert all(alone.fullmatch(line) for line in said.describe_distinct(found))
 
 
 def test_fault_elements_and_topics_were_spoken_of_as_if_they_were_the_whole_text():
     found = differences(THREE)
-    lines = (*said.common_said(found), *said.alone_said(found))
+    lines = (*said.describe_common(found), *said.describe_distinct(found))
     assert lines
     assert all(line.startswith("In the key elements and topics of ") for line in lines)
     assert not any(re.search(r"\bnames?\b|\d of \d", line) for line in lines)
     two = replace(THREE, elements=THREE.elements[:3], evidence=Evidence(THREE.evidence.papers[:2]))
-    assert next(said.common_said(differences(two))).startswith("In the key elements and topics of both: ")
+    assert next(said.describe_common(differences(two))).startswith("In the key elements and topics of both: ")
 
 
 def _apart(comparison):
@@ -259,10 +259,13 @@ def invented(comparison, *labels):
     return replace(
         comparison,
         elements=tuple(
-            replace(one, elements=tuple(INVENTED if e.name == "methodology" else e for e in one.elements))
-            if one.label in labels
-            else one
-            for one in comparison.elements
+            replace(
+                elements,
+                elements=tuple(INVENTED if e.name == "methodology" else e for e in elements.elements),
+            )
+            if elements.label in labels
+            else elements
+            for elements in comparison.elements
         ),
     )
 
@@ -274,9 +277,9 @@ def test_fault_what_a_model_invented_counted_as_stated_and_was_named():
     assert (cell.is_stated, cell.is_weak, cell.word) == (False, True, "weak")
     assert cell.shown == "The text does not carry this (support 0.10): HYPERLINK uses HYPERLINK."
     assert [row.stated for row in grid.papers] == [2, 1, 0]
-    assert "18 (86%)" in said.grid_said(grid)
-    assert "; for 3 of these something was written that the text does not carry." in said.grid_said(grid)
-    lines = [*said.common_said(found), *said.alone_said(found), *said.stated_said(found)]
+    assert "18 (86%)" in said.describe_grid(grid)
+    assert "; for 3 of these something was written that the text does not carry." in said.describe_grid(grid)
+    lines = [*said.describe_common(found), *said.describe_distinct(found), *said.describe_stated(found)]
     assert not any("HYPERLINK" in line for line in lines)
     assert "Methodology: stated by none. What was written of [1][2][3] the text does not carry." in lines
 

@@ -61,19 +61,19 @@ class KillerInRoundSix:
 
 
 def sent_to(request):
-    return json.dumps([[one["role"], one["content"]] for one in request.body["messages"]])
+    return json.dumps([[message["role"], message["content"]] for message in request.body["messages"]])
 
 
 def sent(messages):
-    return json.dumps([[one.role, one.content] for one in messages])
+    return json.dumps([[message.role, message.content] for message in messages])
 
 
 def told(comparison: Comparison):
     """Return a comparison without what is of one run: its id, and when and how long."""
     calls = Counter(
-        (one.work, sent(one.call.messages), one.call.reply, one.reused) for one in comparison.calls
+        (call.work, sent(call.call.messages), call.call.reply, call.reused) for call in comparison.calls
     )
-    elements = tuple(replace(one, written="") for one in comparison.elements)
+    elements = tuple(replace(elements, written="") for elements in comparison.elements)
     return replace(comparison, id="", asked="", seconds=(), calls=(), elements=elements), calls
 
 
@@ -99,8 +99,8 @@ def test_killed_in_round_six_a_comparison_resumes_without_repeating_a_call(
     (begun,) = store.list("terminal")
     assert begun.state == "unfinished"
     done = store.calls(begun.id)
-    assert {one.work for one in done} >= {"elements 7", "round 5 vote 5", "round 6 sample 6"}
-    assert "round 7 sample 1" not in {one.work for one in done}
+    assert {call.work for call in done} >= {"elements 7", "round 5 vote 5", "round 6 sample 6"}
+    assert "round 7 sample 1" not in {call.work for call in done}
 
     with StandinChat(default=steady_reply) as server:
         own_model(server)
@@ -115,5 +115,5 @@ def test_killed_in_round_six_a_comparison_resumes_without_repeating_a_call(
         generator = open_comparative_generator("own", read_settings(), encoder)
         whole = compared(Comparer(shelf, encoder, generator), request)
         asked_in_all = Counter(map(sent_to, server.requests))
-    assert asked_after == asked_in_all - Counter(sent(one.call.messages) for one in done)
+    assert asked_after == asked_in_all - Counter(sent(call.call.messages) for call in done)
     assert told(resumed) == told(whole)

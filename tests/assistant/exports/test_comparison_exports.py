@@ -27,7 +27,7 @@ from tests.assistant.exports.test_export_html import read_page
 from tests.assistant.exports.test_references import bibtex_entries
 from tests.assistant.trail.test_transcript import HOSTILE
 
-WRITE = {one.name: one.write for one in COMPARISON_FORMATS}
+WRITE = {export.name: export.write for export in COMPARISON_FORMATS}
 comparison_to_bibtex, comparison_to_ris, comparison_to_csl_json = (
     WRITE[name] for name in ("bib", "ris", "csl")
 )
@@ -82,7 +82,7 @@ def whole():
 def everywhere(record: Any, text: str) -> Any:
     """Return a record in which every free text is `text`; names from fixed lists stay."""
     if isinstance(record, tuple):
-        return tuple(everywhere(one, text) for one in record)
+        return tuple(everywhere(value, text) for value in record)
     if not is_dataclass(record):
         return record
     hints = get_type_hints(type(record))
@@ -101,7 +101,7 @@ def everywhere(record: Any, text: str) -> Any:
 def hostile(text):
     """Return a comparison of foreign text alone, whose elements could be read all the same."""
     forged = everywhere(whole(), text)
-    return replace(forged, elements=tuple(replace(one, problem="") for one in forged.elements))
+    return replace(forged, elements=tuple(replace(elements, problem="") for elements in forged.elements))
 
 
 def page_of(comparison):
@@ -268,7 +268,7 @@ def test_a_long_element_is_cut_in_the_printed_table_and_whole_in_the_spreadsheet
     assert long.strip() in grid_to_csv(comparison)
 
 
-# What is left of TeX once all that escaping writes is taken away must be nothing that acts.
+# The rest of TeX once all that escaping writes is removed must be inert.
 _WRITTEN = re.compile(r"\\text(?:backslash|asciitilde|asciicircum|less|greater|bar|quotedbl|asciigrave)\{\}")
 
 

@@ -77,12 +77,12 @@ def cited(answer="It is so [1] and **so** [2].", labels=(1, 2), **changes):
     """Return a turn whose one sentence cites two papers."""
     papers = tuple(make_paper(label, f"First of {label}. Second of {label}.") for label in labels)
     papers = tuple(
-        replace(one, passages=(replace(one.passages[0], sentences=(Sentence(0, 12), Sentence(12, 24))),))
-        for one in papers
+        replace(paper, passages=(replace(paper.passages[0], sentences=(Sentence(0, 12), Sentence(12, 24))),))
+        for paper in papers
     )
     citations = tuple(
-        Citation(one.label, "claim", one.passages[0].id, 1, f"Second of {one.label}.", 0.25, 0.7)
-        for one in papers
+        Citation(paper.label, "claim", paper.passages[0].id, 1, f"Second of {paper.label}.", 0.25, 0.7)
+        for paper in papers
     )
     sentence = AnswerSentence(0, len(answer), "It is so and so.", labels, citations, support=0.9)
     return replace(
@@ -105,7 +105,11 @@ def test_a_real_conversation_is_a_page_of_its_own(conversation):
 
 def test_nothing_may_run_or_be_fetched():
     html = to_html(Conversation("c", "t", (cited(),)))
-    policy = next(one["content"] for tag, one in Page(html).tags if "content-security" in str(one).lower())
+    policy = next(
+        attributes["content"]
+        for tag, attributes in Page(html).tags
+        if "content-security" in str(attributes).lower()
+    )
     style = re.search(r"<style>(.*?)</style>", html, re.DOTALL)[1]
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     assert policy == (f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'")
@@ -115,9 +119,13 @@ def test_nothing_may_run_or_be_fetched():
 
 def test_a_label_leads_to_its_evidence_and_from_there_to_the_marked_passage():
     page = read(cited())
-    labels = [one["href"] for tag, one in page.tags if one.get("class") == "label"]
+    labels = [attributes["href"] for tag, attributes in page.tags if attributes.get("class") == "label"]
     assert labels == ["#t1-s1-1", "#t1-s1-2"]
-    passages = [one["href"] for tag, one in page.tags if tag == "a" and one["href"].startswith("#t1-p")]
+    passages = [
+        attributes["href"]
+        for tag, attributes in page.tags
+        if tag == "a" and attributes["href"].startswith("#t1-p")
+    ]
     assert passages == ["#t1-p1", "#t1-p2"]
     html = to_html(Conversation("c", "t", (cited(),)))
     assert '<p class="passage" id="t1-p1">First of 1. <mark>Second of 1.</mark></p>' in html
@@ -130,8 +138,10 @@ def test_a_label_leads_to_its_evidence_and_from_there_to_the_marked_passage():
 def test_unknown_labels_are_not_linked_and_bare_claims_are_marked():
     turn = cited("It is [1] so [7?] and [9].", labels=(1,), unknown_labels=("7",))
     page = read(turn)
-    assert [one["href"] for _, one in page.tags if one.get("class") == "label"] == ["#t1-s1-1"]
-    assert len([one for _, one in page.tags if one.get("class") == "unknown"]) == 2
+    assert [attributes["href"] for _, attributes in page.tags if attributes.get("class") == "label"] == [
+        "#t1-s1-1"
+    ]
+    assert len([attributes for _, attributes in page.tags if attributes.get("class") == "unknown"]) == 2
     assert "[7?] names no paper that was given." in page.text
     bare = cited("It is so.", labels=(), needs_citation=True)
     assert "It makes a claim and cites nothing." in read(bare).text
@@ -203,7 +213,7 @@ def test_only_addresses_of_the_web_are_linked(address, is_link):
     labelled = turn.evidence.papers[0]
     paper = replace(labelled.paper, url=address, title="a <b>")
     page = read(replace(turn, evidence=Evidence((replace(labelled, paper=paper),))))
-    assert [one for one in page.values("href") if not one.startswith("#")] == [address] * is_link
+    assert [address for address in page.values("href") if not address.startswith("#")] == [address] * is_link
     assert "a <b>" in page.text
 
 

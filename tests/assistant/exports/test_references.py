@@ -19,7 +19,7 @@ from corpus.records import Author, passage_id
 from tests.assistant.checking.test_citations import make_paper
 from tests.assistant.storage.test_conversations import make_turn
 
-WRITE = {one.name: one.write for one in CONVERSATION_FORMATS}
+WRITE = {export.name: export.write for export in CONVERSATION_FORMATS}
 to_bibtex, to_ris, to_csl_json = (WRITE[name] for name in ("bib", "ris", "csl"))
 
 # The types and fields we use, of those that CSL 1.0.2 knows.
@@ -32,12 +32,14 @@ def paper(label=1, **facts):
     made = make_paper(label, "text")
     facts = {"title": f"Title {label}", "bibtex": "", "id": f"c/{label}"} | facts
     own = replace(made.paper, **facts)
-    passages = (replace(one, id=passage_id(own.id, one.number), paper_id=own.id) for one in made.passages)
+    passages = (
+        replace(passage, id=passage_id(own.id, passage.number), paper_id=own.id) for passage in made.passages
+    )
     return replace(made, paper=own, passages=tuple(passages))
 
 
 def conversation(*papers, labels=None):
-    labels = tuple(one.label for one in papers) if labels is None else labels
+    labels = tuple(paper.label for paper in papers) if labels is None else labels
     sentence = AnswerSentence(0, 1, "x", labels, ())
     turn = replace(make_turn(), evidence=Evidence(papers), answer=Answer("x", (sentence,)))
     return Conversation("c", "t", (turn,))
@@ -122,7 +124,7 @@ def test_a_paper_in_all_three_forms():
     ]
 
 
-def test_of_what_is_not_known_nothing_is_said():
+def test_unknown_fields_are_left_out():
     bare = conversation(paper(title="", authors=(), year=None, venue="", pages="", doi="", url=""))
     assert to_bibtex(bare) == "@misc{paper,\n}\n\n"
     assert ris_records(to_ris(bare)) == [[("TY", "GEN"), ("ID", "paper"), ("ER", "")]]
@@ -142,9 +144,9 @@ def test_of_what_is_not_known_nothing_is_said():
     ],
 )
 def test_the_type_is_that_of_the_sources_own_entry(kind, facts, ris, csl):
-    one = paper(bibtex=f"@{kind}{{key, title = {{T}}}}", **facts)
-    assert ris_records(to_ris(conversation(one)))[0][0] == ("TY", ris)
-    (item,) = csl_items(to_csl_json(conversation(one)))
+    typed = paper(bibtex=f"@{kind}{{key, title = {{T}}}}", **facts)
+    assert ris_records(to_ris(conversation(typed)))[0][0] == ("TY", ris)
+    (item,) = csl_items(to_csl_json(conversation(typed)))
     assert (item["id"], item["type"]) == ("key", csl)
     assert item.get("archive_location", "") == facts.get("arxiv_id", "")
 
@@ -162,10 +164,10 @@ def test_each_cited_paper_comes_once_in_the_order_of_citation():
     papers = [paper(label) for label in (1, 2, 3)]
     turn = conversation(*papers, labels=(3, 1)).turns[0]
     # In the second turn the same papers have other labels.
-    swapped = tuple(replace(one, label=4 - one.label) for one in papers)
+    swapped = tuple(replace(paper, label=4 - paper.label) for paper in papers)
     again = replace(turn, evidence=Evidence(swapped), answer=conversation(labels=(1, 2, 9)).turns[0].answer)
     both = Conversation("c", "t", (turn, again))
-    assert [one.id for one in both.papers] == ["c/3", "c/1", "c/2"]
+    assert [paper.id for paper in both.papers] == ["c/3", "c/1", "c/2"]
     assert Conversation("c", "t").papers == ()
     assert (to_bibtex(Conversation("c", "t")), to_ris(Conversation("c", "t"))) == ("", "")
 
@@ -215,4 +217,4 @@ def test_the_sources_own_entries_are_kept(ask_demo):
     papers = whole.papers
     assert papers
     assert len(bibtex_entries(to_bibtex(whole))) == len(papers)
-    assert all(one.bibtex.splitlines()[1] in to_bibtex(whole) for one in papers)
+    assert all(paper.bibtex.splitlines()[1] in to_bibtex(whole) for paper in papers)

@@ -24,8 +24,8 @@ from tests.assistant.exports.test_comparison_exports import SUMMARY, whole
 from tests.assistant.exports.test_references import FULL, conversation, paper
 from tests.assistant.trail.test_transcript import HOSTILE
 
-CONVERSATION = {one.name: one.write for one in CONVERSATION_FORMATS}
-COMPARISON = {one.name: one.write for one in COMPARISON_FORMATS}
+CONVERSATION = {export.name: export.write for export in CONVERSATION_FORMATS}
+COMPARISON = {export.name: export.write for export in COMPARISON_FORMATS}
 NAMES = {
     "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
     "z": "http://www.zotero.org/namespaces/export#",
@@ -66,14 +66,21 @@ def test_a_comparison_is_a_document_with_its_grid_as_a_table_and_labels_that_lea
     comparison = whole()
     written = COMPARISON["docx"](comparison)
     document = opened(written)
-    said = [one.text for one in document.paragraphs]
+    said = [paragraph.text for paragraph in document.paragraphs]
     assert "Ranks are added in [1][2]." in said
     assert any(
-        one.text == "One learns weights [2]." and one.style.name == "List Bullet"
-        for one in document.paragraphs
+        paragraph.text == "One learns weights [2]." and paragraph.style.name == "List Bullet"
+        for paragraph in document.paragraphs
     )
-    assert [run.text for one in document.paragraphs for run in one.runs if run.bold and "added" in run.text]
-    assert "References" in [one.text for one in document.paragraphs if one.style.name == "Heading 1"]
+    assert [
+        run.text
+        for paragraph in document.paragraphs
+        for run in paragraph.runs
+        if run.bold and "added" in run.text
+    ]
+    assert "References" in [
+        paragraph.text for paragraph in document.paragraphs if paragraph.style.name == "Heading 1"
+    ]
     (table,) = document.tables
     assert [cell.text for cell in table.rows[0].cells] == ["Paper", *ELEMENT_TITLES.values()]
     assert len(table.rows) > 1
@@ -88,24 +95,26 @@ def test_a_sentence_that_is_only_weakly_supported_carries_a_comment():
     weak = replace(comparison.answer.sentences[0], support=0.1)
     answer = replace(comparison.answer, sentences=(weak, *comparison.answer.sentences[1:]))
     document = opened(COMPARISON["docx"](replace(comparison, answer=answer)))
-    said = [one.text for one in document.comments]
-    assert any("Only weakly supported (support 0.10)" in one for one in said)
+    said = [comment.text for comment in document.comments]
+    assert any("Only weakly supported (support 0.10)" in line for line in said)
 
 
 def test_an_answer_is_a_document_under_its_question_with_its_references():
     document = opened(CONVERSATION["docx"](conversation(MINE)))
-    headings = [one.text for one in document.paragraphs if one.style.name.startswith("Heading")]
+    headings = [
+        paragraph.text for paragraph in document.paragraphs if paragraph.style.name.startswith("Heading")
+    ]
     assert "References" in headings
-    (reference,) = [one.text for one in document.paragraphs if one.text.startswith("[1]")]
+    (reference,) = [paragraph.text for paragraph in document.paragraphs if paragraph.text.startswith("[1]")]
     assert "The 90% Rule: A & B" in reference and "10.1000/x_1" in reference
 
 
 def test_hostile_text_is_text_in_a_document():
     hostile = f"{HOSTILE} \x00\x1b\ud800\ufffe</w:t>&amp; \u202eevil\u200b"
     comparison = replace(whole(), about=hostile, remarks=(hostile,))
-    paragraphs = [one.text for one in opened(COMPARISON["docx"](comparison)).paragraphs]
-    assert any("</w:t>&amp; \\u202eevil\\u200b" in one for one in paragraphs)
-    assert not any("\u202e" in one or "\x1b" in one for one in paragraphs)
+    paragraphs = [paragraph.text for paragraph in opened(COMPARISON["docx"](comparison)).paragraphs]
+    assert any("</w:t>&amp; \\u202eevil\\u200b" in paragraph for paragraph in paragraphs)
+    assert not any("\u202e" in paragraph or "\x1b" in paragraph for paragraph in paragraphs)
 
 
 @settings(max_examples=15)
@@ -115,7 +124,7 @@ def test_any_text_stands_in_a_document_and_is_read_back(text):
     asked = conversation(MINE)
     turn = replace(asked.turns[0], question=text, answer=answer)
     document = opened(CONVERSATION["docx"](Conversation("c", text, (turn,))))
-    assert in_word(text).strip() in "\n".join(one.text for one in document.paragraphs)
+    assert in_word(text).strip() in "\n".join(paragraph.text for paragraph in document.paragraphs)
 
 
 # The reader's notes
@@ -127,7 +136,7 @@ def test_notes_stand_in_every_trail_of_a_conversation_and_are_read_back():
     markdown, page = to_markdown(noted), to_html(noted)
     for written in (markdown, page):
         assert "Your notes" in written and "A marked sentence." in written and "<b>" not in written
-    document = "\n".join(one.text for one in opened(CONVERSATION["docx"](noted)).paragraphs)
+    document = "\n".join(paragraph.text for paragraph in opened(CONVERSATION["docx"](noted)).paragraphs)
     assert "Your notes" in document and "What <b>for</b>?" in document
     assert "Your notes" not in to_markdown(conversation(MINE)) + to_html(conversation(MINE))
 
@@ -149,21 +158,24 @@ def test_an_answer_is_a_note_related_to_the_items_that_it_cites():
     noted = replace(conversation(MINE, paper(2)), notes=NOTES)
     tree = read_rdf(CONVERSATION["rdf"](noted))
     items = tree.xpath("*[z:itemType]", namespaces=NAMES)
-    assert [one.findtext("dc:title", namespaces=NAMES) for one in items] == ["The 90% Rule: A & B", "Title 2"]
+    assert [item.findtext("dc:title", namespaces=NAMES) for item in items] == [
+        "The 90% Rule: A & B",
+        "Title 2",
+    ]
     first = items[0]
     assert first.xpath(".//foaf:surname/text()", namespaces=NAMES) == ["van Dÿk", "The Group"]
     assert first.xpath("dc:subject/text()", namespaces=NAMES) == ["to cite", "Dense / ranking"]
     assert first.findtext("dc:date", namespaces=NAMES) == "2022"
     assert first.findtext("dc:description", namespaces=NAMES) == "Zotero item ABCD2345"
     assert "DOI 10.1000/x_1" in first.xpath("dc:identifier/text()", namespaces=NAMES)
-    memos = {one.get(ABOUT): one for one in tree.xpath("bib:Memo", namespaces=NAMES)}
+    memos = {memo.get(ABOUT): memo for memo in tree.xpath("bib:Memo", namespaces=NAMES)}
     own = first.xpath("dcterms:isReferencedBy/@rdf:resource", namespaces=NAMES)
-    said = [memos[one].findtext("rdf:value", namespaces=NAMES) for one in own]
+    said = [memos[memo].findtext("rdf:value", namespaces=NAMES) for memo in own]
     assert said[:2] == ["<p>Read on the train.</p>", "<p>Ask Ana.</p>"]
     assert said[2] == "<blockquote><p>A marked sentence.</p></blockquote><p>What &lt;b&gt;for&lt;/b&gt;?</p>"
     (answer,) = (memos[name] for name in memos.keys() - set(own))
-    related = [one.get(RESOURCE) for one in answer.findall("dc:relation", NAMES)]
-    assert related == [one.get(ABOUT) for one in items]
+    related = [relation.get(RESOURCE) for relation in answer.findall("dc:relation", NAMES)]
+    assert related == [item.get(ABOUT) for item in items]
     assert "[1] Ada van Dÿk, The Group. The 90% Rule: A &amp; B" in answer.findtext(
         "rdf:value", namespaces=NAMES
     )
@@ -194,8 +206,8 @@ def test_references_come_back_from_ris_and_csl_as_they_were(tmp_path):
         file.write_text(CONVERSATION[name](asked), encoding="utf-8", newline="")
         (item,) = read_references(file)
         assert (item.title, item.doi, item.date[:4]) == (MINE.paper.title, MINE.paper.doi, "2022")
-        assert [one.name for one in item.authors] == ["Ada van Dÿk", "The Group"]
-        assert tuple(one.strip() for one in item.labels) == MINE.paper.labels
+        assert [author.name for author in item.authors] == ["Ada van Dÿk", "The Group"]
+        assert tuple(label.strip() for label in item.labels) == MINE.paper.labels
         assert "\n\n".join(item.notes).split("\n\n") == list(MINE.paper.notes)
     (csl,) = json.loads(CONVERSATION["csl"](asked))
     assert csl["note"] == "Zotero item ABCD2345"

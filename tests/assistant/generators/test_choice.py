@@ -15,7 +15,7 @@ OWN = "meta-llama/Llama-3.1-8B-Instruct"
 
 
 def sent(settings, parameters=None, session=""):
-    """Return what reaches the server when a question is rewritten."""
+    """Return the request that the server receives when a question is rewritten."""
     with StandinChat(reply("a query")) as server:
         settings = settings.model_copy(update={"model_url": server.url})
         generator = open_generator(OWN, settings, None, parameters, session)

@@ -37,7 +37,7 @@ def test_examples_are_answered_in_two_to_eight_cited_sentences(turn):
 
 
 def test_every_sentence_stands_in_the_passage_it_cites(turn):
-    passages = {one.id: one for paper in turn.evidence.papers for one in paper.passages}
+    passages = {passage.id: passage for paper in turn.evidence.papers for passage in paper.passages}
     for sentence in turn.answer.sentences:
         (citation,) = sentence.citations
         assert citation.overlap >= 0.65
@@ -56,7 +56,9 @@ def test_no_two_sentences_say_nearly_the_same(turn, encoder):
 
 
 def test_examples_are_answered_from_several_papers_where_these_have_something_to_say(ask_demo):
-    cited = [len(ask_demo(one["question"], one["collection"]).answer.cited_labels) for one in EXAMPLES]
+    cited = [
+        len(ask_demo(example["question"], example["collection"]).answer.cited_labels) for example in EXAMPLES
+    ]
     assert max(cited) >= 2
 
 
@@ -67,7 +69,9 @@ def test_another_systems_figure_is_no_answer(ask_demo):
 
 
 def test_a_question_that_one_paper_answers_alone_gets_three_sentences(ask_demo):
-    example = next(one for one in EXAMPLES if one["question"].startswith("How are citation recall"))
+    example = next(
+        example for example in EXAMPLES if example["question"].startswith("How are citation recall")
+    )
     turn = ask_demo(example["question"], example["collection"])
     assert turn.answer.cited_labels == (1,)
     assert len(turn.answer.sentences) >= 3

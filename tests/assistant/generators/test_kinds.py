@@ -92,14 +92,17 @@ def test_a_list_has_the_titles_of_the_papers_about_it_and_no_others(encoder):
 def test_the_title_of_a_listed_paper_is_no_claim(ask_demo):
     turn = ask_demo("Which papers compare BM25 with dense retrieval?")
     assert turn.rewrite.kind == "list"
-    assert all("”: " not in one.claim and one.citations[0].overlap > 0.6 for one in turn.answer.sentences)
+    assert all(
+        "”: " not in sentence.claim and sentence.citations[0].overlap > 0.6
+        for sentence in turn.answer.sentences
+    )
 
 
 def test_both_sides_of_a_comparison_are_told(ask_demo):
     turn = ask_demo("How does BERTScore differ from MoverScore?")
     assert turn.rewrite.kind == "comparison"
     for side in ("BERTScore", "MoverScore"):
-        assert any(side in one.claim for one in turn.answer.sentences)
+        assert any(side in sentence.claim for sentence in turn.answer.sentences)
     refused = ask_demo("How does BERTScore differ from XQZScore?").answer.refusal
     assert refused is not None and refused.reason == "not_about"
     assert "XQZScore" in refused.message
@@ -107,7 +110,7 @@ def test_both_sides_of_a_comparison_are_told(ask_demo):
 
 def test_two_names_are_told_apart_where_nothing_particular_is_asked(ask_demo):
     turn = ask_demo("BM25 vs ColBERT?")
-    claims = " ".join(one.claim for one in turn.answer.sentences)
+    claims = " ".join(sentence.claim for sentence in turn.answer.sentences)
     assert "BM25 ranks documents by" in claims
     assert "ColBERT" in claims
 

@@ -1,4 +1,4 @@
-"""What of the evidence a model is given, by what it is really sent."""
+"""The evidence that is really sent to a model."""
 
 import time
 from collections.abc import Sequence
@@ -67,7 +67,7 @@ def asked(question: str = QUESTION, kind: RequestKind = "fact") -> Rewrite:
 
 
 def sent(evidence: Evidence, rewrite: Rewrite, **changes: Any) -> tuple[str, tuple[str, ...]]:
-    """Return what a model is sent, and the ids of the passages that it is not."""
+    """Return the prompt sent to a model, and the ids of the passages left out of it."""
     model, log = QueuedModel("It has 225 [3]."), CallLog()
     list(PromptedGenerator(model, **changes).write_draft(rewrite, (), evidence, log))
     return model.sent[0][1].content, log.calls[0].left_out
@@ -93,7 +93,7 @@ def test_labels_and_the_order_of_papers_stay():
 
 def test_papers_that_say_nothing_of_it_are_given_by_one_passage_each():
     _, left_out = sent(THREE, asked())
-    kept = [one.id for paper in THREE.papers for one in paper.passages if one.id not in left_out]
+    kept = [passage.id for paper in THREE.papers for passage in paper.passages if passage.id not in left_out]
     assert [identifier.partition("#")[0] for identifier in kept] == ["p1", "p2", "p3", "p3"]
 
 
@@ -200,12 +200,12 @@ def test_what_a_server_counted_decides_how_much_it_is_given_next():
     with StandinChat(reply("Fine [1].", usage=(1_500, 7)), default=reply("Fine [1].")) as server:
         model = TogetherModel("m", "M", api_key="k", base_url=server.url, patience=Patience(5, 5))
         generator = PromptedGenerator(model, context=4_000, order=by_rank, counts=counts)
-        drafts = [written(one, evidence=evidence, log=log)[1] for one in (generator, generator)]
+        drafts = [written(writer, evidence=evidence, log=log)[1] for writer in (generator, generator)]
         other = written(generator.for_sampling(), evidence=evidence, log=log)[1]
         model.close()
     first, second = (len(draft.left_out) for draft in drafts)
     assert first > second
     assert len(other.left_out) == second
-    sizes = [sum(len(one.content.encode()) for one in call.messages) for call in log.calls]
+    sizes = [sum(len(message.content.encode()) for message in call.messages) for call in log.calls]
     assert sizes[1] / counts.bytes_per_token("m") + 700 < 4_000
     assert isinstance(drafts[0], Draft)

@@ -105,7 +105,7 @@ EVIDENCE = Evidence(
 )
 
 
-# What is searched for where a model makes nothing usable of a question.
+# The search query where a model makes nothing usable of a question.
 BY_WORDS = "by words"
 HISTORY = (
     make_turn("How are sentences parsed?", "With trees [1], not with charts [7].", evidence=EVIDENCE),
@@ -328,7 +328,7 @@ def test_the_kind_of_request_says_what_the_answer_is_to_do(kind):
     rewrite = Rewrite("What is the F1?", "F1", kind=kind)
     list(PromptedGenerator(model).write_draft(rewrite, (), EVIDENCE, CallLog()))
     sent = model.sent[0][1].content
-    assert [one for one in get_args(RequestKind) if task(one) in sent] == [kind]
+    assert [kind for kind in get_args(RequestKind) if task(kind) in sent] == [kind]
 
 
 def test_a_call_tells_its_price_its_attempts_and_its_first_token():
@@ -395,8 +395,8 @@ def test_what_is_left_out_is_recorded():
         left_out = log.calls[-1].left_out
         assert list(left_out) == everything[len(everything) - len(left_out) :]
         texts = {passage.id: passage.text for paper in evidence.papers for passage in paper.passages}
-        assert [texts[one].split()[0] in sent for one in everything] == [
-            one not in left_out for one in everything
+        assert [texts[passage].split()[0] in sent for passage in everything] == [
+            passage not in left_out for passage in everything
         ]
     assert [len(call.left_out) for call in log.calls][-1] == 0
     assert log.calls[0].left_out

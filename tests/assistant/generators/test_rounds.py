@@ -1,4 +1,4 @@
-"""What a model is asked beside the answer: which papers bear on it, and what of its draft does not hold."""
+"""Calls to a model beside the answer: the relevant papers, and the unsupported claims of its draft."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ LABELS = [paper.label for paper in EVIDENCE.papers]
 
 
 def asked(*replies, **options):
-    """Return what was shown, the draft, the calls and the model of one answer."""
+    """Return the shown text, the draft, the calls and the model of one answer."""
     model, log = QueuedModel(*replies), CallLog()
     generator = PromptedGenerator(model, options=ModelOptions(**options))
     pieces, drafting = [], generator.write_draft(searched("What is the F1?"), (), EVIDENCE, log)

@@ -28,9 +28,9 @@ def shipped() -> FollowUps:
 
 def test_a_pronoun_is_filled_with_what_was_asked_about(shipped: FollowUps) -> None:
     (filling,) = (
-        one
-        for one in shipped.fillings("How does it work?", [("What is late interaction?", "")])
-        if shipped.surety.is_placed(one)
+        filling
+        for filling in shipped.fillings("How does it work?", [("What is late interaction?", "")])
+        if shipped.surety.is_placed(filling)
     )
     assert (filling.start, filling.end, filling.words) == (9, 11, "late interaction")
     assert filling.turn == 0

@@ -88,7 +88,7 @@ def test_what_is_quoted_word_for_word_costs_no_reading(encoder: Encoder) -> None
     reader = SupportReader(encoder, learned=learned)
     found = reader.weigh([EVIDENCE[0], "The collection holds 225 queries [2]."], [EVIDENCE, EVIDENCE])
     assert network.calls == []
-    assert all(one.score > 0.9 for one in found)
+    assert all(support.score > 0.9 for support in found)
 
 
 def test_an_answer_is_read_at_once_and_each_pair_once(encoder: Encoder) -> None:

@@ -58,7 +58,7 @@ def main(home: Path, doing: str, library_id: str) -> None:
     encoder = HashEncoder(home.parent / f"log-{time.monotonic_ns()}")
     libraries = opened(home)
     ConversationStore(home / "conversations.sqlite")
-    uploads = visit(home, encoder, *((f"{one}.md", notes(f"{doing}{one}")) for one in range(3)))
+    uploads = visit(home, encoder, *((f"{number}.md", notes(f"{doing}{number}")) for number in range(3)))
     print("begins", flush=True)
     while True:
         if doing == "keep":
@@ -66,7 +66,9 @@ def main(home: Path, doing: str, library_id: str) -> None:
         else:
             libraries.grow(library_id, ["me"], brought(uploads), encoder)
             held = libraries.opened(library_id, encoder).papers()
-            libraries.take_out(library_id, ["me"], [one.id for one in held if doing in one.title], encoder)
+            libraries.take_out(
+                library_id, ["me"], [library.id for library in held if doing in library.title], encoder
+            )
 
 
 if __name__ == "__main__":

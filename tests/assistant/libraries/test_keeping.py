@@ -78,7 +78,7 @@ def test_a_visits_documents_are_kept_and_answer_when_the_visit_is_over(
     (best, *_) = search(corpus, encoder, f"{MARKER} pages", Scope(), papers=1)
     assert best.paper.title == f"On {MARKER} pages"
     assert best.hits[0].passage.paper_id == best.paper.id
-    assert [one.title for one in libraries.store.list(ME)] == ["Reading"]
+    assert [library.title for library in libraries.store.list(ME)] == ["Reading"]
     folder = libraries.folder(grown.library_id)
     assert stat.S_IMODE(folder.path.stat().st_mode) == 0o700
     assert not folder.is_marked
@@ -124,7 +124,7 @@ def test_nothing_of_a_deleted_library_stays_on_disk(
     assert gone.over.comparisons == (compared.id,)
     assert files_with(home) == []
     assert files_with(home, identifier) == []
-    assert [one.name for one in (home / "libraries").iterdir()] == ["room.lock"]
+    assert [path.name for path in (home / "libraries").iterdir()] == ["room.lock"]
     assert conversations.read(elsewhere.id) is not None
     with pytest.raises(ConversationError, match="There is no conversation"):
         conversations.add_turn(mine.id, turn)
@@ -148,7 +148,7 @@ def test_nobody_else_reads_or_changes_it_but_by_its_link_and_that_can_be_taken_b
     assert libraries.share(identifier, [ME]) == link
     assert store.open_by_link(link, OTHER) == store.open_by_link(link, OTHER) == identifier
     assert store.reads(identifier, [OTHER])
-    assert [one.id for one in store.seen_by([OTHER])] == [identifier]
+    assert [library.id for library in store.seen_by([OTHER])] == [identifier]
     for change in (
         lambda: libraries.rename(identifier, [OTHER], "Reading", "Mine"),
         lambda: libraries.grow(identifier, [OTHER], brought(uploads), encoder),
@@ -172,7 +172,7 @@ def test_what_a_person_may_keep_is_limited_and_nothing_is_left_of_what_is_refuse
     limited = opened(home, LibraryLimits(libraries=1, documents=1))
     with pytest.raises(LibraryError, match="holds 1 documents at most; this would be 2"):
         kept(limited, uploads, encoder)
-    assert [one.name for one in (home / "libraries").iterdir()] == ["room.lock"]
+    assert [path.name for path in (home / "libraries").iterdir()] == ["room.lock"]
     limited = opened(home, LibraryLimits(libraries=1))
     identifier = kept(limited, uploads, encoder)
     with pytest.raises(LibraryError, match="1 libraries are the most"):
@@ -205,17 +205,19 @@ def test_it_is_taken_away_with_its_files_as_they_were_brought_and_what_was_read(
         listed = json.loads(archive.read("library.json"))
         assert b"On xylophonicmarker pages" in archive.read("papers.bib")
     assert listed["title"] == "Reading"
-    assert [one["brought_as"] for one in listed["documents"]] == ["Rank fusion.pdf", "my notes.md"]
-    assert all(one["passages"] and isinstance(one["references"], list) for one in listed["documents"])
+    assert [document["brought_as"] for document in listed["documents"]] == ["Rank fusion.pdf", "my notes.md"]
+    assert all(
+        document["passages"] and isinstance(document["references"], list) for document in listed["documents"]
+    )
 
 
 def test_two_tabs_lose_no_document_and_are_told_of_each_other(
     libraries: Libraries, uploads: UploadSession, encoder: Encoder, home: Path
 ) -> None:
     identifier = kept(libraries, uploads, encoder)
-    visits = [visit(home, encoder, (f"{one}.md", notes(f"tab{one}"))) for one in range(4)]
+    visits = [visit(home, encoder, (f"{number}.md", notes(f"tab{number}"))) for number in range(4)]
     with ThreadPoolExecutor() as pool:
-        tabs = [pool.submit(opened(home).grow, identifier, [ME], brought(one), encoder) for one in visits]
+        tabs = [pool.submit(opened(home).grow, identifier, [ME], brought(visit), encoder) for visit in visits]
         out = pool.submit(
             opened(home).take_out, identifier, [ME], [f"your-documents.{identifier}/my-notes"], encoder
         )
@@ -237,9 +239,9 @@ def test_two_tabs_lose_no_document_and_are_told_of_each_other(
     ):
         with pytest.raises(LibraryError, match="has been deleted"):
             late()
-    assert [one.name for one in (home / "libraries").iterdir()] == ["room.lock"]
-    for one in visits:
-        one.close()
+    assert [path.name for path in (home / "libraries").iterdir()] == ["room.lock"]
+    for held in visits:
+        held.close()
 
 
 def test_a_library_of_another_encoder_says_so_and_is_encoded_anew(
@@ -256,7 +258,7 @@ def test_a_library_of_another_encoder_says_so_and_is_encoded_anew(
     anew = libraries.opened(identifier, other)
     assert _papers_with_passages(anew) == before
     assert search(anew, other, f"{MARKER} pages", Scope(), papers=1)[0].paper.title == f"On {MARKER} pages"
-    assert sorted(one.name for one in libraries.folder(identifier).path.iterdir()) == [
+    assert sorted(path.name for path in libraries.folder(identifier).path.iterdir()) == [
         "corpus",
         "files",
         "pdf",
@@ -287,7 +289,7 @@ def test_what_cannot_be_written_is_said_and_leaves_the_library_as_it_was(
             kept(libraries, uploads, encoder)
         with pytest.raises(CorpusError, match="No space left on device"):
             libraries.grow(identifier, [ME], brought(later), encoder)
-    assert [one.id for one in libraries.store.list(ME)] == [identifier]
+    assert [library.id for library in libraries.store.list(ME)] == [identifier]
     assert len(list((home / "libraries").glob("*/"))) == 1
     assert libraries.opened(identifier, encoder).count_papers() == 2
     assert len(libraries.grow(identifier, [ME], brought(later), encoder).added) == 1
@@ -371,7 +373,7 @@ def test_what_is_killed_while_it_is_kept_is_there_whole_or_not_at_all(
     for _ in range(2):
         _killed(home, "keep", moments.uniform(0.05, 0.9))
         libraries.sweep(encoder)
-        rows = {one.id for one in libraries.store.list("me", limit=1000)}
+        rows = {library.id for library in libraries.store.list("me", limit=1000)}
         folders = {path.name for path in (home / "libraries").glob("*/")}
         assert rows == folders
         for identifier in rows:
@@ -398,7 +400,7 @@ def test_what_is_killed_while_a_library_grows_and_shrinks_leaves_what_was_there(
         files = {path.stem for path in libraries.folder(identifier).files.iterdir()}
         assert files == {paper.id.rpartition("/")[2] for paper in corpus.papers()}
     libraries.take_out(
-        identifier, ["me"], [one.id for one in corpus.papers() if "grow" in one.title], encoder
+        identifier, ["me"], [paper.id for paper in corpus.papers() if "grow" in paper.title], encoder
     )
     libraries.sweep(encoder)
     assert [path for path in files_with(home, "grow0") if path.startswith("libraries")] == []

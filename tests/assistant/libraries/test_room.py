@@ -75,17 +75,17 @@ def test_two_that_kept_at_once_both_passed_the_check(
 
     with ThreadPoolExecutor(4) as threads:
         found = list(threads.map(keep, range(4)))
-    refused = [one for one in found if one.startswith("1 MB are the most that is kept for one person")]
+    refused = [note for note in found if note.startswith("1 MB are the most that is kept for one person")]
     assert len(refused) == 3, found
 
 
 def test_processes_that_kept_at_once_took_more_than_all_visitors_may(home: Path) -> None:
     command = [sys.executable, "-c", TAKER, str(home)]
     takers = [
-        subprocess.Popen([*command, f"taker-{one}"], cwd=PROJECT, stdout=subprocess.PIPE, text=True)
-        for one in range(3)
+        subprocess.Popen([*command, f"taker-{number}"], cwd=PROJECT, stdout=subprocess.PIPE, text=True)
+        for number in range(3)
     ]
-    assert sum(int(one.communicate(timeout=120)[0]) for one in takers) == 10
+    assert sum(int(taker.communicate(timeout=120)[0]) for taker in takers) == 10
     assert Room(home).size() == 10 * MB
 
 
@@ -165,7 +165,7 @@ def test_a_library_was_exported_otherwise_each_time(
     libraries.export(identifier, ["me"], second)
     assert first.getvalue() == second.getvalue()
     with zipfile.ZipFile(second) as archive:
-        assert {one.date_time for one in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+        assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
     with pytest.raises(LibraryError, match="only its owner"):
         libraries.export(identifier, ["another"], io.BytesIO())
 

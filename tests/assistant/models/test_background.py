@@ -18,7 +18,7 @@ async def _where() -> AsyncGenerator[asyncio.AbstractEventLoop, None]:
 
 
 def _loop_seen() -> asyncio.AbstractEventLoop:
-    return next(one for one in background.awaited(_where()) if one is not None)
+    return next(item for item in background.awaited(_where()) if item is not None)
 
 
 def test_threads_that_asked_first_and_at_once_got_a_loop_each(monkeypatch: pytest.MonkeyPatch) -> None:

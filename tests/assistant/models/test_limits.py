@@ -52,7 +52,7 @@ def test_no_more_calls_are_under_way_than_may_be(at_once, per_session):
     limits, gauge = CallLimits(at_once, per_session), Gauge()
     with ThreadPoolExecutor(12) as pool:
         done = [pool.submit(gauge.run, limits, session) for session in "abc" * 6]
-    assert all(one.exception() is None for one in done)
+    assert all(future.exception() is None for future in done)
     assert gauge.most["all"] == min(at_once, 3 * per_session)
     assert max(gauge.most[session] for session in "abc") <= per_session
     assert len(gauge.order) == 18
@@ -73,11 +73,11 @@ def test_one_session_cannot_starve_another():
             time.sleep(0.001)
         before = len(gauge.order)
         pool.submit(gauge.run, limits, "modest").result()
-        assert not all(one.done() for one in many)
+        assert not all(future.done() for future in many)
     assert gauge.order.index("modest") - before <= 6
 
 
-def test_a_wait_without_end_is_said():
+def test_a_wait_without_end_is_reported():
     limits = CallLimits(1, 1, longest_wait=0.05)
     with called(limits, "a"):
         with pytest.raises(ModelUnavailableError, match="Too many questions"), called(limits, "b"):
@@ -126,9 +126,9 @@ def test_a_stream_holds_its_place_until_it_ends():
 def test_all_models_of_a_process_share_the_limits_of_its_settings():
     with StandinChat(default=reply("some words")) as server:
         settings = Settings(model_url=server.url, model_calls=1, model_calls_per_session=1)
-        one, other = (open_model(entry, settings, "s") for entry in available_models(settings)[:2])
-        assert one.id != other.id
-        streaming = one.stream(MESSAGES, Parameters())
+        first, other = (open_model(entry, settings, "s") for entry in available_models(settings)[:2])
+        assert first.id != other.id
+        streaming = first.stream(MESSAGES, Parameters())
         next(streaming)
         done = threading.Event()
         waiting = threading.Thread(target=lambda: (whole(other.stream(MESSAGES, Parameters())), done.set()))
@@ -180,7 +180,7 @@ def test_time_in_the_queue_is_no_silence_of_the_server():
         models = [open_model(entry, settings, session) for session in "abc"]
         with ThreadPoolExecutor(3) as pool:
             done = list(pool.map(lambda model: whole(model.stream(MESSAGES, Parameters())), models))
-    assert [(one.text, one.attempts) for one in done] == [("Yes.", 1)] * 3
+    assert [(reply.text, reply.attempts) for reply in done] == [("Yes.", 1)] * 3
     assert server.most_at_once == 1
 
 

@@ -42,7 +42,7 @@ def running(weights: Path, mode: str) -> Iterator[LlamaModel]:
         yield model
 
 
-def said(model: LlamaModel) -> str:
+def reply_of(model: LlamaModel) -> str:
     return whole(model.stream(ASKED, Parameters())).text
 
 
@@ -61,9 +61,9 @@ def test_it_is_started_when_it_is_asked_and_stays(weights: Path, monkeypatch: py
     monkeypatch.setenv("TOGETHER_API_KEY", "secret")
     with running(weights, "told") as model:
         assert model._process is None
-        told = json.loads(said(model))
+        told = json.loads(reply_of(model))
         first = pid_of(model)
-        assert said(model) and pid_of(model) == first
+        assert reply_of(model) and pid_of(model) == first
     assert (told["file"], told["context"]) == (str(weights), 2048)
     assert 1 <= told["threads"] <= 8
     assert "TOGETHER_API_KEY" not in told["environment"]
@@ -72,22 +72,22 @@ def test_it_is_started_when_it_is_asked_and_stays(weights: Path, monkeypatch: py
 
 def test_fault_weights_that_llama_cpp_does_not_take_cost_a_message(weights: Path) -> None:
     with running(weights, "refuses") as model, pytest.raises(ModelError, match=r"does not take.*exit code 3"):
-        said(model)
+        reply_of(model)
 
 
 def test_one_that_dies_is_started_again_once(weights: Path) -> None:
     with running(weights, "lives") as model:
-        assert said(model) == "It ranks documents."
+        assert reply_of(model) == "It ranks documents."
         kill(model)
-        assert said(model) == "It ranks documents."
+        assert reply_of(model) == "It ranks documents."
         kill(model)
         with pytest.raises(ModelError, match="ended 2 times"):
-            said(model)
+            reply_of(model)
 
 
 def test_one_that_dies_while_it_is_asked_says_so(weights: Path) -> None:
     with running(weights, "dies") as model, pytest.raises(ModelUnavailableError, match="has ended"):
-        said(model)
+        reply_of(model)
 
 
 def test_it_ends_with_the_process_that_started_it_even_where_that_is_killed(weights: Path) -> None:
@@ -122,7 +122,7 @@ def test_files_that_are_no_weights_and_too_large_ones_are_refused_in_words(
         running(weights, "lives") as model,
         pytest.raises(ModelError, match=r"needs 0.2 GB.*0.0 GB"),
     ):
-        said(model)
+        reply_of(model)
 
 
 # Offers, and the hub
@@ -206,7 +206,7 @@ def test_weights_are_fetched_checked_and_kept(settings: Settings) -> None:
         asked = len(hub.ranges)
         assert fetch(OFFER, settings, hub.address) == file
         assert len(hub.ranges) == asked, "what is there is not fetched again"
-    assert [one.name for one in settings.models_folder.iterdir()] == ["tiny-q4.gguf"]
+    assert [path.name for path in settings.models_folder.iterdir()] == ["tiny-q4.gguf"]
 
 
 def test_fault_a_fetch_that_was_cut_off_goes_on_and_is_whole(settings: Settings) -> None:
@@ -247,7 +247,7 @@ def test_what_is_fetched_is_offered_as_a_writer(settings: Settings, monkeypatch:
         monkeypatch.setattr(f"assistant.models.menu.{name}", standin)
     assert "tiny-1b" not in [entry.id for entry in available_models(settings)]
     named = settings.model_copy(update={"local_model": "tiny-1b"})
-    (entry,) = (one for one in available_models(named) if one.id == "tiny-1b")
+    (entry,) = (model for model in available_models(named) if model.id == "tiny-1b")
     assert (entry.label, entry.provider, entry.is_small) == ("Tiny 1B (this machine)", "local", True)
     with pytest.raises(ModelError, match="models get tiny-1b"):
         whole(open_model(entry, named).stream(ASKED, Parameters()))

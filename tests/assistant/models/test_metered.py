@@ -1,4 +1,4 @@
-"""What calls to models cost, told as they end: whole ones, stopped ones, and those nobody counted."""
+"""The cost of model calls as they end: whole ones, stopped ones, and uncounted ones."""
 
 from contextlib import closing
 
@@ -22,7 +22,7 @@ from tests.standin_chat import StandinChat, cut_off, refusal, reply
 PRICES = {"price_in": 1.0, "price_out": 10.0}
 ASKED = (Message("user", "Why is the sky blue?"),)
 USUAL = Parameters(max_tokens=500)
-# What a call may cost at most of which nothing is told.
+# The most that a call without reported tokens may cost.
 MOST = (estimate_tokens(ASKED[0].content) * 1.0 + 500 * 10.0) / 1e6
 
 
@@ -36,7 +36,7 @@ class Word(BaseModel):
 
 @pytest.fixture
 def metered():
-    """Return what asks a server, and the list of what the calls have cost."""
+    """Return a function that opens a metered model, with the list of the calls' costs."""
 
     def over(server, **prices):
         costs = []

@@ -24,13 +24,13 @@ QUERY = reply("BM25 ranking")
 WHOLE = reply("BM25 ranks documents by term frequency [1].")
 
 
-# How long a server may stay silent, in seconds: long enough that one that answers at once is never late.
+# The time a server may stay silent, in seconds: long enough that a prompt one is never late.
 PATIENCE = 1.0
 
 
 @pytest.fixture
 def ask(assistant_over):
-    """Return what asks the model behind a server and gives all events."""
+    """Return a function that asks the model behind a server and returns all events."""
     return lambda server, options=OPTIONS, patience=PATIENCE: list(
         assistant_over(server, patience).ask(QUESTION, EARLIER, options)
     )
@@ -150,7 +150,9 @@ THOUGHT = "The user asks how BM25 ranks documents by zebras."
     ],
 )
 def test_thoughts_reach_neither_query_nor_answer_nor_record(ask, before, after):
-    turn = turn_of(ask, *(reply(f"{before}{after}{''.join(one.pieces)}") for one in (QUERY, WHOLE)))
+    turn = turn_of(
+        ask, *(reply(f"{before}{after}{''.join(behaviour.pieces)}") for behaviour in (QUERY, WHOLE))
+    )
     assert turn.rewrite.search_query == "BM25 ranking"
     assert turn.answer.text == "BM25 ranks documents by term frequency [1]."
     assert "zebras" not in to_json(Conversation("c", "t", (turn,)))
@@ -163,7 +165,7 @@ def test_thoughts_that_ran_out_of_tokens_are_not_searched_for(ask):
 
 
 def test_thoughts_of_a_model_that_was_asked_before_are_not_shown_while_it_writes(ask):
-    thinks = (reply(f"{THOUGHT}</think>{''.join(one.pieces)}") for one in (QUERY, WHOLE))
+    thinks = (reply(f"{THOUGHT}</think>{''.join(behaviour.pieces)}") for behaviour in (QUERY, WHOLE))
     with StandinChat(*thinks) as server:
         events = ask(server)
     shown = "".join(event.text for event in events if isinstance(event, Written))
@@ -274,7 +276,7 @@ def test_the_draft_whose_citations_check_out_best_is_kept(ask, order):
     assert turn.answer.text == "".join(STRONG.pieces)
     assert "".join(event.text for event in events if isinstance(event, Written)) == turn.answer.text
     assert len(turn.calls) == len(server.requests) == 3
-    assert {call.reply for call in turn.calls} == {"".join(one.pieces) for one in behaviours}
+    assert {call.reply for call in turn.calls} == {"".join(behaviour.pieces) for behaviour in behaviours}
     assert {call.parameters.temperature for call in turn.calls} == {0.7}
     assert turn.drafts == 3
     assert turn.usage.completion_tokens == 3 * 7
@@ -333,7 +335,7 @@ def test_stopping_stops_all_drafts(assistant_over):
 
 
 @pytest.mark.parametrize("drafts", [0, -1, 9, 1000])
-def test_a_number_of_drafts_that_cannot_be_is_said(extractive_assistant, drafts):
+def test_an_impossible_number_of_drafts_is_reported(extractive_assistant, drafts):
     with pytest.raises(AssistantError, match=f"number of drafts must be from 1 to 8, not {drafts}"):
         list(extractive_assistant.ask(QUESTION, (), AskOptions(drafts=drafts)))
 

@@ -1,4 +1,4 @@
-"""What a server of one's own tells of itself, and what the menu makes of it."""
+"""The facts a server of one's own reports, and the menu made of them."""
 
 import pytest
 

@@ -14,7 +14,7 @@ ANALYSIS = "<|channel|>analysis<|message|>"
 
 
 def read(*pieces: str, begun: bool = False, is_whole: bool = True) -> tuple[str, str]:
-    """Return what was passed on, and the reply."""
+    """Return the text passed on, and the reply."""
     text = ReplyText(begun_in_thoughts=begun)
     shown = "".join(map(text.pass_on, pieces)) + text.rest(is_whole=is_whole)
     return shown, text.whole()

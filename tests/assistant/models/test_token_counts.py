@@ -1,4 +1,4 @@
-"""How many bytes a model's token has, learned from its replies."""
+"""The bytes of a model's token, learned from its replies."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,8 +12,8 @@ PROMPT = (Message("system", "s" * 1_000), Message("user", "é" * 1_500))  # 4,00
 
 def learned(*tokens: int | None) -> float:
     counts = TokenCounts()
-    for one in tokens:
-        counts.learn("m", PROMPT, one)
+    for token in tokens:
+        counts.learn("m", PROMPT, token)
     return counts.bytes_per_token("m")
 
 

@@ -1,4 +1,4 @@
-"""What a small model repeats instead of writing counts as nothing written."""
+"""Echoes of a small model count as nothing written."""
 
 from typing import get_args
 

@@ -82,7 +82,7 @@ def test_golden_tasks():
     assert_golden("tasks.txt", "".join(f"{kind}: {task(kind)}\n" for kind in get_args(RequestKind)))
 
 
-# What GenGO Ultra's prompt asks for, and where ours does.
+# The requirements of GenGO Ultra's prompt, and their wording in ours.
 @pytest.mark.parametrize(
     "demand",
     [

@@ -106,4 +106,4 @@ def test_hostile_names_make_no_question(ask_demo, suggest):
     hostile = "X{question.__class__}Y"
     paper = replace(turn.evidence.papers[0].paper, title=f"{hostile}: a system")
     changed = (LabelledPaper(1, paper, turn.evidence.papers[0].passages), *turn.evidence.papers[1:])
-    assert not any("{" in one for one in suggest(replace(turn, evidence=Evidence(changed))))
+    assert not any("{" in question for question in suggest(replace(turn, evidence=Evidence(changed))))

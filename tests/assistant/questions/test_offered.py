@@ -42,10 +42,12 @@ def test_questions_are_of_several_kinds_and_each_of_its_own(assistant: Assistant
     assert _try_all(assistant) > MOST
     offered = offered_questions(assistant.corpus, assistant.corpus.collection_ids(), MOST)
     assert 1 < len(offered) <= MOST
-    assert len({one.kind for one in offered}) > 1
-    names = [name for one in offered for name in one.names]
+    assert len({question.kind for question in offered}) > 1
+    names = [name for question in offered for name in question.names]
     assert len(names) == len(set(names))
-    assert not any(title in one.question for one in offered for title in _names_of_papers(assistant.corpus))
+    assert not any(
+        title in question.question for question in offered for title in _names_of_papers(assistant.corpus)
+    )
 
 
 class _SilentOn(ExtractiveGenerator):
@@ -68,7 +70,7 @@ def test_a_question_that_is_not_answered_is_not_offered(assistant: Assistant, en
     _try_all(Assistant(assistant.corpus, encoder, silent))
     offered = offered_questions(assistant.corpus, [HELD], MOST)
     assert offered
-    assert first.question not in {one.question for one in offered}
+    assert first.question not in {question.question for question in offered}
 
 
 def test_what_was_tried_is_not_tried_again_by_the_next_who_comes(
@@ -98,5 +100,5 @@ def test_where_nothing_can_be_kept_nothing_is_tried_for_ever(assistant: Assistan
 
 def test_a_collection_is_offered_its_own_questions(assistant: Assistant) -> None:
     _try_all(assistant)
-    assert {one.collection for one in offered_questions(assistant.corpus, [HELD], MOST)} == {HELD}
+    assert {question.collection for question in offered_questions(assistant.corpus, [HELD], MOST)} == {HELD}
     assert offered_questions(assistant.corpus, [], MOST) == ()

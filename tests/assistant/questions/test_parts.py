@@ -1,4 +1,4 @@
-"""What is asked of one paper, which two things a question compares, and what it is about."""
+"""Questions on parts of one paper, the two sides of comparisons, and subjects."""
 
 import pytest
 from hypothesis import given, settings

@@ -73,13 +73,13 @@ def test_every_tool_says_what_it_takes_and_gives_and_gives_that(session, name):
 
 def test_an_answer_has_the_passages_its_citations_lead_to(session):
     answer = session[1]["ask"].structured_content["answer"]
-    citations = [one for sentence in answer["sentences"] for one in sentence["citations"]]
+    citations = [citation for sentence in answer["sentences"] for citation in sentence["citations"]]
     assert citations
-    for one in citations:
-        assert one["evidence"] in one["text"]
-        assert 0 <= one["support"] <= 1 and 0 <= one["overlap"] <= 1
-        assert one["passage"].startswith(f"{one['paper']}#")
-        assert one["link"].startswith(f"/paper?id={one['paper']}&passage=")
+    for citation in citations:
+        assert citation["evidence"] in citation["text"]
+        assert 0 <= citation["support"] <= 1 and 0 <= citation["overlap"] <= 1
+        assert citation["passage"].startswith(f"{citation['paper']}#")
+        assert citation["link"].startswith(f"/paper?id={citation['paper']}&passage=")
 
 
 def test_progress_goes_up_and_says_what_is_done(session):
@@ -92,7 +92,7 @@ def test_progress_goes_up_and_says_what_is_done(session):
 
 def test_a_page_of_a_paper_and_references_each_once(session):
     paper = session[1]["read_paper"].structured_content
-    assert [one["number"] for one in paper["passages"]] == [1, 2] and paper["next"] == 3
+    assert [passage["number"] for passage in paper["passages"]] == [1, 2] and paper["next"] == 3
     assert session[1]["cite"].structured_content["text"].count("TY  -") == 2
 
 

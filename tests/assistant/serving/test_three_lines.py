@@ -1,4 +1,4 @@
-"""What README tells users of Python to write, run as it stands there."""
+"""The Python example in README, run as it stands there."""
 
 import os
 import re

@@ -35,7 +35,7 @@ def url(request, backend, tmp_path):
 
 @pytest.fixture
 def reopened(request, url):
-    """Return what opens another `STORE` of the module at the same place."""
+    """Yield a function that opens another `STORE` of the module at the same place."""
     with ExitStack() as stack:
         yield lambda: stack.enter_context(closing(request.module.STORE(url)))
 

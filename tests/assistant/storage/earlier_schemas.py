@@ -67,7 +67,7 @@ TYPES = {
 
 
 def statements_until(version: str, backend: str) -> list[str]:
-    """Return what makes the tables of a version: its own, and those that were there before."""
+    """Return the statements that make the tables of a version, with those of earlier versions."""
     versions = list(STATEMENTS)
     made = versions[: versions.index(version) + 1]
-    return [line.format(**TYPES[backend]) for one in made for line in STATEMENTS[one]]
+    return [line.format(**TYPES[backend]) for version in made for line in STATEMENTS[version]]

@@ -80,13 +80,17 @@ def test_a_comparison_from_a_file_gets_an_id_that_nobody_knows(store):
 
 def test_the_list_begins_with_what_changed_last_and_comes_in_pages(store, path):
     started = [start(store, request=replace(REQUEST, about=f"About {number}")) for number in range(5)]
-    for number, one in enumerate(started):
-        change(path, "UPDATE comparisons SET updated = ? WHERE id = ?", f"2026-01-0{number + 1}", one.id)
+    for number, comparison in enumerate(started):
+        change(
+            path, "UPDATE comparisons SET updated = ? WHERE id = ?", f"2026-01-0{number + 1}", comparison.id
+        )
     store.add_call(started[1].id, make_call())
     start(store, owner="you")
-    assert [one.title for one in store.list("me", limit=3)] == ["About 1", "About 4", "About 3"]
-    assert [one.title for one in store.list("me", limit=3, offset=3)] == ["About 2", "About 0"]
-    assert [(one.papers, one.state) for one in store.list("me", limit=1)] == [(2, "unfinished")]
+    assert [comparison.title for comparison in store.list("me", limit=3)] == ["About 1", "About 4", "About 3"]
+    assert [comparison.title for comparison in store.list("me", limit=3, offset=3)] == ["About 2", "About 0"]
+    assert [(comparison.papers, comparison.state) for comparison in store.list("me", limit=1)] == [
+        (2, "unfinished")
+    ]
     assert store.list("nobody") == ()
 
 
@@ -107,13 +111,13 @@ def test_deleting_leaves_nothing_in_the_files(store, path):
     for number in range(20):
         store.add_call(started.id, make_call(f"round {number} vote 1", "x" * 5000, f"{canary} {number}"))
     kept = start(store)
-    assert canary.encode() in b"".join(one.read_bytes() for one in path.parent.iterdir())
+    assert canary.encode() in b"".join(file.read_bytes() for file in path.parent.iterdir())
     assert store.delete(started.id)
     assert not store.delete(started.id)
     assert store.get(started.id) is None
     assert store.calls(started.id) == ()
-    assert [one.id for one in store.list("me")] == [kept.id]
-    assert canary.encode() not in b"".join(one.read_bytes() for one in path.parent.iterdir())
+    assert [comparison.id for comparison in store.list("me")] == [kept.id]
+    assert canary.encode() not in b"".join(file.read_bytes() for file in path.parent.iterdir())
 
 
 def test_the_calls_of_a_round_and_of_later_ones_are_dropped(store):
@@ -142,7 +146,7 @@ def test_the_calls_of_a_round_and_of_later_ones_are_dropped(store):
     ],
     ids=["add_call", "finish", "fail", "drop_round", "rename"],
 )
-def test_what_is_not_there_is_said(store, path, change):
+def test_a_missing_comparison_is_reported(store, path, change):
     with pytest.raises(ComparisonError, match="no comparison 'no-such'"):
         change(store)
     assert connected(path, "SELECT count(*) FROM comparison_calls") == [(0,)]
@@ -172,7 +176,7 @@ def test_a_damaged_comparison_is_said_and_can_be_deleted(store, path, statement,
     with pytest.raises(ComparisonError) as caught:
         store.get(put.id)
     assert words in str(caught.value)
-    assert [one.id for one in store.list("me")] == [put.id]
+    assert [comparison.id for comparison in store.list("me")] == [put.id]
     assert store.delete(put.id)
 
 
@@ -227,7 +231,7 @@ def test_every_call_that_was_said_to_be_stored_survives_a_kill(root, store, path
         told = 5 + writer.stdout.read().count("added")
     calls = reopened().calls(started.id)
     assert len(calls) - told in (0, 1)
-    assert {one.call for one in calls} == {call.call}
+    assert {call.call for call in calls} == {call.call}
 
 
 def test_two_who_go_on_with_one_comparison_do_not_both_pay_for_it(store):
@@ -241,7 +245,7 @@ def test_two_who_go_on_with_one_comparison_do_not_both_pay_for_it(store):
     with pytest.raises(ComparisonError, match="has been taken up elsewhere"):
         store.finish(begun.id, make_comparison("another-id", ()), first)
     assert store.get(begun.id).state == "unfinished"
-    assert [one.work for one in store.calls(begun.id)] == ["elements 1", "elements 2"]
+    assert [call.work for call in store.calls(begun.id)] == ["elements 1", "elements 2"]
 
 
 def test_no_owner_fills_the_database_with_comparisons(path):

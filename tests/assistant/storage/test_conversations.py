@@ -62,23 +62,28 @@ def test_a_conversation_survives_a_restart(store, reopened):
 def test_ids_cannot_be_guessed_and_lists_are_of_one_owner(store):
     mine = [store.start("me", f"Mine {number}") for number in range(3)]
     store.start("you", "Yours")
-    assert len({one.id for one in mine}) == 3
-    assert all(re.fullmatch(r"[\w-]{22}", one.id) for one in mine)
-    assert {one.title for one in store.list("me")} == {"Mine 0", "Mine 1", "Mine 2"}
+    assert len({conversation.id for conversation in mine}) == 3
+    assert all(re.fullmatch(r"[\w-]{22}", conversation.id) for conversation in mine)
+    assert {conversation.title for conversation in store.list("me")} == {"Mine 0", "Mine 1", "Mine 2"}
     assert store.list("nobody") == ()
 
 
 def test_the_list_begins_with_what_changed_last_and_comes_in_pages(store, path):
     started = [store.start("me", str(number)) for number in range(5)]
-    for number, one in enumerate(started):
-        change(path, "UPDATE conversations SET updated = ? WHERE id = ?", f"2026-01-0{number + 1}", one.id)
+    for number, conversation in enumerate(started):
+        change(
+            path,
+            "UPDATE conversations SET updated = ? WHERE id = ?",
+            f"2026-01-0{number + 1}",
+            conversation.id,
+        )
     store.add_turn(started[1].id, make_turn())
-    assert [one.title for one in store.list("me", limit=3)] == ["1", "4", "3"]
-    assert [one.title for one in store.list("me", limit=3, offset=3)] == ["2", "0"]
-    assert [one.turns for one in store.list("me", limit=2)] == [1, 0]
+    assert [conversation.title for conversation in store.list("me", limit=3)] == ["1", "4", "3"]
+    assert [conversation.title for conversation in store.list("me", limit=3, offset=3)] == ["2", "0"]
+    assert [conversation.turns for conversation in store.list("me", limit=2)] == [1, 0]
 
 
-def test_what_is_not_there_is_none_or_said(store):
+def test_a_missing_conversation_is_none_or_reported(store):
     assert store.get("no-such") is None
     assert store.delete("no-such") is False
     with pytest.raises(ConversationError, match="no conversation 'no-such'"):
@@ -113,7 +118,7 @@ def test_only_an_id_of_ours_is_kept(store, identifier):
 
 @pytest.mark.parametrize("quota", [Quota(rows=4), Quota(megabytes=1)])
 def test_no_owner_fills_the_database(path, quota):
-    """What one visitor stores had no bounds but the disk's."""
+    """Regression: storage by one visitor had no bounds but the disk's."""
     store = ConversationStore(path, quota)
     kept = store.start("me")
     turn = make_turn("x" * 140_000)  # which is stored three times in a turn
@@ -138,12 +143,12 @@ def test_deleting_leaves_nothing_in_the_files(store, path):
     for number in range(20):
         store.add_turn(started.id, make_turn(f"{canary} {number}", "x" * 5000))
     kept = store.start("me", "kept")
-    held = b"".join(one.read_bytes() for one in path.parent.iterdir())
+    held = b"".join(file.read_bytes() for file in path.parent.iterdir())
     assert canary.encode() in held
     assert store.delete(started.id)
     assert store.get(started.id) is None
-    assert [one.id for one in store.list("me")] == [kept.id]
-    held = b"".join(one.read_bytes() for one in path.parent.iterdir())
+    assert [conversation.id for conversation in store.list("me")] == [kept.id]
+    held = b"".join(file.read_bytes() for file in path.parent.iterdir())
     assert canary.encode() not in held
 
 
@@ -163,7 +168,7 @@ def test_hostile_titles(store, title, kept):
     assert started.title == kept
     store.rename(started.id, "other")
     store.rename(started.id, title)
-    assert [one.title for one in store.list("me")] == [kept]
+    assert [conversation.title for conversation in store.list("me")] == [kept]
     assert store.get(started.id) == started
 
 
@@ -175,7 +180,9 @@ def test_any_text_is_stored_as_text(tmp_path_factory, owner, title, question):
     try:
         started = store.start(owner, title)
         store.add_turn(started.id, make_turn(question.encode("utf-8", "replace").decode()))
-        assert [(one.id, one.turns) for one in store.list(owner)] == [(started.id, 1)]
+        assert [(conversation.id, conversation.turns) for conversation in store.list(owner)] == [
+            (started.id, 1)
+        ]
         assert store.get(started.id).turns[0].question == question.encode("utf-8", "replace").decode()
     finally:
         store.close()
@@ -189,7 +196,7 @@ def test_any_text_is_stored_as_text(tmp_path_factory, owner, title, question):
         ("UPDATE turns SET format = 99 WHERE number = 1", "format version 99"),
     ],
 )
-def test_a_turn_that_cannot_be_read_costs_itself_and_is_said(store, path, statement, words):
+def test_an_unreadable_turn_is_left_out_and_reported(store, path, statement, words):
     started = store.start("me")
     turns = tuple(make_turn(f"Question {number}?") for number in range(3))
     for turn in turns:
@@ -266,7 +273,7 @@ def test_two_processes_that_begin_and_write_at_once_lose_nothing(root, path, reo
         assert writer.stdout.read().count("added") == 25
         assert writer.wait(60) == 0
         writer.stdout.close()
-    assert [one.turns for one in reopened().list("process")] == [25, 25]
+    assert [conversation.turns for conversation in reopened().list("process")] == [25, 25]
 
 
 def test_a_kill_in_the_middle_of_a_write_costs_that_turn_at_most(root, store, path, reopened):
@@ -311,7 +318,7 @@ def test_a_read_only_database_can_be_read_and_says_what_it_is(store, path):
     read_only.close()
 
 
-def test_a_locked_database_is_said(store, path, monkeypatch):
+def test_a_locked_database_is_reported(store, path, monkeypatch):
     monkeypatch.setattr("assistant.storage.database.BUSY_SECONDS", 0.05)
     impatient = ConversationStore(path)
     other = sqlite3.connect(path, isolation_level=None)
@@ -328,7 +335,7 @@ def test_a_locked_database_is_said(store, path, monkeypatch):
     ("content", "words"),
     [(b"no database at all, " * 100, "it is no database"), (None, "it cannot be opened")],
 )
-def test_what_is_no_database_is_said(tmp_path, content, words):
+def test_a_file_that_is_no_database_is_reported(tmp_path, content, words):
     path = tmp_path / "conversations.sqlite"
     if content:
         path.write_bytes(content)
@@ -338,7 +345,7 @@ def test_what_is_no_database_is_said(tmp_path, content, words):
         ConversationStore(path)
 
 
-def test_a_folder_that_cannot_be_made_is_said(tmp_path):
+def test_a_folder_that_cannot_be_made_is_reported(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ConversationError, match="cannot be kept at"):
         ConversationStore(tmp_path / "file" / "conversations.sqlite")

@@ -1,4 +1,4 @@
-"""What readers say of answers: said, changed, taken back, stored, exported and left alone by a replay."""
+"""Feedback on answers: given, changed, taken back, stored, exported and left alone by a replay."""
 
 import json
 from dataclasses import replace
@@ -83,7 +83,7 @@ def test_a_turn_is_taken_off_put_back_and_nothing_of_it_stays_meanwhile(store, t
         store.add_turn(identifier, turn)
     store.remove_turn(identifier, last)
     assert store.get(identifier).turns == (first,)
-    assert b"A secret." not in b"".join(one.read_bytes() for one in tmp_path.glob("c.sqlite*"))
+    assert b"A secret." not in b"".join(path.read_bytes() for path in tmp_path.glob("c.sqlite*"))
     with pytest.raises(ConversationError, match="no longer in the stored conversation"):
         store.remove_turn(identifier, last)
     store.add_turn(identifier, last)

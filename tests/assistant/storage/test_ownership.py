@@ -14,8 +14,8 @@ from tests.assistant.trail.test_comparison_file import make_comparison
 def stores(path):
     opened = ConversationStore(path), ComparisonStore(path)
     yield opened
-    for one in opened:
-        one.close()
+    for store in opened:
+        store.close()
 
 
 def begun(stores, owner):
@@ -41,8 +41,8 @@ def test_what_is_stored_belongs_to_who_began_it_or_took_it_in(stores):
 
 
 def test_what_came_from_a_file_says_so_until_it_is_deleted(stores):
-    assert [store.is_imported(one) for store, one in imported(stores, "me")] == [True, True]
-    assert [store.is_imported(one) for store, one in begun(stores, "me")] == [False, False]
+    assert [store.is_imported(identifier) for store, identifier in imported(stores, "me")] == [True, True]
+    assert [store.is_imported(identifier) for store, identifier in begun(stores, "me")] == [False, False]
     for store, identifier in imported(stores, "me"):
         store.delete(identifier)
         assert not store.is_imported(identifier)

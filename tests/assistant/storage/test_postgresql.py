@@ -1,4 +1,4 @@
-"""What only a PostgreSQL server does: many writers at once, a server that goes away, rights, passwords."""
+"""Properties of a PostgreSQL server: many writers at once, lost connections, rights, passwords."""
 
 import subprocess
 import sys
@@ -37,7 +37,7 @@ def test_twenty_writers_in_four_processes_lose_and_double_nothing(url):
         identifier = store.start("me").id
         command = [sys.executable, "-c", WRITER, url, identifier]
         writers = [subprocess.Popen([*command, str(number)], cwd=PROJECT) for number in range(4)]
-        assert [one.wait(120) for one in writers] == [0] * 4
+        assert [writer.wait(120) for writer in writers] == [0] * 4
         asked = [turn.question for turn in store.get(identifier).turns]
     assert sorted(asked) == sorted(f"{name} {number}" for name in range(4) for number in range(20))
 
@@ -77,8 +77,8 @@ def test_what_is_followed_keeps_its_papers_while_others_come_and_go(url):
 
         list(threads.map(follow, range(60)))
         for number in range(60):
-            for one in store.followed(f"reader-{number}"):
-                assert store.papers_of(one.seen) == {f"paper-{number % 2}"}
+            for followed in store.followed(f"reader-{number}"):
+                assert store.papers_of(followed.seen) == {f"paper-{number % 2}"}
 
 
 def test_a_server_that_goes_away_is_told_and_gone_on_with_when_it_is_back(postgres, url):
@@ -120,8 +120,8 @@ def test_who_may_not_make_tables_uses_those_that_are_there(postgres, url):
         ConversationStore(postgres.url(name, user=role))
     ConversationStore(url).close()
     rights = "SELECT, INSERT, UPDATE, DELETE ON ALL TABLES", "USAGE ON ALL SEQUENCES"
-    for one in rights:
-        postgres.run(f"GRANT {one} IN SCHEMA public TO {role}", name)
+    for right in rights:
+        postgres.run(f"GRANT {right} IN SCHEMA public TO {role}", name)
     with closing(ConversationStore(postgres.url(name, user=role))) as store:
         store.start("me", "Fusion")
         assert len(store.list("me")) == 1

@@ -1,4 +1,4 @@
-"""What bounds all that is stored: each write that can grow, all visitors together, the disk, guests."""
+"""Storage limits: each write that can grow, all visitors together, the disk, guests."""
 
 import random
 from contextlib import closing
@@ -38,7 +38,7 @@ def test_the_calls_of_a_comparison_outgrew_the_quota(url):
             store.add_call(begun.id, make_call(work))
         with pytest.raises(AssistantError, match="3 entries of comparisons are kept for one visitor"):
             store.add_call(begun.id, make_call("elements 3"))
-        # What only says how it ended is stored all the same.
+        # The outcome alone is stored all the same.
         store.fail(begun.id, "It cannot be stored.")
         assert (len(store.calls(begun.id)), store.get(begun.id).error) == (2, "It cannot be stored.")
     with closing(ComparisonStore(url, Quota(megabytes=1))) as store:
@@ -62,7 +62,7 @@ def test_visitors_without_number_filled_the_database(url):
             pytest.raises(AssistantError, match="for all visitors together"),
         ):
             notes.annotate("browser-0", Annotation("", "c/p", "Title", note="mine"))
-        # What has been deleted makes room again, at once.
+        # Deletion makes room at once.
         for identifier in stored:
             store.delete(identifier)
         store.put("another", Conversation("", "", (make_turn("short"),)))
@@ -86,7 +86,7 @@ def test_visitors_filled_the_disk_to_the_last_byte(path, caplog):
             with pytest.raises(AssistantError, match="disk of this server is nearly full"):
                 write()
         assert "PAPER_TRAIL_FREE_DISK_MEGABYTES" in caplog.text
-        # What is there can be read, and deleted.
+        # Stored conversations can be read and deleted.
         assert store.get(kept.id).turns == (turn,)
         store.remove_turn(kept.id, turn)
         assert store.delete(kept.id)

@@ -1,4 +1,4 @@
-"""What readers keep of papers, in a real database: notes, the reading list, and what they follow."""
+"""Readers' notes, reading lists and follows, in a real database."""
 
 from contextlib import closing
 
@@ -57,7 +57,7 @@ def test_of_two_tabs_that_write_one_note_the_later_is_told_what_the_other_wrote(
     with pytest.raises(ChangedElsewhereError):
         store.erase("me", before)
     store.write_note("me", told.value.now, "both")
-    assert [one.record.note for one in store.annotations("me")] == ["both"]
+    assert [annotation.record.note for annotation in store.annotations("me")] == ["both"]
 
 
 def test_a_note_that_was_deleted_in_another_tab_is_told_to_be_gone(store, reopened):
@@ -114,16 +114,16 @@ def test_what_a_visitor_keeps_counts_against_their_quota(path):
 def test_a_paper_is_listed_once_and_read_papers_come_last(store):
     for paper in ("c/1", "c/2", "c/1"):
         store.list_paper("me", paper, f"Paper {paper}")
-    assert sorted(one.paper_id for one in store.reading_list("me")) == ["c/1", "c/2"]
+    assert sorted(entry.paper_id for entry in store.reading_list("me")) == ["c/1", "c/2"]
     store.mark_read("me", "c/2", read=True)
-    assert [(one.paper_id, bool(one.read)) for one in store.reading_list("me")] == [
+    assert [(entry.paper_id, bool(entry.read)) for entry in store.reading_list("me")] == [
         ("c/1", False),
         ("c/2", True),
     ]
     store.mark_read("me", "c/2", read=False)
-    assert not any(one.read for one in store.reading_list("me"))
+    assert not any(entry.read for entry in store.reading_list("me"))
     store.unlist_paper("me", "c/1")
-    assert [one.paper_id for one in store.reading_list("me")] == ["c/2"]
+    assert [entry.paper_id for entry in store.reading_list("me")] == ["c/2"]
 
 
 def test_what_is_followed_knows_which_papers_were_there(store):
@@ -157,7 +157,7 @@ def test_notes_of_a_file_are_taken_in_once(store):
     new = Annotation("guessed-id", "c/2", "Another", note="mine")
     assert store.take_in("me", (NOTE, new)) == 1
     assert store.take_in("me", (NOTE, new)) == 0
-    assert [one.record.note for one in store.annotations("me", "c/2")] == ["mine"]
+    assert [annotation.record.note for annotation in store.annotations("me", "c/2")] == ["mine"]
     assert store.annotations("me", "c/2")[0].id != "guessed-id"
 
 

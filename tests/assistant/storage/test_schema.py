@@ -35,8 +35,8 @@ def engine(url, backend):
 
 def run(engine, *statements):
     with engine.begin() as connection:
-        for one in statements:
-            connection.exec_driver_sql(one)
+        for statement in statements:
+            connection.exec_driver_sql(statement)
 
 
 def differences(engine):
@@ -66,7 +66,7 @@ def test_the_last_step_is_the_one_that_is_written_down():
 def test_tables_of_an_earlier_version_are_gone_on_with(engine, url, backend, version):
     run(engine, *statements_until(version, backend))
     with closing(ConversationStore(url)) as store:
-        assert [one.title for one in store.list("me")] == ["Fusion"]
+        assert [summary.title for summary in store.list("me")] == ["Fusion"]
         store.add_turn("kept", make_turn())
         assert store.list("me")[0].turns == 1
     with closing(ReadingStore(url)) as store:

@@ -44,7 +44,7 @@ def test_fault_a_server_that_froze_was_waited_for_a_minute_by_each_who_came(
         with frozen(postgres), within(SHORT_SECONDS), pytest.raises(ConversationError, match=SAID):
             store.list("me")
         time.sleep(1.5)
-        assert [one.id for one in store.list("me")] == [kept.id]
+        assert [summary.id for summary in store.list("me")] == [kept.id]
 
 
 @contextmanager

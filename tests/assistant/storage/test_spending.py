@@ -1,4 +1,4 @@
-"""What is spent, counted in real databases by threads, connections and processes at once."""
+"""Spending, counted in real databases by threads, connections and processes at once."""
 
 import logging
 import sqlite3
@@ -106,7 +106,7 @@ def test_a_new_month_begins_anew(store, clock):
     assert spent(store, "ada") == [0.0, 0.0]
     store.spend("ada", 1.0)
     clock.passes(days=40)
-    assert [one.begins_anew for one in store.balances("ada")] == ["1 February 2027 (UTC)"] * 2
+    assert [balance.begins_anew for balance in store.balances("ada")] == ["1 February 2027 (UTC)"] * 2
     assert spent(store, "ada") == [0.0, 0.0]
 
 
@@ -171,13 +171,17 @@ def test_what_is_set_aside_is_spent_first_and_free_again_at_the_end(store):
     with pytest.raises(SpendingError, match=r"\$1\.00 of it is left"):
         store.reserve("ada", 1.5, "question")
     store.spend("ada", 2.0, reservation)
-    assert [(one.spent, one.reserved) for one in store.balances("ada")] == [(2.0, 1.0)] * 2
-    # What is under way ends normally, beyond what was set aside and beyond the limit.
+    assert [(balance.spent, balance.reserved) for balance in store.balances("ada")] == [(2.0, 1.0)] * 2
+    # Running work ends normally, beyond its reservation and beyond the limit.
     store.spend("ada", 2.5, reservation)
-    assert [(one.spent, one.reserved, one.left) for one in store.balances("ada")][1] == (4.5, 0.0, 0.0)
+    assert [(balance.spent, balance.reserved, balance.left) for balance in store.balances("ada")][1] == (
+        4.5,
+        0.0,
+        0.0,
+    )
     store.release(reservation)
     store.release("no such reservation")
-    assert [one.reserved for one in store.balances("bob")] == [0.0, 0.0]
+    assert [balance.reserved for balance in store.balances("bob")] == [0.0, 0.0]
 
 
 def test_what_a_crash_left_set_aside_is_free_after_a_while(reopened, clock):
@@ -191,7 +195,7 @@ def test_what_a_crash_left_set_aside_is_free_after_a_while(reopened, clock):
     clock.passes(seconds=2)
     store.check("ada", 4.0, "question")
     store.release(store.reserve("ada", 4.0, "question"))
-    assert [one.reserved for one in store.balances("ada")] == [0.0, 0.0]
+    assert [balance.reserved for balance in store.balances("ada")] == [0.0, 0.0]
 
 
 def test_fault_a_reservation_was_dropped_while_its_work_was_under_way(reopened, clock, monkeypatch):
@@ -207,7 +211,7 @@ def test_fault_a_reservation_was_dropped_while_its_work_was_under_way(reopened, 
         while until(other, reservation) == before:
             assert time.monotonic() < deadline
             time.sleep(0.01)
-    # What another process has dropped all the same is set aside again.
+    # A reservation dropped by another process is made again.
     with other._writing() as connection:
         connection.execute(sa.delete(spending._RESERVED))
     deadline = time.monotonic() + 30
@@ -215,7 +219,7 @@ def test_fault_a_reservation_was_dropped_while_its_work_was_under_way(reopened, 
         assert time.monotonic() < deadline
         time.sleep(0.01)
     working.release(reservation)
-    assert [one.reserved for one in other.balances("ada")] == [0.0, 0.0]
+    assert [balance.reserved for balance in other.balances("ada")] == [0.0, 0.0]
 
 
 def until(store, reservation):
@@ -242,7 +246,7 @@ def test_twenty_at_once_over_two_connections_do_not_overrun(reopened):
     with ThreadPoolExecutor(20) as pool:
         begun = list(filter(None, pool.map(begin, range(20))))
         assert len(begun) == 6
-        list(pool.map(lambda one: stores[0].spend("visitor", 0.1, one), begun))
+        list(pool.map(lambda reservation: stores[0].spend("visitor", 0.1, reservation), begun))
         list(pool.map(stores[1].release, begun))
     (balance,) = stores[1].balances("visitor")
     assert balance.spent == pytest.approx(0.6) and balance.reserved == 0.0
@@ -262,9 +266,9 @@ for _ in range(50):
 def test_two_processes_that_begin_a_month_at_once_lose_nothing(root, path):
     command = [sys.executable, "-c", SPENDS, str(path)]
     both = [subprocess.Popen(command, cwd=root) for _ in range(2)]
-    assert [one.wait(60) for one in both] == [0, 0]
+    assert [thread.wait(60) for thread in both] == [0, 0]
     with closing(SpendingStore(path, LIMITS)) as store:
-        assert [(one.spent, one.reserved) for one in store.balances("ada")] == [(25.0, 0.0)] * 2
+        assert [(balance.spent, balance.reserved) for balance in store.balances("ada")] == [(25.0, 0.0)] * 2
 
 
 def test_a_database_of_before_gets_the_tables_and_loses_nothing(path):
@@ -312,8 +316,11 @@ def test_what_an_owner_spent_is_added_to_what_another_did(store, clock):
     store.spend("bob", 0.5)
     store.reserve("ada", 1.0, "question")
     store.change_owner("ada", "bob")
-    assert [(one.spent, one.reserved) for one in store.balances("bob")] == [(1.5, 1.0)] * 2
-    assert [(one.spent, one.reserved) for one in store.balances("ada")] == [(1.5, 1.0), (0.0, 0.0)]
+    assert [(balance.spent, balance.reserved) for balance in store.balances("bob")] == [(1.5, 1.0)] * 2
+    assert [(balance.spent, balance.reserved) for balance in store.balances("ada")] == [
+        (1.5, 1.0),
+        (0.0, 0.0),
+    ]
 
 
 @pytest.mark.parametrize("value", ["-1", "nan", "inf", "much"])

@@ -59,7 +59,7 @@ def make_call(work="round 1 sample 1", reply="On fusion [1].", prompt="Continue.
 
 
 def make_round(number, kept=1, label=None):
-    candidates = tuple(Candidate(one, kept if number > 1 else None, "On fusion [1].") for one in (1, 2))
+    candidates = tuple(Candidate(label, kept if number > 1 else None, "On fusion [1].") for label in (1, 2))
     votes = (Vote(1, kept, "It is the clearer one."), Vote(2, None, problem="it is not JSON"))
     return Round(number, (label or number,), candidates, votes, (kept,))
 
@@ -78,7 +78,7 @@ def make_comparison(identifier="c1", calls=(), rounds=2):
         id=identifier,
         about="How lists are fused",
         options=ComparisonOptions(),
-        paper_ids=tuple(one.paper.id for one in papers),
+        paper_ids=tuple(paper.paper.id for paper in papers),
         asked="2026-11-21T12:00:00.000+00:00",
         evidence=Evidence(papers),
         elements=elements,

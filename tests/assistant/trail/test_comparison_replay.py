@@ -34,7 +34,7 @@ def home(shelf_home):
 
 @pytest.fixture(scope="module")
 def compare(comparing):
-    """Return what compares the first papers with a stand-in model, through a file and back."""
+    """Return a function that compares with a stand-in model, and writes and reads the comparison."""
 
     def through_a_file(model, count=3, kept=None, changes=None, **options):
         with comparing(model, kept=kept, **(changes or {})) as (_, comparer):
@@ -126,7 +126,7 @@ def test_papers_named_twice_are_found_again(comparing, replayed):
 
 
 def test_texts_that_a_short_context_has_cut_are_read_as_they_were(compare, replayed):
-    """What a model can take in is not in the record; what it was not given is."""
+    """The context of a model is not in the record, but the text left out of its prompt is."""
     long = " ".join(f"We want sentence {number} to be checked." for number in range(300))
     changes = {"context": 4000, "parameters": Parameters(max_tokens=300)}
     comparison = compare(ComparingModel(), 2, changes=changes, about=long)
@@ -138,7 +138,7 @@ def test_elements_that_an_earlier_comparison_paid_for_are_replayed_too(tmp_path,
     kept = ElementStore.open(tmp_path)
     compare(ComparingModel(), 2, kept)
     second = compare(ComparingModel(), 3, kept)
-    assert sorted(one.work for one in second.calls if one.reused) == ["elements 1", "elements 2"]
+    assert sorted(call.work for call in second.calls if call.reused) == ["elements 1", "elements 2"]
     assert different(replayed(second)) == {}
 
 
@@ -188,14 +188,14 @@ def with_call(comparison, work, **changes):
     return replace(
         comparison,
         calls=tuple(
-            replace(one, call=replace(one.call, **changes)) if one.work == work else one
-            for one in comparison.calls
+            replace(call, call=replace(call.call, **changes)) if call.work == work else call
+            for call in comparison.calls
         ),
     )
 
 
 def without_call(comparison, work):
-    return replace(comparison, calls=tuple(one for one in comparison.calls if one.work != work))
+    return replace(comparison, calls=tuple(call for call in comparison.calls if call.work != work))
 
 
 def with_paper(comparison, **changes):
@@ -205,94 +205,139 @@ def with_paper(comparison, **changes):
 
 
 def with_element(comparison, **changes):
-    one = comparison.elements[1]
-    forged = replace(one, elements=with_first(one.elements, **changes))
+    elements = comparison.elements[1]
+    forged = replace(elements, elements=with_first(elements.elements, **changes))
     return replace(comparison, elements=(comparison.elements[0], forged, *comparison.elements[2:]))
 
 
 FORGERIES = {
-    "description": (lambda one: replace(one, about="Something else"), "calls", "elements 0: what would be"),
+    "description": (
+        lambda comparison: replace(comparison, about="Something else"),
+        "calls",
+        "elements 0: what would be",
+    ),
     "order of papers": (
-        lambda one: replace(one, paper_ids=one.paper_ids[::-1]),
+        lambda comparison: replace(comparison, paper_ids=comparison.paper_ids[::-1]),
         "calls",
         "elements 1: what would be sent now is not in the record",
     ),
-    "title": (lambda one: with_paper(one, title="Forged"), "papers", "[1], paper, title: was 'Forged'"),
-    "bibtex": (lambda one: with_paper(one, bibtex="@misc{forged}"), "papers", "[1], paper, bibtex"),
-    "remark": (lambda one: replace(one, remarks=("All is well.",)), "papers", "remark, 1"),
+    "title": (
+        lambda comparison: with_paper(comparison, title="Forged"),
+        "papers",
+        "[1], paper, title: was 'Forged'",
+    ),
+    "bibtex": (
+        lambda comparison: with_paper(comparison, bibtex="@misc{forged}"),
+        "papers",
+        "[1], paper, bibtex",
+    ),
+    "remark": (lambda comparison: replace(comparison, remarks=("All is well.",)), "papers", "remark, 1"),
     "element": (
-        lambda one: with_element(one, text="It wins."),
+        lambda comparison: with_element(comparison, text="It wins."),
         "elements",
         "[1], elements, 1, text: was 'It wins.'",
     ),
-    "element's score": (lambda one: with_element(one, support=1.0), "elements", "support: was 1.0000"),
-    "element's evidence": (lambda one: with_element(one, evidence=()), "elements", "evidence, 1"),
-    "kept": (lambda one: with_round(one, kept=one.rounds[0].kept[::-1]), "rounds", "round, 1, kept, 1"),
+    "element's score": (
+        lambda comparison: with_element(comparison, support=1.0),
+        "elements",
+        "support: was 1.0000",
+    ),
+    "element's evidence": (
+        lambda comparison: with_element(comparison, evidence=()),
+        "elements",
+        "evidence, 1",
+    ),
+    "kept": (
+        lambda comparison: with_round(comparison, kept=comparison.rounds[0].kept[::-1]),
+        "rounds",
+        "round, 1, kept, 1",
+    ),
     "votes": (
-        lambda one: with_round(one, votes=with_first(one.rounds[0].votes, choice=None, problem="Lost.")),
+        lambda comparison: with_round(
+            comparison, votes=with_first(comparison.rounds[0].votes, choice=None, problem="Lost.")
+        ),
         "rounds",
         "round, 1, votes, 1, choice: was nothing",
     ),
     "analysis": (
-        lambda one: with_round(one, votes=with_first(one.rounds[0].votes, analysis="Bribed.")),
+        lambda comparison: with_round(
+            comparison, votes=with_first(comparison.rounds[0].votes, analysis="Bribed.")
+        ),
         "rounds",
         "round, 1, votes, 1, analysis: was 'Bribed.'",
     ),
     "candidate": (
-        lambda one: with_round(one, candidates=with_first(one.rounds[0].candidates, text="Forged [1].")),
+        lambda comparison: with_round(
+            comparison, candidates=with_first(comparison.rounds[0].candidates, text="Forged [1].")
+        ),
         "rounds",
         "round, 1, candidates, 1, text: was 'Forged [1].'",
     ),
     "failed": (
-        lambda one: with_round(one, failed=("The server was away.",)),
+        lambda comparison: with_round(comparison, failed=("The server was away.",)),
         "rounds",
         "round, 1, failed, 1: was 'The server was away.', now nothing",
     ),
     "lost votes": (
-        lambda one: with_round(one, votes=one.rounds[0].votes[:-1]),
+        lambda comparison: with_round(comparison, votes=comparison.rounds[0].votes[:-1]),
         "rounds",
         "round, 1, votes, 5: was nothing",
     ),
     "summary": (
-        lambda one: replace(one, answer=replace(one.answer, text="All agree [1].")),
+        lambda comparison: replace(comparison, answer=replace(comparison.answer, text="All agree [1].")),
         "summary",
         "text: was 'All agree [1].'",
     ),
     "precision": (
-        lambda one: replace(one, answer=replace(one.answer, citation_precision=0.123)),
+        lambda comparison: replace(comparison, answer=replace(comparison.answer, citation_precision=0.123)),
         "check",
         "citation_precision: was 0.1230",
     ),
     "sentence": (
-        lambda one: replace(
-            one, answer=replace(one.answer, sentences=with_first(one.answer.sentences, claim="Forged"))
+        lambda comparison: replace(
+            comparison,
+            answer=replace(
+                comparison.answer, sentences=with_first(comparison.answer.sentences, claim="Forged")
+            ),
         ),
         "check",
         "sentences, 1, claim: was 'Forged'",
     ),
-    "model": (lambda one: with_call(one, "elements 1", model="other"), "calls", "was asked of 'other'"),
+    "model": (
+        lambda comparison: with_call(comparison, "elements 1", model="other"),
+        "calls",
+        "was asked of 'other'",
+    ),
     "call too many": (
-        lambda one: replace(one, calls=(*one.calls, replace(one.calls[-1], work="round 9 vote 1"))),
+        lambda comparison: replace(
+            comparison, calls=(*comparison.calls, replace(comparison.calls[-1], work="round 9 vote 1"))
+        ),
         "calls",
         "round 9 vote 1: is recorded, but nothing asked for it",
     ),
     "call too few": (
-        lambda one: without_call(one, "round 3 vote 2"),
+        lambda comparison: without_call(comparison, "round 3 vote 2"),
         "calls",
         "round 3 vote 2: what would be sent now is not in the record, so it would have to be asked anew",
     ),
-    "no elements": (lambda one: without_call(one, "elements 2"), "calls", "elements 2: what would be sent"),
+    "no elements": (
+        lambda comparison: without_call(comparison, "elements 2"),
+        "calls",
+        "elements 2: what would be sent",
+    ),
     "prompt": (
-        lambda one: with_call(one, "round 1 sample 2", messages=one.calls[0].call.messages),
+        lambda comparison: with_call(
+            comparison, "round 1 sample 2", messages=comparison.calls[0].call.messages
+        ),
         "calls",
         "round 1 sample 2: what would be sent now is not in the record",
     ),
     "reply": (
-        lambda one: with_call(one, "round 3 sample 1", reply="Forged [1]."),
+        lambda comparison: with_call(comparison, "round 3 sample 1", reply="Forged [1]."),
         "calls",
         "round 3 vote 1: what would be sent now is not in the record",
     ),
-    "no calls": (lambda one: replace(one, calls=()), "calls", "elements 0: what would be sent"),
+    "no calls": (lambda comparison: replace(comparison, calls=()), "calls", "elements 0: what would be sent"),
 }
 
 
@@ -304,7 +349,7 @@ def test_a_forged_comparison_is_named(recorded, replayed, name):
     assert any(words in line for line in different(found)[step]), different(found)
 
 
-def test_what_cannot_be_done_again_is_said(recorded, replayed, encoder):
+def test_a_comparison_that_cannot_be_replayed_is_reported(recorded, replayed, encoder):
     other = replace(recorded, provenance=replace(recorded.provenance, encoder="another"))
     assert "It was recorded with the encoder 'another'" in replayed(other).impossible
     gone = replayed(replace(recorded, paper_ids=(*recorded.paper_ids, "shelf/gone")))
@@ -339,7 +384,7 @@ def test_the_command_takes_a_comparison_and_says_what_is_equal(recorded, run, tm
 
 @pytest.fixture
 def written(recorded, tmp_path):
-    """Return what writes the comparison's file with a change to it."""
+    """Return a function that writes the comparison's file with a change to it."""
 
     def write(change):
         file = tmp_path / "comparison.json"
@@ -363,7 +408,7 @@ def written(recorded, tmp_path):
         ),
     ],
 )
-def test_what_the_command_cannot_replay_is_said(written, run, change, arguments, words):
+def test_a_trail_that_the_command_cannot_replay_is_reported(written, run, change, arguments, words):
     file = written(change)
     ran = run("replay", str(file), *arguments)
     assert ran.exit_code == 2

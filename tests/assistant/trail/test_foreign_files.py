@@ -32,7 +32,11 @@ def each_field(kind: ImportKind, *types: type) -> Iterator[tuple[str, Any, Place
         names.add(name)
         document = whole(kind)
         again = places(document[kind], *types)
-        yield name, document, next(one for one in again if (one[0], one[1]) == (container, key))
+        yield (
+            name,
+            document,
+            next(difference for difference in again if (difference[0], difference[1]) == (container, key)),
+        )
 
 
 def taken(kind: ImportKind, change: Callable[[Place], object], *types: type) -> list[str]:
@@ -86,16 +90,16 @@ def test_fault_an_answer_of_one_letter_spaces_and_a_letter_came_in(tmp_path: Any
 def moved(kind: ImportKind, *papers: str) -> Any:
     """Return a file of which some papers, or all, are of a kept library."""
     text = json.dumps(whole(kind))
-    for paper in papers or {one["paper"]["id"] for one in _labelled(whole(kind))}:
+    for paper in papers or {labelled["paper"]["id"] for labelled in _labelled(whole(kind))}:
         for end in ('"', "#"):
             text = text.replace(f'"{paper}{end}', f'"{LIBRARY}/{paper.rpartition("/")[2]}{end}')
     document = json.loads(text)
     for labelled in _labelled(document):
         if labelled["paper"]["id"].startswith(LIBRARY):
-            for one in (labelled["paper"], *labelled["passages"]):
-                one["collection_id"] = LIBRARY
+            for record in (labelled["paper"], *labelled["passages"]):
+                record["collection_id"] = LIBRARY
     for turn in document[kind].get("turns", ()):
-        # What else was found is of other papers.
+        # The other hits belong to other papers.
         turn["hits"] = []
         turn["scope"]["collections"] = []
         if turn["answer"]["refusal"]:
@@ -106,7 +110,7 @@ def moved(kind: ImportKind, *papers: str) -> Any:
 def _labelled(document: Any) -> Iterator[Any]:
     for container, key in places(document, list):
         if key == "papers" and isinstance(container, dict):
-            yield from (one for one in container["papers"] if isinstance(one, dict))
+            yield from (entry for entry in container["papers"] if isinstance(entry, dict))
 
 
 def check(kind: ImportKind, document: Any) -> None:

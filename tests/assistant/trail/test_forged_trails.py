@@ -24,7 +24,7 @@ def with_labelled(turn, forge):
 
 
 def with_paper(turn, **changes):
-    return with_labelled(turn, lambda one: replace(one, paper=replace(one.paper, **changes)))
+    return with_labelled(turn, lambda labelled: replace(labelled, paper=replace(labelled.paper, **changes)))
 
 
 def with_passage(turn, **changes):
@@ -123,7 +123,7 @@ def test_what_older_versions_did_not_record_of_a_paper_may_be_missing(turn, repl
 def test_a_record_that_contradicts_itself_is_not_equal(turn, replayed, forge, step, words):
     found = replayed(forge(turn))
     assert not found.is_equal
-    (said,) = ["\n".join(one.differences) for one in found.steps if one.step == step]
+    (said,) = ["\n".join(replayed.differences) for replayed in found.steps if replayed.step == step]
     assert words in said
 
 

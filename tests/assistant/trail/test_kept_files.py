@@ -39,15 +39,17 @@ def _as_known_then(after, before):
 
 @pytest.fixture
 def replayed(run, tmp_path, demo_corpus):
-    """Return what replays a kept file; the corpus has the versions and the topics of its build today."""
+    """Return a function that replays a kept file, with the corpus's current versions and topics."""
     topics = {paper.id: paper.topics for paper in demo_corpus.papers()}
-    versions = [{"table": name, "version": one} for name, one in demo_corpus.manifest.versions.items()]
+    versions = [
+        {"table": name, "version": version} for name, version in demo_corpus.manifest.versions.items()
+    ]
 
     def replay(name):
         document = json.loads((FILES / name).read_text(encoding="utf-8"))
         whole = document.get("comparison")
-        for one in [whole] if whole else document["conversation"]["turns"]:
-            one["provenance"]["corpus"] = versions
+        for record in [whole] if whole else document["conversation"]["turns"]:
+            record["provenance"]["corpus"] = versions
         for paper in _papers(document):
             paper["topics"] = [asdict(topic) for topic in topics[paper["id"]]]
         file = tmp_path / name
@@ -67,22 +69,26 @@ def test_what_a_model_wrote_before_differs_by_what_is_read_of_its_papers_alone(r
         "evidence": "different",
         "check": "equal",
     }
-    said = [one for step in turn["steps"] for one in step["differences"]]
-    others = [one for one in said if not re.search(r"score: was|lexical: was|language: was ''", one)]
+    said = [difference for step in turn["steps"] for difference in step["differences"]]
+    others = [
+        difference
+        for difference in said
+        if not re.search(r"score: was|lexical: was|language: was ''", difference)
+    ]
     assert others
-    assert all("rank-fusion#" in one for one in others), others
+    assert all("rank-fusion#" in difference for difference in others), others
 
 
 def test_a_comparison_of_before_would_send_anew_what_holds_the_paper_read_otherwise_alone(replayed):
     compared = replayed("comparison.json")
     said = {step["step"]: step["differences"] for step in compared["steps"] if step["differences"]}
-    assert [one.partition(":")[0] for one in said.pop("calls")] == [
+    assert [line.partition(":")[0] for line in said.pop("calls")] == [
         "elements 2", "round 2 sample 1", "round 2 sample 2"
     ]  # fmt: skip
     assert (said, compared["impossible"]) == ({}, "")
 
 
-def test_what_was_written_without_a_model_before_is_replayed_and_every_difference_said(replayed):
+def test_an_older_trail_without_a_model_is_replayed_with_every_difference(replayed):
     turn = replayed("conversation.json")["turns"][2]
     assert turn["impossible"] == ""
     assert [step["step"] for step in turn["steps"]] == ["rewrite", "retrieve", "evidence", "check"]

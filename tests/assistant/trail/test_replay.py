@@ -100,7 +100,7 @@ def replayer(demo_corpus, encoder):
 
 @pytest.fixture(scope="session")
 def replayed(replayer):
-    """Return what replays turns: its first result, and that result's differences by their steps."""
+    """Return a function that replays turns: its first result, and its differences by step."""
 
     def replay(*turns):
         *_, last = replayer.replay(Conversation("c", "t", turns))
@@ -114,7 +114,8 @@ def test_a_models_turn_is_equal_with_and_without_what_stands_beside_its_passages
 ):
     subjects = "tides moss glass copper violins sleet canals wool beacons ferns saddles".split()
     long = [
-        f"The chapter on {one} tells who wrote of {one} first and what became of it. " * 6 for one in subjects
+        f"The chapter on {subject} tells who wrote of {subject} first and what became of it. " * 6
+        for subject in subjects
     ]
     short = "Queries are slow on spinning disks because each has to move its head."
     texts = ["Where indices are kept. They are kept in memory or on disks.", *long[:6], short, *long[6:]]
@@ -221,15 +222,16 @@ def test_what_is_not_equal_is_said_with_its_step(turn, replayed, change, step, w
 
 
 def test_a_turn_of_the_first_version_is_replayed(turn, extractive_assistant, replayer):
-    # What the first version read of each paper.
+    # The passages that the first version read of each paper.
     asked = (
-        extractive_assistant.ask(one, (), AskOptions(passages=(3,))) for one in (turn.question, NOT_ANSWERED)
+        extractive_assistant.ask(question, (), AskOptions(passages=(3,)))
+        for question in (turn.question, NOT_ANSWERED)
     )
     turns = tuple(list(events)[-1].turn for events in asked)
     document = as_first_written(json.loads(to_json(Conversation("c", "t", turns))))
-    for one in replayer.replay(from_json(json.dumps(document))):
-        assert one.is_equal, one
-        assert "support was scored by nothing" in one.notes[0]
+    for replay in replayer.replay(from_json(json.dumps(document))):
+        assert replay.is_equal, replay
+        assert "support was scored by nothing" in replay.notes[0]
 
 
 @pytest.mark.parametrize("score", [1e-5, -1e-5])

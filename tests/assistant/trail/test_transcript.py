@@ -174,7 +174,7 @@ def test_a_cut_transcript_is_refused(conversation, length):
 def test_no_export_holds_a_key(monkeypatch, conversation):
     for name, value in CANARIES.items():
         monkeypatch.setenv(name, value)
-    exported = "".join(exported_text(one.write(conversation)) for one in CONVERSATION_FORMATS)
+    exported = "".join(exported_text(export.write(conversation)) for export in CONVERSATION_FORMATS)
     assert not [name for name, value in CANARIES.items() if name in exported or value in exported]
 
 
@@ -205,7 +205,7 @@ def test_the_published_schema_refuses_what_is_no_transcript(conversation, valida
     assert not validator.is_valid(json.loads(damaged(conversation, change)))
 
 
-# What the first transcripts did not hold, by the record that holds it now.
+# Fields that the first transcripts did not have, by the record that has them now.
 ADDED_SINCE = {
     "rewrite": ("kind", "edited"),
     "hits": ("sentence",),
@@ -279,7 +279,7 @@ def hostile(turn):
             HOSTILE,
             HOSTILE,
             HOSTILE,
-            tuple(replace(one, table=HOSTILE) for one in turn.provenance.corpus),
+            tuple(replace(table, table=HOSTILE) for table in turn.provenance.corpus),
         ),
     )
 

@@ -62,7 +62,7 @@ def test_a_pair_is_read_alike_alone_and_among_longer_ones(weights: dict[str, Any
     assert together.shape == (len(PAIRS), OUTPUTS)
     other = PairNetwork(weights, longest=64)  # which remembers nothing of these
     alone = np.vstack([other.read([pair]) for pair in PAIRS])
-    # What is read together shares a scale: the numbers differ by its rounding.
+    # Texts encoded together share a scale: the numbers differ by its rounding.
     assert np.corrcoef(alone.ravel(), together.ravel())[0, 1] > 0.98
     assert network.read([]).shape == (0, OUTPUTS)
 
@@ -80,6 +80,6 @@ def test_a_question_longer_than_the_network_reads_is_cut(weights: dict[str, Any]
     assert np.isfinite(PairNetwork(weights, longest=64).read([("≠ " * 300, "≈ " * 300)])).all()
 
 
-def test_what_is_no_network_is_said(weights: dict[str, Any]) -> None:
+def test_a_file_that_is_no_network_is_reported(weights: dict[str, Any]) -> None:
     with pytest.raises(CorpusError, match="no network"):
         open_session(b"not a network", CorpusError("no network"))

@@ -1,4 +1,4 @@
-"""Which languages an encoder reads, by its name and by the card beside its weights."""
+"""The languages an encoder reads, by its name and by the card beside its weights."""
 
 from pathlib import Path
 

@@ -47,7 +47,7 @@ def test_the_vectors_of_a_corpus_are_those_of_its_sentences(
 ) -> None:
     passages = demo_corpus.passages("field-notes-retrieval/bm25")[:3]
     known = demo_corpus.sentence_vectors(passages)
-    texts = [one.sentence_text(at) for one in passages for at in range(len(one.sentences))]
+    texts = [passage.sentence_text(at) for passage in passages for at in range(len(passage.sentences))]
     assert list(known) == list(dict.fromkeys(texts))
     assert np.abs(np.stack([known[text] for text in texts]) - encoder.encode_passages(texts)).max() < 0.03
     assert demo_corpus.sentence_vectors([]) == {}

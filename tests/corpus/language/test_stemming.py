@@ -28,7 +28,7 @@ def test_forms_of_a_word_no_longer_fall_apart(forms: str) -> None:
 def test_code_mixing_is_one_word_however_it_is_spelt(asked: str, written: str) -> None:
     text = f"Tweets show much {written} today."
     held = spelt_as(asked, text, stems(text))
-    assert all(holds(held, one) for one in stems(asked))
+    assert all(holds(held, stem) for stem in stems(asked))
     short = ShortForms([], SPELT)
     assert short.key(asked) == short.key(written)
 

@@ -145,7 +145,7 @@ def test_a_page_that_is_not_there(tmp_path: Path, page: int) -> None:
             function(path, page)
 
 
-def test_what_is_wrong_with_a_file_is_said(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_reported(tmp_path: Path) -> None:
     good = write_pdf(tmp_path / "good.pdf", [line(72, 700, "Hello")]).read_bytes()
     cases = {
         "is empty": b"",

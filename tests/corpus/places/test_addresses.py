@@ -37,7 +37,7 @@ def test_an_address_that_is_none_is_named(address: str) -> None:
         _ = Settings(home=address).place
 
 
-def test_what_is_to_be_installed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "corpus.places.bucket", raising=False)
     monkeypatch.setitem(sys.modules, "obstore.exceptions", None)
     with pytest.raises(CorpusError, match=r"\[s3\]"):

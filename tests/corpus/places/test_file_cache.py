@@ -84,9 +84,9 @@ def test_several_at_once_get_whole_files(tmp_path: Path) -> None:
             found.append(path.read_bytes() == name.encode() * 1000)
 
     threads = [threading.Thread(target=get, args=(number,)) for number in range(4)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert len(found) == 160
     assert all(found)

@@ -1,4 +1,4 @@
-"""What a query is understood to name, and which of its words are read as others."""
+"""The names recognised in a query, and its corrected words."""
 
 import time
 from dataclasses import replace
@@ -143,7 +143,7 @@ def test_an_id_of_no_paper_here_names_none(corpus: Corpus, text: str) -> None:
 def test_a_word_that_no_text_has_is_read_as_one_of_a_title(corpus: Corpus, text: str, read: str) -> None:
     meant = read_query(corpus, text)
     assert meant.text == read
-    assert all(one.asked in text and one.read in read for one in meant.respelt)
+    assert all(word.asked in text and word.read in read for word in meant.respelt)
     assert replace(read_query(corpus, text, verbatim=True), systems=()) == Query(text)
 
 
@@ -214,8 +214,8 @@ def _found(corpus: Corpus, encoder: Encoder, text: str, scope: Scope | None = No
 def test_what_is_named_comes_first(corpus: Corpus, encoder: Encoder, text: str, paper: str) -> None:
     found = _found(corpus, encoder, text)
     assert found[0].paper.id == paper
-    assert [one.is_named for one in found] == sorted((one.is_named for one in found), reverse=True)
-    assert all(0 <= one.score <= 1 for one in found)
+    assert [paper.is_named for paper in found] == sorted((paper.is_named for paper in found), reverse=True)
+    assert all(0 <= paper.score <= 1 for paper in found)
 
 
 def test_a_system_that_only_a_text_names_is_found_beside_another(tmp_path: Path, encoder: Encoder) -> None:
@@ -230,7 +230,7 @@ def test_a_system_that_only_a_text_names_is_found_beside_another(tmp_path: Path,
         {make_paper("notes", key, title=f"Note {key}"): [text] for key, text in texts.items()},
     )
     corpus = Corpus.open(tmp_path, encoder)
-    found = [one.paper.id for one in _found(corpus, encoder, "PRIMERA vs DAMEN: how do they differ?")]
+    found = [paper.paper.id for paper in _found(corpus, encoder, "PRIMERA vs DAMEN: how do they differ?")]
     assert set(found[:2]) == {"notes/p", "notes/d"}
     assert _found(corpus, encoder, "DAMEN")[0].paper.id == "notes/d"
     assert read_query(corpus, "HOW DO ALL THE METHODS DIFFER").systems == ()
@@ -239,12 +239,12 @@ def test_a_system_that_only_a_text_names_is_found_beside_another(tmp_path: Path,
 def test_what_is_named_is_not_found_outside_the_scope(corpus: Corpus, encoder: Encoder) -> None:
     scope = Scope(papers=("notes/link", "notes/tree"), years=(2020, 2020))
     for text in ("Tom Sherborne", "2022.acl-long.285", "ACL 2022 parsing", '"rank fusion"', "parsing 2021"):
-        assert {one.paper.id for one in _found(corpus, encoder, text, scope)} <= {"notes/link"}
+        assert {paper.paper.id for paper in _found(corpus, encoder, text, scope)} <= {"notes/link"}
 
 
 def test_an_id_or_a_quotation_alone_finds_nothing_else(corpus: Corpus, encoder: Encoder) -> None:
-    assert [one.paper.id for one in _found(corpus, encoder, "2022.acl-long.285")] == ["2022.acl-long.285"]
-    quoted = {one.paper.id for one in _found(corpus, encoder, "“rank fusion”")}
+    assert [paper.paper.id for paper in _found(corpus, encoder, "2022.acl-long.285")] == ["2022.acl-long.285"]
+    quoted = {paper.paper.id for paper in _found(corpus, encoder, "“rank fusion”")}
     assert quoted == {"notes/link-two", "notes/dutch"}
     assert len(_found(corpus, encoder, '"words that nobody wrote"')) > 2
 

@@ -17,9 +17,9 @@ PHRASE = "gentle reordering"
 
 def test_what_runs_beside_may_run_something_beside_itself_whoever_else_does() -> None:
     def nested(number: int) -> tuple[int, list[int]]:
-        return together(lambda: number, lambda: each(lambda one: one + number, range(3)))
+        return together(lambda: number, lambda: each(lambda start: start + number, range(3)))
 
-    assert each(nested, range(MANY)) == [(one, [one, one + 1, one + 2]) for one in range(MANY)]
+    assert each(nested, range(MANY)) == [(number, [number, number + 1, number + 2]) for number in range(MANY)]
 
 
 @pytest.mark.parametrize("limit", [5, 200])
@@ -31,8 +31,11 @@ def test_a_phrase_is_found_behind_many_that_have_its_words_apart(
     papers = {small_corpus.make_paper("notes", "one"): apart, small_corpus.make_paper("notes", "two"): whole}
     small_corpus.write_corpus(tmp_path, encoder, papers)
     corpus = Corpus.open(tmp_path, encoder)
-    ranked = [one.paper_id for one in corpus.matching(PHRASE, Scope(), MANY)]
+    ranked = [match.paper_id for match in corpus.matching(PHRASE, Scope(), MANY)]
     assert ranked == ["notes/one"] * MANY
     behind = ["notes/two"] * 2 if limit > MANY else []
-    assert [one.paper_id for one in corpus.holding(PHRASE, Scope(), limit)] == behind
-    assert [one.paper_id for one in corpus.holding("gentle", Scope(), limit)] == [*ranked[:limit], *behind]
+    assert [passage.paper_id for passage in corpus.holding(PHRASE, Scope(), limit)] == behind
+    assert [passage.paper_id for passage in corpus.holding("gentle", Scope(), limit)] == [
+        *ranked[:limit],
+        *behind,
+    ]

@@ -42,7 +42,7 @@ HOSTILE = [
 
 
 def _papers(found: tuple[PaperHits, ...]) -> list[str]:
-    return [one.paper.id for one in found]
+    return [paper.paper.id for paper in found]
 
 
 @pytest.mark.parametrize(("question", "paper"), QUESTIONS)
@@ -56,7 +56,7 @@ def test_a_question_finds_the_paper_that_answers_it(
 def test_no_query_text_breaks_the_search(demo_corpus: Corpus, encoder: Encoder, query: str) -> None:
     found = search(demo_corpus, encoder, query, Scope(), papers=15)
     assert 0 < len(found) <= 15
-    assert all(0 <= one.score <= 1 for one in found)
+    assert all(0 <= paper.score <= 1 for paper in found)
 
 
 @pytest.mark.parametrize("query", ["", " ", "\n\t", "\ud800", "\x00"])
@@ -69,14 +69,14 @@ def test_every_paper_is_found_once_with_its_best_passages_first(
 ) -> None:
     found = search(demo_corpus, encoder, "evaluation of retrieval", Scope(), papers=15, passages_per_paper=3)
     assert len(found) == len(set(_papers(found))) == 15
-    scores = [one.score for one in found]
+    scores = [paper.score for paper in found]
     assert scores == sorted(scores, reverse=True)
-    for one in found:
-        own = [hit.score for hit in one.hits]
+    for paper in found:
+        own = [hit.score for hit in paper.hits]
         assert 1 <= len(own) <= 3
         assert own == sorted(own, reverse=True)
-        assert one.score == own[0]
-        assert {hit.passage.paper_id for hit in one.hits} == {one.paper.id}
+        assert paper.score == own[0]
+        assert {hit.passage.paper_id for hit in paper.hits} == {paper.paper.id}
 
 
 @pytest.mark.parametrize(("papers", "expected"), [(-1, 0), (0, 0), (1, 1), (15, 15), (100, 16)])
@@ -109,8 +109,8 @@ def test_papers_that_score_the_same_are_sorted_by_their_ids(tmp_path: Path, enco
 def test_nothing_outside_the_scope_is_found(demo_corpus: Corpus, encoder: Encoder, scope: Scope) -> None:
     found = search(demo_corpus, encoder, "Which two parameters does BM25 have?", scope)
     assert found
-    assert {one.paper.collection_id for one in found} == {EVALUATION}
-    assert not scope.papers or {one.paper.id for one in found} <= set(scope.papers)
+    assert {paper.paper.collection_id for paper in found} == {EVALUATION}
+    assert not scope.papers or {paper.paper.id for paper in found} <= set(scope.papers)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,9 @@ def test_both_sides_are_closest_to_what_is_closest(tmp_path: Path, encoder: Enco
         },
     )
     corpus = Corpus.open(tmp_path, encoder)
-    found = {one.paper.id: one.hits[0] for one in search(corpus, encoder, "cats sleep on mats", Scope())}
+    found = {
+        paper.paper.id: paper.hits[0] for paper in search(corpus, encoder, "cats sleep on mats", Scope())
+    }
     hits: list[Hit] = [found[f"notes/{key}"] for key in ("cats", "kittens", "bonds")]
     dense = [hit.dense for hit in hits]
     assert None not in dense
@@ -171,7 +173,7 @@ def test_both_sides_are_closest_to_what_is_closest(tmp_path: Path, encoder: Enco
 def test_a_passage_that_only_one_side_found_keeps_that_sides_share() -> None:
     found = [Match("d", "p", 0.5), Match("l", "q", 3.0)]
     similarities = {"d": Similarity(0.5, 0.6, 1), "l": Similarity(0.1, 0.2, None)}
-    fused = {one.match.passage_id: one for one in fuse(found, similarities, found[1:])}
+    fused = {candidate.match.passage_id: candidate for candidate in fuse(found, similarities, found[1:])}
     assert (fused["d"].score, fused["d"].lexical) == (pytest.approx(2 / 3), None)
     assert (fused["l"].score, fused["l"].lexical) == (pytest.approx(1 / 3), 3.0)
 
@@ -203,7 +205,7 @@ def test_what_is_shown_is_as_similar_however_few_are_read_first(
     def measured(depth: int) -> dict[str, tuple[float | None, float | None, int | None]]:
         weights = SearchWeights(depth=depth)
         found = search(demo_corpus, encoder, QUESTIONS[2][0], Scope(), passages_per_paper=99, weights=weights)
-        hits = [hit for one in found for hit in one.hits]
+        hits = [hit for paper in found for hit in paper.hits]
         return {hit.passage.id: (hit.dense, hit.sentence_score, hit.best_sentence) for hit in hits}
 
     few, all_read = measured(8), measured(1000)
@@ -224,11 +226,11 @@ def test_a_corpus_without_vectors_of_sentences_is_searched_by_passages(
 @pytest.mark.parametrize("mode", ["dense", "lexical", "hybrid"])
 def test_a_side_alone_scores_by_itself(demo_corpus: Corpus, encoder: Encoder, mode: SearchMode) -> None:
     found = search(demo_corpus, encoder, "reciprocal rank fusion", Scope(), papers=15, mode=mode)
-    hits = [hit for one in found for hit in one.hits]
+    hits = [hit for paper in found for hit in paper.hits]
     assert found[0].score == pytest.approx(1.0, abs=0.1)
     assert all((hit.dense is None) == (mode == "lexical") for hit in hits)
     assert all((hit.lexical is None) for hit in hits) == (mode == "dense")
-    measured = [hit.lexical if mode == "lexical" else hit.dense for hit in (one.hits[0] for one in found)]
+    measured = [hit.lexical if mode == "lexical" else hit.dense for hit in (paper.hits[0] for paper in found)]
     assert mode == "hybrid" or measured == sorted(measured, key=lambda score: -(score or 0))
 
 

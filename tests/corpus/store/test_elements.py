@@ -1,4 +1,4 @@
-"""What is kept of papers: a real table in a real corpus folder, several processes, damage."""
+"""The element cache: a real table in a real corpus folder, several processes, damage."""
 
 import subprocess
 import sys
@@ -73,9 +73,9 @@ hostile = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 @given(paper=hostile, fingerprint=hostile, document=hostile)
 def test_any_text_is_kept_as_text(tmp_path_factory, paper, fingerprint, document):
     store = ElementStore.open(tmp_path_factory.mktemp("corpus"))
-    one = key(f"{paper}' OR '1'='1", fingerprint)
-    assert store.put({one: document})
-    assert store.get([one, key()]) == {one: document}
+    quoted = key(f"{paper}' OR '1'='1", fingerprint)
+    assert store.put({quoted: document})
+    assert store.get([quoted, key()]) == {quoted: document}
 
 
 def test_half_a_surrogate_pair_is_said_and_fails_nothing(store, caplog):

@@ -1,4 +1,4 @@
-"""What can be named: words, names and venues, the same in Arrow as in Python."""
+"""The lexicon: words, names and venues, the same in Arrow as in Python."""
 
 import sys
 import unicodedata
@@ -16,7 +16,7 @@ from corpus.store.corpus import Corpus, Identifiers
 from corpus.store.lexicon import plain_text, plain_words
 from tests.small_corpus import HOSTILE_IDS, make_paper, write_corpus
 
-# What a paper's description is written in; other scripts are taken apart by either in their own way.
+# The scripts of paper descriptions; each implementation splits other scripts in its own way.
 LATIN = st.characters(max_codepoint=0x24F, exclude_categories=("Cs",))
 
 

@@ -1,4 +1,4 @@
-"""Which entries of bibliographies are papers of the corpus."""
+"""Links from entries of bibliographies to papers of the corpus."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -156,7 +156,7 @@ def test_links_found_by_what_changed_are_those_found_anew(before: dict, after: d
     new = [now[name] for name in changed & now.keys()]
     entries = [(name, own) for name, (_, own) in after.items()]
     again = changed | set(citing([*gone, *new], [_batch(entries)] if entries else []))
-    own = [one for one in entries if one[0] in again]
+    own = [entry for entry in entries if entry[0] in again]
     candidates = {name: paper for name, paper in now.items() if may_be_cited(own)(paper)}
     kept = {
         link for link in _linked(was, [(n, o) for n, (_, o) in before.items()]) if link.citing not in again

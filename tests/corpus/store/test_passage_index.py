@@ -56,14 +56,14 @@ def _dice(text: str) -> Vectors:
 def _add(writer: CorpusWriter, collection: str, first: int, count: int) -> None:
     """Add papers of one passage each; every tenth is about the same."""
     papers = [make_paper(collection, f"{number:04}") for number in range(first, first + count)]
-    passages = [make_passages(one, [f"topic{n % 10} case {n}"])[0] for n, one in enumerate(papers, first)]
+    passages = [make_passages(paper, [f"topic{n % 10} case {n}"])[0] for n, paper in enumerate(papers, first)]
     texts = [passage.text for passage in passages]
     vectors = DiceEncoder().encode_passages(texts)
     alone = list(np.repeat(vectors[:, None], 2, axis=1))
-    table = rows.passage_rows(passages, {one.id: one for one in papers}, texts, vectors, alone)
+    table = rows.passage_rows(passages, {paper.id: paper for paper in papers}, texts, vectors, alone)
     writer.put_collections([Collection(collection, collection)])
     writer.add_papers(
-        rows.paper_rows([rows.PaperEntry(one, ()) for one in papers]).to_batches(), table.to_batches()
+        rows.paper_rows([rows.PaperEntry(paper, ()) for paper in papers]).to_batches(), table.to_batches()
     )
 
 
@@ -81,10 +81,10 @@ def _open(path: Path) -> Corpus:
 
 
 def _recall(corpus: Corpus, scope: Scope, limit: int = 20) -> float:
-    """Return how many of the nearest are found, by comparing with all."""
+    """Return the share of the exact nearest neighbours that the index finds."""
     batches = list(corpus.scan("passages", ["id", "vector", "collection_id"]))
-    ids = np.array([one for batch in batches for one in batch["id"].to_pylist()])
-    homes = np.array([one for batch in batches for one in batch["collection_id"].to_pylist()])
+    ids = np.array([identifier for batch in batches for identifier in batch["id"].to_pylist()])
+    homes = np.array([home for batch in batches for home in batch["collection_id"].to_pylist()])
     vectors = np.concatenate([batch["vector"].flatten().to_numpy() for batch in batches]).reshape(
         -1, DIMENSION
     )
@@ -119,7 +119,7 @@ def test_the_scope_comes_before_what_is_near(writer: CorpusWriter, tmp_path: Pat
     corpus = _open(tmp_path)
     assert _recall(corpus, RARE) == 1.0
     found = search(corpus, DiceEncoder(), "topic3 asked about", RARE, papers=15)
-    assert {one.paper.collection_id for one in found} == {"rare"}
+    assert {paper.paper.collection_id for paper in found} == {"rare"}
     assert len(found) == 15
 
 
@@ -133,9 +133,11 @@ def test_similarities_of_hits_are_exact_though_those_compared_are_rounded(
 ) -> None:
     query = DiceEncoder().encode_query("topic4 asked")
     corpus, encoder = _open(tmp_path), DiceEncoder()
-    for one in search(corpus, encoder, "topic4 asked", Scope()):
-        exact = float(np.asarray(corpus.vectors([one.hits[0].passage.id])[one.hits[0].passage.id]) @ query)
-        assert one.hits[0].dense == pytest.approx(cosine_scales(encoder).asked(exact), abs=1e-6)
+    for paper in search(corpus, encoder, "topic4 asked", Scope()):
+        exact = float(
+            np.asarray(corpus.vectors([paper.hits[0].passage.id])[paper.hits[0].passage.id]) @ query
+        )
+        assert paper.hits[0].dense == pytest.approx(cosine_scales(encoder).asked(exact), abs=1e-6)
 
 
 def test_a_later_build_is_searched_as_a_whole(writer: CorpusWriter, tmp_path: Path) -> None:
@@ -208,7 +210,7 @@ def test_readers_at_once_wait_for_one_reading_of_the_passages(
     with ThreadPoolExecutor(8) as threads:
         found = list(threads.map(lambda _: corpus.nearest(query, Scope(), 5), range(8)))
     assert read == ["passages"]
-    assert all(one == found[0] for one in found)
+    assert all(papers == found[0] for papers in found)
 
 
 def _index(vectors: Vectors) -> PassageIndex:

@@ -1,4 +1,4 @@
-"""What is asked again of a snapshot is answered from memory, of which there is never too much."""
+"""Repeated queries on a snapshot are answered from a cache of bounded size."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier

@@ -250,8 +250,8 @@ def test_a_corpus_of_tables_without_whole_records_is_read_and_added_to(
     writer.publish()
     corpus = Corpus.open(tmp_path, encoder)
     assert corpus.papers() == (cat, dog)
-    assert [one.text for one in corpus.passages("notes/cat")] == ["Cats sleep.", "They purr."]
-    assert [one.text for one in corpus.passages("notes/dog")] == ["Dogs bark."]
+    assert [passage.text for passage in corpus.passages("notes/cat")] == ["Cats sleep.", "They purr."]
+    assert [passage.text for passage in corpus.passages("notes/dog")] == ["Dogs bark."]
     assert corpus.columns_of("papers") == rows.PAPER_COLUMNS
     assert corpus.columns_of("passages") == rows.PASSAGE_COLUMNS
 

@@ -115,7 +115,7 @@ def test_the_menu_says_where_questions_go_and_never_a_password(tmp_path: Path) -
 def test_a_hosted_model_is_said_to_be_asked_over_the_internet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOGETHER_API_KEY", "canary")
     models = offered(Settings())
-    assert models and all("Together AI, over the internet" in one.place for one in models)
+    assert models and all("Together AI, over the internet" in model.place for model in models)
     assert "canary" not in str(models)
 
 
@@ -133,7 +133,7 @@ def test_what_the_weights_say_of_themselves_is_said_in_cases() -> None:
     assert "X: 79, and weighed without that set 70" in said[1]
 
 
-def test_what_was_measured_of_this_version_is_shown_and_of_another_said(
+def test_figures_of_this_version_are_shown_and_those_of_another_marked(
     screen: Screen, home: Path, request: pytest.FixtureRequest
 ) -> None:
     path = Settings(home=home).measured_path

@@ -40,7 +40,7 @@ def address() -> Iterator[str]:
 def program(
     address: str, home: object, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[..., httpx.Client]]:
-    """Return what opens a client with a key, "" for none."""
+    """Yield a function that opens a client with a key, "" for none."""
     monkeypatch.setenv("PAPER_TRAIL_API_KEYS", KEYS)
     monkeypatch.setenv("PAPER_TRAIL_API_REQUESTS_PER_TEN_MINUTES", "0")
     clients: list[httpx.Client] = []

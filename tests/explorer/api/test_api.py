@@ -1,4 +1,4 @@
-"""What programs get over HTTP: answers with what carries them, events, trails, and errors in one form."""
+"""The HTTP API: answers with their evidence, events, trails, and errors in one form."""
 
 import json
 import logging
@@ -68,7 +68,7 @@ def test_a_key_in_the_address_is_refused_and_in_no_log(api, caplog, where):
         response = api.get(f"/collections{where}")
     assert (response.status_code, error_of(response)) == (400, "key_in_address")
     logged = "\n".join(
-        one.getMessage() for one in caplog.records if one.name.startswith(("uvicorn", "explorer"))
+        record.getMessage() for record in caplog.records if record.name.startswith(("uvicorn", "explorer"))
     )
     assert "400" in logged
     assert KEY not in logged and "anything" not in logged
@@ -76,7 +76,7 @@ def test_a_key_in_the_address_is_refused_and_in_no_log(api, caplog, where):
 
 def test_papers_are_found_and_read_page_by_page(api):
     found = api.post("/search", json={"query": "rank fusion", "papers": 2, "passages": 1}).json()
-    assert [len(one["hits"]) for one in found["papers"]] == [1, 1]
+    assert [len(paper["hits"]) for paper in found["papers"]] == [1, 1]
     assert found["papers"][0]["paper"]["id"] == FUSION
     first = api.get("/paper", params={"id": FUSION, "count": 3}).json()
     rest = api.get("/paper", params={"id": FUSION, "first": first["next"], "count": 50}).json()
@@ -88,8 +88,10 @@ def test_papers_are_found_and_read_page_by_page(api):
 
 def test_an_answer_its_trail_and_a_question_after_it(api, program):
     asked = api.post("/ask", json={"question": QUESTION}).json()
-    citations = [one for sentence in asked["answer"]["answer"]["sentences"] for one in sentence["citations"]]
-    assert citations and all(one["evidence"] in one["text"] for one in citations)
+    citations = [
+        citation for sentence in asked["answer"]["answer"]["sentences"] for citation in sentence["citations"]
+    ]
+    assert citations and all(citation["evidence"] in citation["text"] for citation in citations)
     again = {"question": "And what does that cost?", "conversation": asked["conversation"]}
     assert api.post("/ask", json=again).json()["conversation"] == asked["conversation"]
     trail = asked["trail"].removeprefix(PREFIX)
@@ -144,7 +146,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("body", "status"), WRONG, ids=lambda one: str(one)[:30])
+@pytest.mark.parametrize(("body", "status"), WRONG, ids=lambda body: str(body)[:30])
 def test_a_body_that_cannot_be_read_is_refused_in_one_form(api, body, status):
     response = api.post("/search", content=body, headers={"content-type": "application/json"})
     assert response.status_code == status
@@ -201,7 +203,7 @@ def test_a_question_that_asks_nothing_is_not_taken_and_not_counted(api, monkeypa
 def test_requests_of_a_key_are_counted(api, monkeypatch):
     monkeypatch.setenv("PAPER_TRAIL_API_REQUESTS_PER_TEN_MINUTES", "3")
     answers = [api.get("/collections") for _ in range(4)]
-    assert [one.status_code for one in answers] == [200, 200, 200, 429]
+    assert [response.status_code for response in answers] == [200, 200, 200, 429]
     assert int(answers[-1].headers["retry-after"]) >= 1
     assert "3 requests can be made in 10 minutes" in answers[-1].json()["message"]
 

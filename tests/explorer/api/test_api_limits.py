@@ -1,4 +1,4 @@
-"""What a key may have: requests, places, streams and money, however it is written and whoever else asks."""
+"""The limits of an API key: requests, places, streams and money, however it is written."""
 
 import hashlib
 import json
@@ -53,7 +53,9 @@ def test_fault_one_key_was_several_by_the_spelling_of_its_header(
     monkeypatch.setenv("PAPER_TRAIL_API_REQUESTS_PER_TEN_MINUTES", "4")
     client = program("")
     spellings = (f"Bearer {KEY}", f"bearer {KEY}", f"BEARER   {KEY}", f"Bearer\t{KEY}", f"bEARER \t {KEY}")
-    said = [client.get("/collections", headers={"authorization": one}).status_code for one in spellings]
+    said = [
+        client.get("/collections", headers={"authorization": spelling}).status_code for spelling in spellings
+    ]
     assert said == [200, 200, 200, 200, 429]
 
 
@@ -99,7 +101,7 @@ def test_fault_a_question_without_a_place_was_counted(
         for waiting in [stack.enter_context(posted(address, "/ask/events", asking)) for _ in range(9)]:
             assert b" 200 " in waiting.recv(64)
         refused = [client.post("/ask", json=asking) for _ in range(3)]
-        assert {one.json()["message"][:27] for one in refused} == {"Your key has as many questi"}
+        assert {response.json()["message"][:27] for response in refused} == {"Your key has as many questi"}
     until(lambda: server.hang_ups == 1)
     free = asking | {"writer": "extractive"}
     # The others that were waiting end one after the other.
@@ -141,7 +143,9 @@ def test_fault_a_comparison_without_a_place_was_counted_and_left_a_row(
     again = mine.post("/comparisons", json=wanted)
     assert again.status_code == 202, "what was refused has cost nothing"
     for client, identifiers in ((mine, [*begun[1:8], again.json()["id"]]), (other, begun[8:])):
-        assert all(client.delete(f"/comparisons/{one}").status_code == 204 for one in identifiers)
+        assert all(
+            client.delete(f"/comparisons/{identifier}").status_code == 204 for identifier in identifiers
+        )
 
 
 def test_fault_one_key_took_all_threads(
@@ -161,7 +165,7 @@ def test_fault_one_key_took_all_threads(
         answered, _, _ = select.select(slow, [], [], 30)
         assert answered, "most are refused at once"
         until(lambda: len(select.select(slow, [], [], 0)[0]) == len(slow) - MOST_THREADS_OF_KEY)
-        head = b"".join(one.recv(4096) for one in select.select(slow, [], [], 0)[0])
+        head = b"".join(connection.recv(4096) for connection in select.select(slow, [], [], 0)[0])
         assert head.count(b" 429 ") == head.count(b"retry-after: ") == len(slow) - MOST_THREADS_OF_KEY
         manifest.unlink()
         monkeypatch.setenv("PAPER_TRAIL_HOME", str(demo_home))
@@ -300,7 +304,7 @@ def test_what_earlier_versions_stored_of_a_key_is_found_by_it(
         assert unnamed.get(trail).status_code == 200
         owner = store.owner_of(kept.id)
         assert owner and owner != earlier and owner.startswith("api-key-")
-        assert [one.spent for one in spending.balances(owner)] == [1.5]
+        assert [balance.spent for balance in spending.balances(owner)] == [1.5]
         # A process of the earlier version that is still at work.
         later = store.start(earlier, "Ranking")
         assert unnamed.delete(f"/conversations/{later.id}").status_code == 204
@@ -323,7 +327,7 @@ def test_fault_keys_could_be_guessed_without_end(program: Program, monkeypatch: 
         return [program(f"guess-{count}-{at}").get("/collections", headers=headers) for at in range(count)]
 
     replies = guesses("198.51.100.1:1", MOST_WRONG_KEYS)
-    assert {(one.status_code, error_of(one)) for one in replies} == {(401, "key_unknown")}
+    assert {(reply.status_code, error_of(reply)) for reply in replies} == {(401, "key_unknown")}
     (refused,) = guesses("198.51.100.1:2", 1)
     assert (refused.status_code, error_of(refused)) == (429, "too_many_requests")
     assert 0 < int(refused.headers["retry-after"]) <= 600
@@ -338,7 +342,9 @@ def test_fault_an_address_told_without_a_key_whether_one_is_right(
 ) -> None:
     """Regression: a right key in an address was refused in other words than a wrong one."""
     with caplog.at_level(logging.DEBUG):
-        right, wrong = (program("").get(place.format(one)) for one in (KEY, "no-key-of-anybody-1"))
+        right, wrong = (program("").get(place.format(key)) for key in (KEY, "no-key-of-anybody-1"))
     assert (right.status_code, right.text) == (wrong.status_code, wrong.text)
-    logged = [one.getMessage() for one in caplog.records if one.name.startswith(("uvicorn", "explorer"))]
+    logged = [
+        record.getMessage() for record in caplog.records if record.name.startswith(("uvicorn", "explorer"))
+    ]
     assert logged and not [line for line in logged if KEY in line]

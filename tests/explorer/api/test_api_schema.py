@@ -8,7 +8,7 @@ from explorer.api.http import make_api
 from tests.explorer.api.conftest import KEY
 
 EXAMPLES = 8
-# What is formed as the document says may still name what is not there, or ask nothing of the papers.
+# A request that fits the schema may still name missing things, or ask nothing of the papers.
 TAKEN = ["2xx", "401", "404", "422", "429", "503"]
 CONFIG = {
     "checks": {"positive_data_acceptance": {"expected-statuses": TAKEN}},

@@ -75,7 +75,7 @@ def test_fault_files_of_one_visitor_kept_those_of_others_waiting() -> None:
 
 
 def _processes_importing() -> int:
-    """Return how many processes of this one's read imports now."""
+    """Count the child processes that are reading imports now."""
     found = 0
     for child in Path("/proc/self/task").glob("*/children"):
         with suppress(OSError):

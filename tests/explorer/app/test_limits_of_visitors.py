@@ -1,4 +1,4 @@
-"""What visitors read who ask or bring too much, what is kept of it, and that no way leads round it."""
+"""Rate limits of visitors: their messages, what is kept, and no way around them."""
 
 from ipaddress import ip_network
 from typing import Any
@@ -36,7 +36,7 @@ def test_imports_are_counted(screen: Screen, asked: AppTest, monkeypatch: pytest
     test = screen("ask")
     take_in(test, written)
     first = visitor_of(test).conversation_id
-    key = next(one.key for one in test.file_uploader if str(one.key).startswith("import_"))
+    key = next(uploader.key for uploader in test.file_uploader if str(uploader.key).startswith("import_"))
     test.file_uploader(key=key).upload("again.json", written, "application/json").run()
     assert "1 document can be brought or imported in 10 minutes" in texts(test)
     assert visitor_of(test).conversation_id == first
@@ -177,8 +177,8 @@ def test_fault_one_address_was_several_by_its_spelling(
 ) -> None:
     """Regression: ports and mapped addresses each had an allowance of their own."""
     scopes = (
-        {"type": "http", "client": (peer, 1), "headers": [(b"x-forwarded-for", one.encode())]}
-        for one in spellings
+        {"type": "http", "client": (peer, 1), "headers": [(b"x-forwarded-for", spelling.encode())]}
+        for spelling in spellings
     )
     assert {client_address(scope, TRUSTED) for scope in scopes} == {address}
     mapped = (ip_network("::ffff:10.0.0.0/104"),)

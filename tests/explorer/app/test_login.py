@@ -71,7 +71,7 @@ def test_sign_in_fails_open_no_more(
 
 
 @pytest.mark.parametrize("left", [None, "", '[other]\nkey = "value"\n', "[auth]\n"])
-def test_a_section_that_was_taken_away_admits_nobody_until_that_is_said(
+def test_a_removed_section_admits_nobody_until_its_mark_is_deleted(
     screen: Callable[..., AppTest], secrets: Secrets, monkeypatch: pytest.MonkeyPatch, left: str | None
 ) -> None:
     home = secrets(AUTH)

@@ -45,8 +45,8 @@ def test_screens_begun_together_are_drawn_one_after_another(threads: ThreadPoolE
                 drawing -= 1
                 drawn.append(number)
 
-    for one in [threads.submit(draw, number) for number in range(32)]:
-        one.result(PATIENCE_SECONDS)
+    for task in [threads.submit(draw, number) for number in range(32)]:
+        task.result(PATIENCE_SECONDS)
     assert sorted(drawn) == list(range(32))
     assert set(together) == {1}
 
@@ -66,8 +66,8 @@ def test_who_came_first_is_drawn_first(threads: ThreadPoolExecutor) -> None:
             waiting.append(threads.submit(draw, number))
             while line._last is before:
                 time.sleep(0.001)
-    for one in waiting:
-        one.result(PATIENCE_SECONDS)
+    for drawing in waiting:
+        drawing.result(PATIENCE_SECONDS)
     assert drawn == list(range(5))
 
 
@@ -87,8 +87,8 @@ def test_fault_a_screen_that_waits_for_a_server_keeps_nobody_else_waiting(
         begun = threading.Event()
         slow = threads.submit(draw, begun, answered)
         assert begun.wait(PATIENCE_SECONDS)
-        for one in [threads.submit(draw, threading.Event(), None) for _ in range(20)]:
-            one.result(PATIENCE_SECONDS)
+        for drawing in [threads.submit(draw, threading.Event(), None) for _ in range(20)]:
+            drawing.result(PATIENCE_SECONDS)
         assert not slow.done()
     slow.result(PATIENCE_SECONDS)
 

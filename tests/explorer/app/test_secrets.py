@@ -48,7 +48,7 @@ def test_keys_are_told_to_nobody_but_the_model_server(
     server.behaviours.extend(refusal(401, f"bad key {key}") for key in CANARIES.values())
     failed = ask(test, QUESTION)
     assert visitor_of(failed).failure is not None
-    files = [exported_text(one.write(conversation)) for one in CONVERSATION_FORMATS]
+    files = [exported_text(export.write(conversation)) for export in CONVERSATION_FORMATS]
     others = [drawn(screen(name)) for name in ("collection", "compare", "about")]
     writers = drawn(screen("about", part="Who writes"))
     stored = [file.read_bytes().decode("latin-1") for file in tmp_path.glob("conversations.sqlite*")]

@@ -1,4 +1,4 @@
-"""What the link of a conversation or a comparison opens to others, and what is said of imported ones."""
+"""Shared links of conversations and comparisons, and notices on imported ones."""
 
 from collections.abc import Callable
 
@@ -29,7 +29,7 @@ def test_who_has_the_link_reads_on_and_cannot_rename_or_delete_the_comparison_of
     assert "another browser" not in texts(test)
     other = screen("compare", comparison=identifier)
     assert session_of(other).comparison == comparison and "another browser" in texts(other)
-    assert not [one for one in other.button if str(one.key).startswith("delete_")]
+    assert not [button for button in other.button if str(button.key).startswith("delete_")]
     visitor, session = Current(VisitorSession()), Current(ComparisonSession())
     open_comparison(library, visitor, session, identifier)
     listed = sidebar_list_of(library, visitor, session)
@@ -46,13 +46,13 @@ def test_a_running_comparison_of_another_is_watched_and_not_stopped(screen: Scre
     first = modelled(screen)
     second = screen("compare", comparison=session_of(first).identifier)
     assert session_of(second).state == "running"
-    assert not [one for one in second.button if one.key == "stop_comparison"]
+    assert not [button for button in second.button if button.key == "stop_comparison"]
     first.button(key="stop_comparison").click().run()
     assert session_of(over(second)).state == "unfinished"
-    assert not [one for one in second.button if str(one.key).startswith("delete_")]
+    assert not [button for button in second.button if str(button.key).startswith("delete_")]
     # Who has it go on may stop what they began.
     second.button(key="go_on").click().run()
-    assert [one for one in second.button if one.key == "stop_comparison"]
+    assert [button for button in second.button if button.key == "stop_comparison"]
     over(second)
 
 
@@ -78,7 +78,9 @@ def test_who_has_the_link_continues_and_cannot_rename_or_delete_the_conversation
     other = open_menu(screen("ask", conversation=identifier), "clear_menu")
     open_menu(other, "conversation_more")
     assert "only there can it be renamed or deleted" in texts(other)
-    assert not [one for one in other.button if one.key in ("clear", "rename") or "delete" in str(one.key)]
+    assert not [
+        button for button in other.button if button.key in ("clear", "rename") or "delete" in str(button.key)
+    ]
     ask(choose_the_model(other), "What about its storage cost?")
     visitor = Current(VisitorSession())
     open_conversation(library, visitor, identifier)
@@ -98,8 +100,8 @@ def test_a_question_of_another_is_watched_and_not_stopped(
     first.chat_input(key="question_box").set_value("What is BM25?").run()
     second = screen("ask", conversation=visitor_of(first).conversation_id)
     assert visitor_of(second).job_id
-    assert [one for one in first.button if one.key == "stop"]
-    assert not [one for one in second.button if one.key == "stop"]
+    assert [button for button in first.button if button.key == "stop"]
+    assert not [button for button in second.button if button.key == "stop"]
     finish(first)
 
 

@@ -1,4 +1,4 @@
-"""What visitors may spend on models: said before it is reached, refused when it is, always counted."""
+"""Spending limits: shown before they are reached, refused when they are, always counted."""
 
 import logging
 import time
@@ -13,7 +13,7 @@ from assistant.generators import EXTRACTIVE, question_price
 from assistant.models import available_models
 from assistant.records import AskOptions, AssistantError, Parameters
 from assistant.storage import SpendingLimits, SpendingStore
-from assistant.wording import price_said
+from assistant.wording import format_price
 from corpus.settings import read_settings
 from explorer.app.resources import Library, open_library
 from explorer.warm_up import warm_up
@@ -70,7 +70,7 @@ def limit(monkeypatch: pytest.MonkeyPatch, everyone: float = 0, visitor: float =
 
 
 def spent() -> tuple[float, float]:
-    """Return what all visitors have spent, and what is set aside."""
+    """Return the dollars that all visitors have spent, and those reserved."""
     settings = read_settings().model_copy(update={"monthly_spending": 1e9})
     store = SpendingStore.open(settings)
     everyone = store.balances("nobody")[0]
@@ -102,7 +102,7 @@ def test_a_question_is_counted_said_when_little_is_left_and_refused_when_it_does
     refused = "$13.00 a month for the questions of one visitor: $2.00 of it is left, and this question could"
     assert refused in plain(test) and f"cost ${AT_MOST:.2f}" in plain(test)
     assert len(server.requests) == 1 and visitor_of(test).conversation_id
-    # What was asked is kept, and who costs nothing answers it.
+    # The question is kept, and the writer without costs answers it.
     test.selectbox(key="writer").set_value(EXTRACTIVE).run()
     assert "is left until" not in plain(test)
     test.button(key="retry").click().run()
@@ -158,7 +158,7 @@ def test_a_stopped_question_counts_as_the_most_it_can_have_cost(
     while spent()[1]:
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    prompt = sum(len(one["content"].encode()) for one in server.requests[0].body["messages"]) // 3
+    prompt = sum(len(message["content"].encode()) for message in server.requests[0].body["messages"]) // 3
     assert spent()[0] == pytest.approx((prompt + 700) / 1000, abs=0.01)
 
 
@@ -270,7 +270,7 @@ def test_a_comparison_is_counted_and_one_that_does_not_fit_is_refused_with_both_
     limit(monkeypatch, everyone=1)
     server = paid_writer()
     made = compared(modelled(screen))
-    price = sum(one.call.price or 0.0 for one in made.calls)
+    price = sum(call.call.price or 0.0 for call in made.calls)
     assert price > 0
     settled(price)
     limit(monkeypatch, everyone=1.2 * price)
@@ -278,7 +278,7 @@ def test_a_comparison_is_counted_and_one_that_does_not_fit_is_refused_with_both_
     test = begun(with_the_model(described(screen("compare", **NAMED))))
     said = plain(test)
     assert session_of(test).state == "choosing" and len(server.requests) == requests
-    left, most = price_said(0.2 * price), price_said(1.2 * price)
+    left, most = format_price(0.2 * price), format_price(1.2 * price)
     assert f"all visitors together: {left} of it is left, and this comparison could cost $0.0" in said
     assert f"Of the {most} that all visitors together may spend on models in a month, {left} is left" in said
 
@@ -302,12 +302,12 @@ def test_a_stopped_comparison_goes_on_where_the_rest_of_it_fits(
     assert price is not None
     limit(monkeypatch, visitor=spent()[0] + price)
     test.run().button(key="go_on").click().run()
-    paid_for = sum(one.call.price or 0.0 for one in compared(test).calls if not one.reused)
+    paid_for = sum(call.call.price or 0.0 for call in compared(test).calls if not call.reused)
     deadline = time.monotonic() + 20
     while spent()[1]:
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    # What was under way when it was stopped counts as well, as the most it can have cost.
+    # Work under way at the stop counts as well, at its greatest cost.
     assert spent()[0] >= paid_for
 
 
@@ -318,7 +318,9 @@ def test_what_a_question_may_cost_is_above_what_it_costs(
     (entry, *_) = available_models(read_settings())
     entry = entry.model_copy(update={"context": 100_000})
     ask(choose_the_model(screen("ask")), QUESTION)
-    sent = sum(len(one["content"].encode()) for call in server.requests for one in call.body["messages"])
+    sent = sum(
+        len(message["content"].encode()) for call in server.requests for message in call.body["messages"]
+    )
     assert question_price(entry, Parameters(), AskOptions()) > (sent / 3 + 2 * 700) / 1000
     twice = question_price(entry, Parameters(), AskOptions(drafts=2))
     assert twice > question_price(entry, Parameters(), AskOptions())

@@ -1,4 +1,4 @@
-"""What a started server answers to uploads: nothing comes in before sign-in, or beyond the budget."""
+"""Uploads to a started server: nothing comes in before sign-in, or beyond the budget."""
 
 import http.client
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What changes the state of a visitor: plain values in, plain values out; and the door that holds them."""
+"""Transitions of a visitor's state: plain values in, plain values out; and their holder."""
 
 from dataclasses import FrozenInstanceError, replace
 

@@ -46,7 +46,7 @@ def stored_turns(library: Library, test: AppTest) -> tuple[Turn, ...]:
 def edit(test: AppTest, number: int, question: str) -> AppTest:
     open_menu(test, f"edit_{number}_{visitor_of(test).menus_closed}")
     key = re.compile(rf"own_question_\d+_{number}_\d+")
-    field = next(one for one in test.text_area if key.fullmatch(str(one.key)))
+    field = next(field for field in test.text_area if key.fullmatch(str(field.key)))
     field.set_value(question)
     return test.button(key=f"ask_edited_{number}").click().run()
 
@@ -61,7 +61,7 @@ def test_the_last_question_is_undone_and_put_back_once_and_the_first_to_an_empty
     assert f"Removed: “{escaped(OTHER)}”" in texts(test)
     test.button(key="put_back").click().run()
     assert visitor_of(test).turns == stored_turns(library, test) == before
-    assert not [one for one in test.button if one.key == "put_back"]
+    assert not [button for button in test.button if button.key == "put_back"]
     test.button(key="undo").click().run()
     test.button(key="undo").click().run()
     assert stored_turns(library, test) == () and "Ask the papers" in texts(test)
@@ -92,11 +92,11 @@ def test_an_earlier_answer_is_drawn_without_its_sources_until_they_are_wanted(as
     assert "supported by what" in found
     assert escaped(found) in texts(test)
     assert "#cite-1-1" in texts(test)
-    own = {one.key for one in test.button}
+    own = {button.key for button in test.button}
     assert {"again_2", "calls_2"} <= own
     assert not own & {"again_1", "calls_1"}
     show_rest_of(test, 1)
-    own = {one.key for one in test.button}
+    own = {button.key for button in test.button}
     assert {"again_1", "again_2", "calls_1", "calls_2", "cite_1_1"} <= own
     where = f"In the answer to “{escaped(QUESTION)}”"
     assert where not in texts(test)
@@ -126,12 +126,12 @@ def test_the_menus_of_answers_are_drawn_when_they_are_opened(asked: AppTest) -> 
     assert not test.text_area
     for number in (1, 2):
         open_menu(test, f"edit_{number}_{visitor_of(test).menus_closed}")
-    drawn = [one.key for one in test.text_area]
+    drawn = [field.key for field in test.text_area]
     assert len(drawn) == 2
-    # What was written there is not lost with a click beside the menu.
+    # Typed text survives a click beside the menu.
     test.session_state[f"edit_1_{visitor_of(test).menus_closed}"] = False
     test.run()
-    assert [one.key for one in test.text_area] == drawn
+    assert [field.key for field in test.text_area] == drawn
 
 
 def test_an_edited_question_that_fails_leaves_the_answer_before(
@@ -190,7 +190,7 @@ def test_a_question_to_go_on_with_is_asked_with_one_click(screen: Screen) -> Non
 
 
 def thumbs(test: AppTest) -> Any:
-    (found,) = [one for one in test.get("feedback") if str(one.key).startswith("verdict_")]
+    (found,) = [feedback for feedback in test.get("feedback") if str(feedback.key).startswith("verdict_")]
     return found
 
 
@@ -228,7 +228,7 @@ def test_who_has_the_link_can_neither_undo_nor_judge_nor_replace(
     identifier = visitor_of(asked).conversation_id
     other = open_menu(screen("ask", conversation=identifier), "clear_menu")
     open_menu(other, f"edit_1_{visitor_of(other).menus_closed}")
-    assert not [one for one in other.button if one.key in ("undo", "clear", "side_wrong_mark")]
+    assert not [button for button in other.button if button.key in ("undo", "clear", "side_wrong_mark")]
     assert not list(other.get("feedback"))
     assert "It is asked as a new question" in texts(other)
     visitor = Current(VisitorSession())

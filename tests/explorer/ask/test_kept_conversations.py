@@ -100,12 +100,12 @@ def test_a_new_conversation_leaves_the_old_one_in_the_list_and_fields_hold_nothi
     assert visitor_of(test).turns == ()
     ask(test, "What is reciprocal rank fusion?")
     assert identifier(test) != old
-    fields = [one.value for one in test.text_input if str(one.key).startswith("own_query")]
+    fields = [field.value for field in test.text_input if str(field.key).startswith("own_query")]
     assert fields == [visitor_of(test).turns[0].rewrite.search_query]
     test.button(key=f"open_{old}").click().run()
     assert [turn.question for turn in visitor_of(test).turns] == [QUESTION]
     open_menu(test, "conversation_more")
-    titles = [one.value for one in test.text_input if str(one.key).startswith("new_title")]
+    titles = [field.value for field in test.text_input if str(field.key).startswith("new_title")]
     assert titles == [QUESTION]
 
 
@@ -115,14 +115,14 @@ def test_the_list_is_of_one_owner_and_of_what_was_answered(tmp_path: Path, asked
     for owner in ("a", "a", "b"):
         store.add_turn(store.start(owner, "title").id, turns[0])
     store.start("a", "never answered")
-    assert [one.title for one in listed_conversations(store, "a")] == ["title", "title"]
+    assert [conversation.title for conversation in listed_conversations(store, "a")] == ["title", "title"]
     store.close()
 
 
 def test_a_visitor_sees_no_conversation_of_another(screen: Screen, asked: AppTest) -> None:
     second = screen("ask")
     assert "Nothing yet" in texts(second)
-    assert not [one for one in second.button if one.key == f"open_{identifier(asked)}"]
+    assert not [button for button in second.button if button.key == f"open_{identifier(asked)}"]
 
 
 def test_a_conversation_is_renamed_with_text_alone_and_deleted_when_it_was_asked_once_more(
@@ -273,7 +273,7 @@ def test_a_turn_that_cannot_be_read_back_costs_that_turn(
     path = library.settings.conversations.get_secret_value().removeprefix("sqlite:///")
     _damage(Path(path), 0)
     resumed = screen("ask", conversation=identifier(test))
-    assert [one.question for one in visitor_of(resumed).turns] == ["second"]
+    assert [turn.question for turn in visitor_of(resumed).turns] == ["second"]
     assert "Turn 1 cannot be read" in texts(resumed)
 
 
@@ -297,7 +297,7 @@ def test_of_a_long_conversation_the_latest_turns_are_drawn_first(
     test.button(key="show_earlier").click().run()
     test.button(key="show_earlier").click().run()
     assert "number 1\n" in texts(test)
-    assert not [one for one in test.button if one.key == "show_earlier"]
+    assert not [button for button in test.button if button.key == "show_earlier"]
 
 
 def test_an_edited_query_is_searched_for_in_a_new_turn(asked: AppTest) -> None:
@@ -338,7 +338,7 @@ def test_a_writer_writes_as_it_was_told_to(screen: Screen, model: Callable[..., 
 
 
 def test_writers_without_a_model_have_nothing_to_set(screen: Screen) -> None:
-    assert not [one for one in screen("ask").slider if str(one.key).startswith("manner")]
+    assert not [slider for slider in screen("ask").slider if str(slider.key).startswith("manner")]
 
 
 def test_a_turn_of_another_tab_is_on_the_screen_when_a_question_is_asked(

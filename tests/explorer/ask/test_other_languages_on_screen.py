@@ -23,7 +23,7 @@ def test_what_was_not_measured_is_drawn_as_a_dash(
     assert "translated from German" in told and "only the numbers were checked" in told
     test.button(key="cite_1_1").click().run()
     assert not test.exception
-    drawn = " ".join(one.proto.body for one in test.get("html"))
+    drawn = " ".join(block.proto.body for block in test.get("html"))
     assert drawn.count("no score") >= 2 and "0.00" not in drawn
     assert "No single sentence of this passage" not in texts(test)
 

@@ -54,7 +54,7 @@ def test_a_question_of_a_link_is_no_longer_than_a_question_may_be(screen: Screen
         ({"collection": "![x](http://e.x/a) <img src=http://e.x/b>"}, NOT_HERE),
     ],
 )
-def test_what_a_link_names_and_is_not_here_is_said(screen: Screen, query: dict[str, str], note: str) -> None:
+def test_missing_papers_of_a_link_are_reported(screen: Screen, query: dict[str, str], note: str) -> None:
     test = screen("ask", **query)
     assert not test.exception
     assert visitor_of(test).notes == (note,)

@@ -47,16 +47,16 @@ def running(**so_far: Any) -> QuestionView:
     ],
 )
 def test_every_step_has_its_place_from_the_start(view: QuestionView, shown: list[str]) -> None:
-    assert [said(step) for step in steps_so_far(view)] == shown
+    assert [line(step) for step in steps_so_far(view)] == shown
 
 
-def said(step: StepShown) -> str:
+def line(step: StepShown) -> str:
     return " ".join(filter(None, (step.state, step.name, step.took)))
 
 
 def test_a_turn_has_the_steps_that_were_taken() -> None:
     turn = replace(TURN, seconds=(READ, RETRIEVED, WRITTEN, StepTime("check", 0.5)))
-    assert [said(step) for step in steps_of(turn)] == [
+    assert [line(step) for step in steps_of(turn)] == [
         "done Question read 0.0 s",
         "done 2 papers, 4 passages 0.3 s",
         "done Written 12.0 s",
@@ -67,7 +67,7 @@ def test_a_turn_has_the_steps_that_were_taken() -> None:
 def test_a_refusal_before_writing_has_fewer() -> None:
     hits = tuple(ScoredPassage(f"p#{number}", 0.1, 0.1, None) for number in range(5))
     turn = replace(TURN, evidence=type(TURN.evidence)(), hits=hits, seconds=(READ, RETRIEVED))
-    assert [said(step) for step in steps_of(turn)][-1] == "done 1 paper, 5 passages 0.3 s"
+    assert [line(step) for step in steps_of(turn)][-1] == "done 1 paper, 5 passages 0.3 s"
     assert steps_of(replace(turn, seconds=())) == ()
 
 

@@ -33,7 +33,9 @@ def listed(test: AppTest) -> list[str]:
 
 
 def buttons(test: AppTest, start: str) -> dict[str, str]:
-    return {str(one.key): plain(one.label) for one in test.button if str(one.key).startswith(start)}
+    return {
+        str(button.key): plain(button.label) for button in test.button if str(button.key).startswith(start)
+    }
 
 
 def chips(test: AppTest) -> list[str]:
@@ -42,14 +44,14 @@ def chips(test: AppTest) -> list[str]:
 
 
 def pills(test: AppTest, kind: str) -> Any:
-    """Return what papers can be restricted to of a kind, the menu it stands in opened."""
+    """Open the menu of a kind of facet, and return its group of buttons."""
     if kind != "field":
         open_menu(test, f"facet_menu_{kind}")
-    return next(one for one in test.get("button_group") if one.key == f"facet_{kind}")
+    return next(group for group in test.get("button_group") if group.key == f"facet_{kind}")
 
 
 def charts(test: AppTest) -> list[str]:
-    return [one.proto.spec for one in test.get("vega_lite_chart")]
+    return [chart.proto.spec for chart in test.get("vega_lite_chart")]
 
 
 def address(test: AppTest, name: str) -> list[str]:
@@ -114,7 +116,7 @@ def test_an_author_of_a_link_is_a_chip_to_take_back(studied: Screen) -> None:
     assert address(test, "author") == []
 
 
-def test_an_author_without_papers_is_said(studied: Screen) -> None:
+def test_an_author_without_papers_is_reported(studied: Screen) -> None:
     test = studied("collection", author="*Nobody* <b>")
     assert "No paper here is by *Nobody* <b>." in plain(texts(test))
     test.button(key="clear_filters").click().run()
@@ -125,7 +127,7 @@ def test_years_are_a_chip_to_take_back(studied: Screen) -> None:
     test = studied("collection", years=["2019", "2020"])
     assert buttons(test, "chosen_") == {"chosen_years": "Year: 2019 to 2020"}
     assert set(listed(test)) == {"tokens", "heads", "plain", "hostile"}
-    bars = [str(one.proto.body) for one in test.get("html") if "pt-years" in str(one.proto.body)]
+    bars = [str(block.proto.body) for block in test.get("html") if "pt-years" in str(block.proto.body)]
     assert "2021: 1" in bars[0]
     test.button(key="chosen_years").click().run()
     assert set(listed(test)) == set(TITLES)
@@ -287,7 +289,7 @@ def test_all_that_is_listed_is_selected(studied: Screen) -> None:
     test.button(key="select_listed").click().run()
     assert visitor_of(test).picked == ("studied/tokens", "studied/heads")
     assert test.button(key="select_listed").disabled
-    offered = [one.proto.label for one in test.get("download_button")]
+    offered = [button.proto.label for button in test.get("download_button")]
     assert offered == ["BibTeX", "RIS", "CSL-JSON", "Table as CSV"]
     assert test.button(key="compare_these").label == "Compare these"
 
@@ -325,9 +327,9 @@ def test_hostile_venues_topics_and_groups_are_only_text(
     assert not test.exception
     assert chips(test) == [chip]
     assert "topic" not in query or listed(test) == ["hostile"]
-    labels = [one.label for one in test.button] + [one.proto.label for one in test.get("page_link")]
-    options = [one.content for group in test.get("button_group") for one in group.proto.options]
+    labels = [button.label for button in test.button] + [link.proto.label for link in test.get("page_link")]
+    options = [option.content for group in test.get("button_group") for option in group.proto.options]
     drawn = [*labels, *options, INLINE_LINK.sub(r"\1", texts(test))]
     assert not [text for text in drawn if "![" in text or "](" in text or " :red[" in text]
     assert not [option for option in options if "\u200b" in option]
-    assert not [one for one in test.get("html") if "203.0.113.9" in str(one.proto.body)]
+    assert not [block for block in test.get("html") if "203.0.113.9" in str(block.proto.body)]

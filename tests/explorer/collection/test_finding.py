@@ -1,4 +1,4 @@
-"""Which papers a collection lists: pages, orders, searches, years."""
+"""The papers a collection lists: pages, orders, searches, years."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def titles(
     library: Library, query: str = "", order: str = "position", page: int = 1, scope: Scope | None = None
 ) -> list[str]:
     listing = finding(library, query, scope).papers(order, page)  # type: ignore[arg-type]
-    return [one.paper.title for one in listing.papers]
+    return [paper.paper.title for paper in listing.papers]
 
 
 def finding(library: Library, query: str = "", scope: Scope | None = None) -> Finding:
@@ -54,7 +54,7 @@ def test_a_search_can_be_put_in_every_order(library: Library, order: str) -> Non
 def test_the_whole_list_has_the_ids_of_its_pages(library: Library, query: str) -> None:
     listing = finding(library, query).papers("title", 1)
     ids = finding(library, query).ids("title", 200)
-    assert [one.paper.id for one in listing.papers] == list(ids[: len(listing.papers)])
+    assert [paper.paper.id for paper in listing.papers] == list(ids[: len(listing.papers)])
     assert len(ids) == listing.total
     assert set(listing.found) == (set(ids) if query else set())
 
@@ -88,7 +88,7 @@ def test_years_count_only_where_they_restrict(chosen: object, expected: tuple[in
 
 
 def test_examples_are_the_demonstrations_own_only_where_it_is_held(library: Library) -> None:
-    held = [one.collection.id for one in library.corpus.collections()]
+    held = [collection.collection.id for collection in library.corpus.collections()]
     assert example_questions(library.corpus, held)[0] in demonstration_questions()
     others = example_questions(library.corpus, held[:1])
     assert all(example.collection == held[0] for example in others)
@@ -101,16 +101,16 @@ def test_questions_that_no_one_wrote_are_of_what_papers_share_and_asked_there(
     monkeypatch.setattr(coverage, "demonstration_questions", tuple)
     found = example_questions(library.corpus, ["field-notes-retrieval"])
     assert {example.collection for example in found} == {"field-notes-retrieval"}
-    assert not any(paper.title in one.question for paper in library.corpus.papers() for one in found)
+    assert not any(paper.title in listed.question for paper in library.corpus.papers() for listed in found)
     both = example_questions(library.corpus, library.corpus.collection_ids())
     assert {example.collection for example in both} == {""}
 
 
 def test_a_scope_says_what_it_covers(library: Library) -> None:
-    one, two = library.corpus.papers(limit=2)
-    assert covered(library.corpus, Scope(papers=(one.id,))) == (one.title,)
-    assert asked_about(library.corpus, Scope(papers=(one.id,))) == f"Ask about: {one.title}"
-    assert asked_about(library.corpus, Scope(papers=(one.id, two.id))) == "Ask about these 2 papers"
+    first, second = library.corpus.papers(limit=2)
+    assert covered(library.corpus, Scope(papers=(first.id,))) == (first.title,)
+    assert asked_about(library.corpus, Scope(papers=(first.id,))) == f"Ask about: {first.title}"
+    assert asked_about(library.corpus, Scope(papers=(first.id, second.id))) == "Ask about these 2 papers"
     assert len(covered(library.corpus, Scope(collections=("field-notes-evaluation",)))) == 1
     assert len(covered(library.corpus, Scope())) == 2
     every = tuple(paper.id for paper in library.corpus.papers())
@@ -121,8 +121,8 @@ def test_sections_hold_every_passage_but_the_abstract(library: Library) -> None:
     paper = library.corpus.papers(limit=1)[0]
     passages = library.corpus.passages(paper.id)
     sections = paper_sections(passages)
-    assert [one for section in sections for one in section.passages] == [
-        one for one in passages if one.kind != "abstract"
+    assert [passage for section in sections for passage in section.passages] == [
+        passage for passage in passages if passage.kind != "abstract"
     ]
     assert len({section.anchor for section in sections}) == len(sections)
 
@@ -136,16 +136,16 @@ def test_facts_of_the_corpus_are_said_in_a_line(library: Library) -> None:
 def test_dates_and_names_are_written_for_readers() -> None:
     assert day("2026-11-21T15:09:52+00:00") == "21 November 2026"
     assert day("yesterday") == "yesterday"
-    one, two, three = Author("A", "Lin"), Author("B", "Ruan"), Author("", "Group")
-    assert short_authors((one,)) == "Lin"
-    assert short_authors((one, two)) == "Lin and Ruan"
-    assert short_authors((one, two, three)) == "Lin et al."
+    lin, ruan, group = Author("A", "Lin"), Author("B", "Ruan"), Author("", "Group")
+    assert short_authors((lin,)) == "Lin"
+    assert short_authors((lin, ruan)) == "Lin and Ruan"
+    assert short_authors((lin, ruan, group)) == "Lin et al."
     assert short_authors(()) == ""
 
 
 def test_a_misspelt_word_is_said_and_can_be_kept(library: Library) -> None:
     found = finding(library, "dense retreival").papers("relevance", 1)
-    assert (found.searched_for, [one.asked for one in found.respelt]) == ("dense retrieval", ["retreival"])
+    assert (found.searched_for, [word.asked for word in found.respelt]) == ("dense retrieval", ["retreival"])
     kept = Finding(library.corpus, library.encoder, "dense retreival", Scope(), verbatim=True)
     assert kept.papers("relevance", 1).respelt == ()
 

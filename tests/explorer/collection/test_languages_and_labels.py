@@ -40,7 +40,7 @@ def home(notes_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> P
 
 
 def listed(test: AppTest) -> set[str]:
-    return {key for key, (title, *_) in PAPERS.items() if any(one.startswith(title) for one in links(test))}
+    return {key for key, (title, *_) in PAPERS.items() if any(link.startswith(title) for link in links(test))}
 
 
 @pytest.mark.parametrize(
@@ -63,11 +63,11 @@ def test_an_address_restricts_papers_by_language_and_label(
 def test_languages_are_offered_by_name_and_chosen(screen: Callable[..., AppTest]) -> None:
     test = screen("collection", collection="notes")
     languages = pills(test, "language")
-    assert [one.content for one in languages.proto.options] == [
+    assert [option.content for option in languages.proto.options] == [
         "English :gray[2]",
         "German :gray[1]",
     ]
-    offered = [one.content for one in pills(test, "label").proto.options]
+    offered = [option.content for option in pills(test, "label").proto.options]
     assert offered == ["to read :gray[2]", "speed :gray[1]"]
     pills(test, "language").set_value(["de"]).run()
     assert listed(test) == {"woerter"}

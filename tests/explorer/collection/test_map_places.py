@@ -1,4 +1,4 @@
-"""What of the map is drawn, lit, labelled and chosen, without a screen."""
+"""The places of the map that are drawn, highlighted, labelled and chosen, without a screen."""
 
 import json
 
@@ -62,7 +62,10 @@ def test_of_very_many_places_every_kth_is_drawn_and_all_that_are_lit(monkeypatch
 
 def test_groups_are_those_that_occur() -> None:
     groups = groups_of(places(3), CLUSTERS)
-    assert [(one.number, one.label, one.papers) for one in groups] == [(0, "first", 2), (1, "Group 1", 1)]
+    assert [(group.number, group.label, group.papers) for group in groups] == [
+        (0, "first", 2),
+        (1, "Group 1", 1),
+    ]
     assert (groups[0].x, groups[0].y) == (1.0, -1.0)
     assert groups_of(places(3), ()) == ()
     assert alternative(groups, 3).endswith("first, 2; Group 1, 1.")
@@ -72,9 +75,9 @@ def test_groups_are_those_that_occur() -> None:
 def test_labels_make_room_for_each_other(points: list[tuple[float, float]]) -> None:
     groups = tuple(Group(number, "x", 1, x, y) for number, (x, y) in enumerate(points))
     placed = spread(groups, 0.0, 5.0, 10.0)
-    assert [(one.number, one.x) for one in placed] == [(one.number, one.x) for one in groups]
-    rows = [one.y for one in placed if abs(one.x - placed[0].x) < 3.4]
-    assert all(abs(one - placed[0].y) >= 5 * 0.055 - 1e-9 for one in rows[1:])
+    assert [(label.number, label.x) for label in placed] == [(group.number, group.x) for group in groups]
+    rows = [label.y for label in placed if abs(label.x - placed[0].x) < 3.4]
+    assert all(abs(height - placed[0].y) >= 5 * 0.055 - 1e-9 for height in rows[1:])
 
 
 def test_papers_are_chosen_by_clicks_and_by_a_rectangle() -> None:
@@ -106,14 +109,14 @@ def test_the_chart_takes_its_points_later_and_shows_names_as_data() -> None:
     hostile = "'); alert(1) //<img src=x>"
     groups = (Group(0, hostile, 3, 1.0, 2.0), Group(7, "b", 1, 2.0, 2.0))
     spec = map_spec(groups, 600, "dark", brushed=True, height=300)
-    assert {one["name"] for one in spec["params"]} == {"pick", "brush"}
-    labels = [one for data in spec["datasets"].values() for one in data]
-    assert {one["label"] for one in labels} == {hostile, "b"}
+    assert {parameter["name"] for parameter in spec["params"]} == {"pick", "brush"}
+    labels = [row for data in spec["datasets"].values() for row in data]
+    assert {row["label"] for row in labels} == {hostile, "b"}
     assert hostile not in json.dumps({key: value for key, value in spec.items() if key != "datasets"})
     whole = with_data(spec, places())
     assert len(whole["datasets"]) == len(spec["datasets"]) + 1
     on_phone = map_spec(groups, 600, "dark", brushed=False, height=300)
-    assert {one["name"] for one in on_phone["params"]} == {"pick"}
+    assert {parameter["name"] for parameter in on_phone["params"]} == {"pick"}
 
 
 @pytest.mark.parametrize(
@@ -141,8 +144,8 @@ def test_every_groups_colour_can_be_told_from_the_page(theme: str) -> None:
     assert COLOURS[theme][1] in group_dots([13], theme)
 
 
-def _contrast(one: str, other: str) -> float:
-    low, high = sorted((_luminance(one), _luminance(other)))
+def _contrast(colour: str, other: str) -> float:
+    low, high = sorted((_luminance(colour), _luminance(other)))
     return (high + 0.05) / (low + 0.05)
 
 

@@ -32,7 +32,7 @@ def corpus(studied_home: Path, encoder: Encoder) -> Corpus:
 
 
 def facets(test: AppTest) -> set[str]:
-    return {one.key for one in test.get("button_group") if one.key.startswith("facet_")}
+    return {group.key for group in test.get("button_group") if group.key.startswith("facet_")}
 
 
 def test_facets_are_drawn_only_for_kinds_that_occur(studied: Screen) -> None:
@@ -88,7 +88,7 @@ def test_what_no_paper_is_about_is_said_and_cleared(studied: Screen) -> None:
 
 def test_aspects_stand_in_the_list_where_nothing_is_searched_for(studied: Screen) -> None:
     test = studied("collection", view="Cards")
-    line = next(one.value for one in test.markdown if "Challenge] Inference" in one.value)
+    line = next(block.value for block in test.markdown if "Challenge] Inference" in block.value)
     assert line.index("Challenge") < line.index("Approach") < line.index("Outcome")
     assert "Nothing is said here" in texts(test)
     assert ":gray[Challenge] Inference" not in texts(studied("collection", q="inference"))
@@ -110,7 +110,7 @@ def test_a_filter_is_asked_as_it_is(studied: Screen) -> None:
     assert test.chat_input[0].placeholder == "Ask about these 5 papers"
 
 
-# What needs no screen
+# Without a screen
 
 
 def test_counts_are_those_of_the_list(corpus: Corpus, encoder: Encoder) -> None:
@@ -128,8 +128,8 @@ def test_counts_are_those_of_the_list(corpus: Corpus, encoder: Encoder) -> None:
 def test_a_kind_with_a_choice_is_counted_without_it(corpus: Corpus) -> None:
     scope = Scope(topics=("field:Efficiency", "metric:F1"))
     facets = {
-        one.kind: one
-        for one in facets_of(scope, corpus.statistics.topic_counts(scope), corpus.statistics.topic_counts)
+        facet.kind: facet
+        for facet in facets_of(scope, corpus.statistics.topic_counts(scope), corpus.statistics.topic_counts)
     }
     assert {value.key: value.papers for value in facets["field"].values} == {
         "field:Efficiency": 1,
@@ -208,4 +208,4 @@ def test_aspects_are_read_in_their_order() -> None:
     paper: Paper = replace(
         make_paper("c", "p"), aspects=(Aspect("outcome", "o", 0, 0), Aspect("challenge", "c", 0, 0))
     )
-    assert [one.name for one in ordered_aspects(paper.aspects)] == ["challenge", "outcome"]
+    assert [aspect.name for aspect in ordered_aspects(paper.aspects)] == ["challenge", "outcome"]

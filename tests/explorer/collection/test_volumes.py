@@ -31,7 +31,7 @@ def test_volumes_stand_by_years_the_newest_first_the_largest_before_the_others()
         [volume("a", 2), volume("b", 9, None), volume("c", 5), volume("d", 1, 2022), volume("e", 5)]
     )
     assert [year.name for year in years] == ["2022", "2020", "Without a year"]
-    assert [one.collection.id for one in years[1].volumes] == ["c", "e", "a"]
+    assert [volume.collection.id for volume in years[1].volumes] == ["c", "e", "a"]
     assert years[1].label == "2020 · 3 volumes, 12 papers"
     assert volume_years([]) == ()
 
@@ -63,7 +63,7 @@ def test_titles_that_are_the_same_are_told_apart() -> None:
 def test_venues_are_alternatives() -> None:
     wider = {"A": 3, "B": 1, "\u200b": 1}
     (facet,) = named_facet("venue", Scope(venues=("B",)), {"B": 1}, lambda _: wider)
-    assert [(one.key, one.papers) for one in facet.values] == [("A", 3), ("B", 1)]
+    assert [(value.key, value.papers) for value in facet.values] == [("A", 3), ("B", 1)]
     assert facet.chosen == ("B",) and facet.name == "Venue"
     assert named_facet("venue", Scope(), {"A": 3}, dict) == ()  # type: ignore[arg-type]
 

@@ -82,7 +82,7 @@ def test_papers_of_the_address_are_chosen_and_unknown_ones_are_not(screen: Scree
 def test_a_selection_of_the_collection_is_compared(screen: Screen) -> None:
     test = screen("collection")
     test.checkbox[0].check().run()
-    assert not [one for one in test.button if one.key == "compare_these"]
+    assert not [button for button in test.button if button.key == "compare_these"]
     test.checkbox[1].check().run()
     test.button(key="compare_these").click().run()
     assert not test.exception
@@ -99,7 +99,7 @@ def test_a_paper_is_added_from_its_own_screen(screen: Screen) -> None:
     test.button(key="add_to_comparison").click().run()
     assert not test.exception
     assert session_of(test).papers == (BM25,)
-    assert not [one for one in test.button if one.key == "add_to_comparison"]
+    assert not [button for button in test.button if button.key == "add_to_comparison"]
 
 
 def test_the_plan_says_what_a_model_will_take(screen: Screen, writer: Model) -> None:
@@ -108,7 +108,7 @@ def test_the_plan_says_what_a_model_will_take(screen: Screen, writer: Model) -> 
     assert not test.number_input
     with_the_model(test)
     assert "model calls" in texts(test) and "tokens sent" in texts(test)
-    assert {"compare_samples", "compare_votes", "compare_keep"} <= {one.key for one in test.number_input}
+    assert {"compare_samples", "compare_votes", "compare_keep"} <= {field.key for field in test.number_input}
 
 
 def test_a_comparison_without_a_model_ends_checked_and_stored(screen: Screen, library: Library) -> None:
@@ -134,7 +134,7 @@ def test_a_cell_of_the_grid_shows_its_text_and_what_carries_it(screen: Screen, w
     test.run()
     assert not test.exception
     assert "**Results** · \\[1\\]" in texts(test)
-    assert "BM25 ranks by weighted words." in [one.value for one in test.text]
+    assert "BM25 ranks by weighted words." in [text.value for text in test.text]
 
 
 def test_a_citation_opens_its_passage_and_differences_tree_and_calls_are_there_to_look_into(
@@ -245,7 +245,7 @@ def test_a_model_that_writes_no_summary_is_asked_anew_when_it_is_to_go_on(
 def test_hostile_text_acts_nowhere_on_the_screen(screen: Screen, writer: Model) -> None:
     writer(
         ComparingModel(
-            summaries=lambda labels, _: f"{HOSTILE} {' '.join(f'It ranks [{one}].' for one in labels)}",
+            summaries=lambda labels, _: f"{HOSTILE} {' '.join(f'It ranks [{label}].' for label in labels)}",
             choices=lambda _: vote_reply_text(1, HOSTILE),
             elements=lambda _: elements_reply(results=HOSTILE),
         )
@@ -254,8 +254,8 @@ def test_hostile_text_acts_nowhere_on_the_screen(screen: Screen, writer: Model) 
     compared(test)
     for part in ("Key elements", "Differences", "How it was written"):
         test.segmented_control(key="comparison_part").set_value(part).run()
-        drawn = "\n".join(str(one.value) for one in (*test.markdown, *test.caption, *test.title))
-        labels = "\n".join(str(one.label) for one in (*test.button, *test.expander))
+        drawn = "\n".join(str(element.value) for element in (*test.markdown, *test.caption, *test.title))
+        labels = "\n".join(str(element.label) for element in (*test.button, *test.expander))
         assert not test.exception
         assert not re.search(r"(?<!\\)!\[|(?<!\\)<|:red-badge|\]\(http", f"{drawn}\n{labels}")
 
@@ -307,9 +307,9 @@ def test_every_file_of_a_comparison_can_be_made_also_of_hostile_text_and_its_own
     writer()
     comparison = compared(modelled(screen))
     hostile = replace(comparison, about=f"{ABOUT} {HOSTILE}")
-    for one in COMPARISON_FORMATS:
-        assert one.write(comparison) and one.write(hostile)
-    files = {one.name: one.write(hostile) for one in COMPARISON_FORMATS}
+    for export in COMPARISON_FORMATS:
+        assert export.write(comparison) and export.write(hostile)
+    files = {export.name: export.write(hostile) for export in COMPARISON_FORMATS}
     cited = re.findall(r"\\cite\{([^}]+)\}", files["tex_table"])
     assert len(cited) == 2 and all(f"{{{key}," in files["bib"] for key in cited)
     store = ComparisonStore(tmp_path / "other.sqlite")
@@ -321,7 +321,9 @@ def test_every_file_of_a_comparison_can_be_made_also_of_hostile_text_and_its_own
         session.now.comparison == replace(comparison, id=session.now.identifier)
         and session.now.identifier != comparison.id
     )
-    assert [one.id for one in library.comparisons().list(visitor.now.stranger)] == [session.now.identifier]
+    assert [comparison.id for comparison in library.comparisons().list(visitor.now.stranger)] == [
+        session.now.identifier
+    ]
 
 
 @pytest.mark.parametrize("data", [b"", b"no json", b"\xff\xfe", b'{"format": "other"}', b"[" * 100_000])
@@ -341,12 +343,12 @@ def test_a_forged_comparison_that_could_not_be_drawn_is_not_taken_and_remarks_st
         replace(comparison, answer=replace(comparison.answer, citation_recall=inf)),
         replace(comparison, evidence=Evidence((replace(paper, paper=replace(paper.paper, year=10**30)),))),
     )
-    for one in forged:
+    for file in forged:
         session = Current(ComparisonSession())
-        import_comparison(library, Current(VisitorSession()), session, comparison_to_json(one).encode())
+        import_comparison(library, Current(VisitorSession()), session, comparison_to_json(file).encode())
         assert "a number that there cannot be" in session.now.import_problem
         with pytest.raises(AssistantError, match="damaged"):
-            library.comparisons().put("someone", one)
+            library.comparisons().put("someone", file)
         assert not library.comparisons().list("someone")
     session = Current(ComparisonSession())
     long = replace(comparison, answer=replace(comparison.answer, text="x" * 300_000))
@@ -360,7 +362,12 @@ def test_a_forged_comparison_that_could_not_be_drawn_is_not_taken_and_remarks_st
 
 
 def test_references_are_listed_by_their_labels(screen: Screen, writer: Model) -> None:
-    writer(ComparingModel(summaries=lambda labels, _: " ".join(f"It ranks [{one}]." for one in labels[::-1])))
+    writer(
+        ComparingModel(summaries=lambda labels, _: " ".join(f"It ranks [{label}]." for label in labels[::-1]))
+    )
     test = modelled(screen)
     assert compared(test).answer.cited_labels == (2, 1)
-    assert [one.key for one in test.button if str(one.key).startswith("cite_1_")] == ["cite_1_1", "cite_1_2"]
+    assert [button.key for button in test.button if str(button.key).startswith("cite_1_")] == [
+        "cite_1_1",
+        "cite_1_2",
+    ]

@@ -1,4 +1,4 @@
-"""How tests run jobs, and look at them while they run."""
+"""Helpers that run jobs, and look at them while they run."""
 
 import time
 from collections.abc import Callable
@@ -15,7 +15,7 @@ class Clock:
 
 
 def wait_until(job: Any, is_reached: Callable[[Any], bool] = lambda view: view.is_over) -> Any:
-    """Return how a job stands when it has got there; by itself, when it is over."""
+    """Return the view of a job once `is_reached`, by default once it is over."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         if is_reached(job.view()):

@@ -90,7 +90,7 @@ def test_a_comparison_is_watched_round_by_round() -> None:
         go_on.wait(5)
 
     job = start(script)
-    view = wait_until(job, lambda one: bool(one.votes))
+    view = wait_until(job, lambda view: bool(view.votes))
     assert (view.state, len(view.elements), view.rounds, len(view.candidates)) == ("running", 1, (ROUND,), 1)
     assert view.has_begun
     go_on.set()
@@ -111,7 +111,7 @@ def test_a_stopped_comparison_is_closed_and_keeps_what_is_done() -> None:
             closed.set()
 
     job = start(script)
-    wait_until(job, lambda one: bool(one.votes))
+    wait_until(job, lambda view: bool(view.votes))
     job.stop()
     assert job.view().state == "stopping"
     view = wait_until(job)

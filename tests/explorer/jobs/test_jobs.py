@@ -55,7 +55,7 @@ def test_a_job_is_watched_while_it_runs() -> None:
         go_on.wait(5)
         yield Written("so.")
 
-    view = wait_until(start(script), lambda one: one.text == "Because ")
+    view = wait_until(start(script), lambda view: view.text == "Because ")
     assert (view.state, view.rewrite, view.papers) == ("running", Rewrite("why?", "why"), ())
     go_on.set()
 
@@ -217,7 +217,7 @@ def test_a_question_that_runs_longer_than_a_quarter_of_an_hour_does_not_vanish()
     assert is_known_at(1000)
     go_on.set()
     wait_until(long)
-    # What is over is kept from its end on.
+    # A finished job is kept from its end on.
     assert is_known_at(1800) and not is_known_at(2000)
 
 

@@ -1,4 +1,4 @@
-"""How much each visitor may ask in a while, of one process and of several."""
+"""Rate limits of visitors, in one process and in several."""
 
 import logging
 import sqlite3
@@ -126,7 +126,7 @@ def test_an_address_has_a_limit_of_its_own_and_who_is_refused_takes_nothing_from
 
 @pytest.fixture
 def process(tmp_path: Path) -> Iterator[Callable[..., RateLimit]]:
-    """Return what counts as another process would, in a database that all share."""
+    """Yield a function that opens a rate limit as another process would, in a shared database."""
     with ExitStack() as stack:
 
         def begun(most: float, *, everyone: float = 0, path: Path = tmp_path / "rates.sqlite") -> RateLimit:

@@ -1,4 +1,4 @@
-"""What a process says of itself, and whom it sends elsewhere while it stops, without a server."""
+"""The health of a process, and its redirects while it stops, without a server."""
 
 import asyncio
 import json

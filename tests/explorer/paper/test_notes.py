@@ -25,15 +25,15 @@ HOSTILE = "<script>alert(1)</script> ![x](http://203.0.113.9/a.png) :green-badge
 def write(test: AppTest, note: str, place: int = -1) -> AppTest:
     """Write a note on the paper, or on the sentence at a place of the menu."""
     open_menu(test, f"notes_menu_{visitor_of(test).noted}")
-    (menu,) = (one for one in test.selectbox if str(one.key).startswith("note_place_"))
+    (menu,) = (box for box in test.selectbox if str(box.key).startswith("note_place_"))
     menu.set_value(place)
-    (field,) = (one for one in test.text_area if str(one.key).startswith("note_new_"))
+    (field,) = (field for field in test.text_area if str(field.key).startswith("note_new_"))
     field.set_value(note)
     return test.button(key="keep_note").click().run()
 
 
 def press(test: AppTest, beginning: str) -> AppTest:
-    (button,) = (one for one in test.button if str(one.key).startswith(beginning))
+    (button,) = (button for button in test.button if str(button.key).startswith(beginning))
     return button.click().run()
 
 
@@ -48,7 +48,7 @@ def test_a_sentence_is_marked_in_the_text_and_what_is_written_on_it_stands_below
 ) -> None:
     test = write(screen("paper", id=BM25), "Does this hold?", 5)
     assert not test.exception
-    (marked,) = (one.value for one in test.markdown if ":yellow-background[" in one.value)
+    (marked,) = (block.value for block in test.markdown if ":yellow-background[" in block.value)
     assert "Does this hold?" in texts(test)
     (kept,) = library.reading().annotations(owner_of(library), BM25)
     assert kept.record.passage_id == f"{BM25}#0" and kept.record.quoted
@@ -59,7 +59,7 @@ def test_a_sentence_is_marked_in_the_text_and_what_is_written_on_it_stands_below
     test = press(test, "keep_edited")
     assert "It does." in texts(test) and "Does this hold?" not in texts(test)
     test = press(test, "erase_")
-    assert not any(":yellow-background[" in one.value for one in test.markdown)
+    assert not any(":yellow-background[" in block.value for block in test.markdown)
     test = press(test, "put_back_note")
     assert "It does." in texts(test)
 
@@ -71,8 +71,8 @@ def test_a_note_is_nobody_elses(screen: Screen) -> None:
 
 def test_words_of_a_reader_are_shown_as_they_are_and_do_nothing(screen: Screen) -> None:
     test = write(screen("paper", id=BM25), HOSTILE)
-    assert HOSTILE.replace("\u202e", "") in [one.value for one in test.text]
-    assert not any("203.0.113.9/a" in one.value for one in test.markdown)
+    assert HOSTILE.replace("\u202e", "") in [text.value for text in test.text]
+    assert not any("203.0.113.9/a" in block.value for block in test.markdown)
 
 
 def test_an_empty_note_on_the_whole_paper_is_not_kept(screen: Screen) -> None:
@@ -92,7 +92,9 @@ def test_what_another_tab_has_written_meanwhile_is_shown_beside_ones_own_words(
     assert "from the other tab" in texts(test) and "changed in another tab" in texts(test)
     assert test.text_area(key=f"note_text_{kept.id}").value == "from this tab"
     test = press(test, "keep_edited")
-    assert [one.record.note for one in library.reading().annotations(owner, BM25)] == ["from this tab"]
+    assert [annotation.record.note for annotation in library.reading().annotations(owner, BM25)] == [
+        "from this tab"
+    ]
 
 
 def test_a_note_that_was_deleted_in_another_tab_keeps_ones_own_words(
@@ -104,7 +106,9 @@ def test_a_note_that_was_deleted_in_another_tab_keeps_ones_own_words(
     library.reading().erase(owner, kept)
     test.text_area(key=f"note_text_{kept.id}").set_value("still here")
     assert "had been deleted in another tab" in texts(press(test, "keep_edited"))
-    assert [one.record.note for one in library.reading().annotations(owner, BM25)] == ["still here"]
+    assert [annotation.record.note for annotation in library.reading().annotations(owner, BM25)] == [
+        "still here"
+    ]
 
 
 def test_words_that_are_no_longer_in_the_text_are_shown_as_such(screen: Screen, library: Library) -> None:
@@ -123,10 +127,10 @@ def test_words_that_are_no_longer_in_the_text_are_shown_as_such(screen: Screen, 
 
 def cut(name: str, sentences: Sequence[str], number: int = 0) -> Passage:
     ends = [0]
-    for one in sentences:
-        ends.append(ends[-1] + len(one) + 1)
+    for sentence in sentences:
+        ends.append(ends[-1] + len(sentence) + 1)
     spans = tuple(Sentence(*both) for both in pairwise(ends))
-    text = "".join(f"{one} " for one in sentences)
+    text = "".join(f"{sentence} " for sentence in sentences)
     return Passage(f"{name}#{number}", name, "c", number, "body", (), text, spans)
 
 
@@ -138,7 +142,7 @@ def test_marked_words_are_found_where_they_were_or_by_themselves_or_not_at_all()
     note = Annotation("", "p", "P", before.id, 1, 2, quoted_text(before, 1, 2))
     assert place_of(note, [before])[0].first == 1
     after = [cut("p", ["A new first passage."]), cut("p", WORDS[:2], 1), cut("p", WORDS[2:], 2)]
-    assert [(one.passage_id, one.first, one.last) for one in place_of(note, after)] == [
+    assert [(place.passage_id, place.first, place.last) for place in place_of(note, after)] == [
         ("p#1", 1, 1),
         ("p#2", 0, 0),
     ]
@@ -158,7 +162,7 @@ def test_any_run_of_sentences_is_found_again_by_its_words(sentences: list[str], 
     last = data.draw(st.integers(first, len(sentences) - 1))
     quoted = quoted_text(passage, first, last)
     found = find_quoted(quoted, [passage])
-    assert bool(found) == any(one.isalnum() for one in quoted)
+    assert bool(found) == any(letter.isalnum() for letter in quoted)
 
 
 @pytest.mark.parametrize(
@@ -177,6 +181,10 @@ def test_what_is_selected_is_cut_to_what_can_be_kept() -> None:
 def test_a_marked_passage_is_a_block_of_its_own_and_its_links_stay() -> None:
     passages = [cut("p", WORDS, number) for number in range(3)]
     found = list(blocks(passages, Bibliography((), {}), marks={"p#1": frozenset({1})}))
-    assert [(one.kind, len(one.passages)) for one in found] == [("plain", 1), ("linked", 1), ("plain", 1)]
+    assert [(section.kind, len(section.passages)) for section in found] == [
+        ("plain", 1),
+        ("linked", 1),
+        ("plain", 1),
+    ]
     drawn = linked_markdown(found[1].passages, Bibliography((), {}), {"p#1": frozenset({1})})
     assert ":yellow-background[It ranks papers by words\\.] It learns" in drawn

@@ -1,4 +1,4 @@
-"""What the Paper screen decides without a screen: reasons, references, links in the text, sections."""
+"""Decisions of the Paper screen: reasons, references, links in the text, sections."""
 
 import re
 from dataclasses import replace
@@ -71,8 +71,12 @@ def test_shared_topics_that_tell_more_come_first_and_fields_tell_nothing() -> No
             PAPER, id=key, topics=(*topics, Topic("field", "NLP", 1.0), Topic("metric", "F1", 1.0))
         )
 
-    own, one, two = about("own", "BERT", "pruning"), about("one", "BERT", "pruning"), about("two", "BERT")
-    assert shared_topics(own, [one, two]) == {"one": ("pruning", "BERT"), "two": ("BERT",)}  # type: ignore[arg-type, list-item]
+    own, first, second = (
+        about("own", "BERT", "pruning"),
+        about("one", "BERT", "pruning"),
+        about("two", "BERT"),
+    )
+    assert shared_topics(own, [first, second]) == {"one": ("pruning", "BERT"), "two": ("BERT",)}  # type: ignore[arg-type, list-item]
 
 
 def test_shared_words_are_words_of_both() -> None:
@@ -82,10 +86,10 @@ def test_shared_words_are_words_of_both() -> None:
 
 
 @given(some.text(max_size=80), some.text(max_size=80))
-def test_a_shared_word_stands_in_both_papers(one: str, two: str) -> None:
-    other = replace(PAPER, id="o", title=two, abstract=one)
-    said = {stem(word) for word in words(f"{two} {one}")}
-    for word in shared_words(replace(PAPER, abstract=one), [other])["o"]:
+def test_a_shared_word_stands_in_both_papers(abstract: str, title: str) -> None:
+    other = replace(PAPER, id="o", title=title, abstract=abstract)
+    said = {stem(word) for word in words(f"{title} {abstract}")}
+    for word in shared_words(replace(PAPER, abstract=abstract), [other])["o"]:
         assert stem(word) in said
 
 
@@ -97,7 +101,7 @@ def test_entries_of_two_bibliographies_are_the_same_by_title_before_all_else() -
     assert entry_keys([Reference("no more than text"), Reference("", title="Short")]) == set()
 
 
-# How a paper is cited
+# Citing a paper
 
 
 @pytest.mark.parametrize(
@@ -168,17 +172,20 @@ def test_a_formula_is_a_block_of_its_own_where_there_are_pages_to_cut_it_from() 
         sentences=(Sentence(0, len(text), boxes), Sentence(len(text), len(text + formula), boxes)),
     )
     with_pages = list(blocks([whole], Bibliography((), {}), has_pages=True))
-    assert [(one.kind, one.text) for one in with_pages] == [("plain", text.strip()), ("formula", formula)]
+    assert [(section.kind, section.text) for section in with_pages] == [
+        ("plain", text.strip()),
+        ("formula", formula),
+    ]
     for cited, has_pages in (("", False), (whole.id, True)):
         found = list(blocks([whole], Bibliography((), {}), cited, has_pages=has_pages))
-        assert [one.text for one in found] == [text + formula]
+        assert [group.text for group in found] == [text + formula]
 
 
 def test_passages_that_are_drawn_alike_are_one_block() -> None:
     cited = Bibliography((Reference("a"), Reference("b")), {1: "c/other"})
     texts = [passage(n, "Text.", references=(1,) if n in (10, 11) else (7,)) for n in range(300)]
     found = list(blocks(texts, cited, meant="c/own#200"))
-    assert [(one.kind, len(one.passages)) for one in found] == [
+    assert [(group.kind, len(group.passages)) for group in found] == [
         ("plain", 10), ("linked", 2), ("plain", 188), ("meant", 1), ("plain", 99),
     ]  # fmt: skip
 
@@ -196,7 +203,7 @@ def test_links_stand_behind_the_sentence_that_cites() -> None:
 def test_a_text_has_no_links_but_those_to_its_references(text: str, references: list[int]) -> None:
     cited = Bibliography((Reference("a"),) * 5, {0: "c/other"})
     drawn = linked_markdown([passage(1, text, references=tuple(references))], cited)
-    known = {one for one in references if 0 <= one < 5}
+    known = {reference for reference in references if 0 <= reference < 5}
     assert drawn.count("](#cite-") == len(known)
     assert len(re.findall(r"(?<!\\)\]\((?!#cite-)", drawn)) == 0
 
@@ -210,17 +217,17 @@ def test_a_clicked_link_is_checked(cite: object, entry: int | None) -> None:
 
 
 def test_an_entry_names_the_sections_that_cite_it() -> None:
-    one, two = Section("1", "One"), Section("2", "Two")
-    texts = [passage(n, "T.", section, references=(0,)) for n, section in enumerate((one, one, two))]
+    first, second = Section("1", "One"), Section("2", "Two")
+    texts = [passage(n, "T.", section, references=(0,)) for n, section in enumerate((first, first, second))]
     assert sections_citing([*texts, passage(9, "T.", references=(0,))], 0) == ("1 One", "2 Two", "Text")
 
 
 def test_a_chapter_without_text_of_its_own_has_a_heading_all_the_same() -> None:
-    one, two, below = Section("1", "One"), Section("2", "Two"), Section("2.1", "Below")
-    made = [passage(1, "a", one), passage(2, "b", two, below), passage(3, "c")]
+    first, second, below = Section("1", "One"), Section("2", "Two"), Section("2.1", "Below")
+    made = [passage(1, "a", first), passage(2, "b", second, below), passage(3, "c")]
     caption = replace(passage(4, "d"), kind="caption")
     found = chapters(paper_sections([*made, caption]))
-    assert [(one.heading, one.anchor, len(one.below)) for one in found] == [
+    assert [(section.heading, section.anchor, len(section.below)) for section in found] == [
         ("1 One", "section-1", 0),
         ("2 Two", "section-2-chapter", 1),
         ("Text", "section-3", 0),

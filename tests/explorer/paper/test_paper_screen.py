@@ -40,10 +40,10 @@ def odd(screen: Screen, odd_home: Path, monkeypatch: pytest.MonkeyPatch) -> Scre
 
 
 def keys(test: AppTest) -> set[str]:
-    return {str(one.key) for one in test.button}
+    return {str(button.key) for button in test.button}
 
 
-# What it is
+# The page of a paper
 
 
 def test_a_paper_is_shown_with_its_text(screen: Screen) -> None:
@@ -70,7 +70,7 @@ def test_a_paper_says_that_its_pdf_holds_text_that_cannot_be_seen(
 
 def test_many_authors_stand_in_a_menu(odd: Screen) -> None:
     test = odd("paper", id="odd/bare")
-    assert "and 28 more" in [one.proto.popover.label for one in test.get("popover")]
+    assert "and 28 more" in [popover.proto.popover.label for popover in test.get("popover")]
     assert "Ada 39 Author" in links(test)
 
 
@@ -80,17 +80,19 @@ def test_a_paper_says_who_wrote_it_how_to_cite_it_what_it_found_and_what_is_simi
     found = links(test)
     assert found["Ana Lin"].endswith("collection?author=Ana+Lin")
     assert found["Papers That Were Studied"].endswith("collection?collection=studied")
-    line, entry = (one.value for one in test.code)
+    line, entry = (block.value for block in test.code)
     assert line.startswith(f"Ana Lin and Bo Ruan. 2019. {TITLES['tokens']}. ")
     assert entry.startswith("@") and "{lin-2019-dropping," in entry
-    offered = {one.key for one in test.get("download_button")}
+    offered = {button.key for button in test.get("download_button")}
     assert {"cite_bib", "cite_ris", "cite_csl"} <= offered
     aspects = ("**Challenge**", "**Approach**", "**Outcome**")
-    assert tuple(one.value for one in test.markdown if one.value in aspects) == aspects
+    assert tuple(block.value for block in test.markdown if block.value in aspects) == aspects
     assert "It runs twice as fast\\.\n\n[Where it says so](" in texts(test)
     assert "passage=0&sentence=2" in found["Where it says so"]
     assert f"Written by {MODEL}, checked:" in texts(test).replace("\\", "")
-    bars = [str(one.proto.body) for one in test.get("html") if 'class="pt-score"' in str(one.proto.body)]
+    bars = [
+        str(block.proto.body) for block in test.get("html") if 'class="pt-score"' in str(block.proto.body)
+    ]
     assert len(bars) == 1
     assert "0.62 partial" in bars[0]
     assert "[Similar papers](#similar-papers)" in texts(test)
@@ -121,17 +123,17 @@ def test_a_paper_has_its_topics_its_chapters_and_its_references(studied: Screen)
     found = links(test)
     assert found["SciTLDR"].endswith("topic=dataset%3ASciTLDR")
     chapters, sections = (
-        [one.value.replace("\\", "") for one in level] for level in (test.header, test.subheader)
+        [element.value.replace("\\", "") for element in level] for level in (test.header, test.subheader)
     )
     assert chapters[:3] == ["Abstract", "1 Introduction", "2 Method"]
     assert sections[1] == "2.2 Choice"
-    contents = next(one.value for one in test.markdown if "(#section-1)" in one.value)
+    contents = next(block.value for block in test.markdown if "(#section-1)" in block.value)
     assert "[2 Method](#section-2-chapter)" in contents.replace("\\", "")
     assert "#section-3" in contents
-    (text,) = (one.value for one in test.markdown if "Many tokens" in one.value)
+    (text,) = (block.value for block in test.markdown if "Many tokens" in block.value)
     assert text.count("](#cite-") == 2
     assert "](#cite-3-1)" in text and "](#cite-2-1)" in text
-    assert [one.label for one in test.expander if one.label.startswith("Ref")] == [
+    assert [expander.label for expander in test.expander if expander.label.startswith("Ref")] == [
         "References (3, 2 in this corpus)"
     ]
     assert found[f"2. Lin. {TITLES['heads']}. 2020."].endswith("id=studied%2Fheads")
@@ -139,7 +141,7 @@ def test_a_paper_has_its_topics_its_chapters_and_its_references(studied: Screen)
     assert not [label for label in found if label.startswith("1.")]
 
 
-# What can be done
+# Actions
 
 
 def test_a_summary_is_asked_at_once(studied: Screen) -> None:
@@ -186,7 +188,7 @@ def test_an_entry_leads_to_its_paper_or_says_that_it_is_not_here_and_is_never_an
 def test_a_long_paper_has_few_elements(odd: Screen) -> None:
     test = odd("paper", id="odd/long")
     assert not test.exception
-    assert sum("A passage of text." in one.value for one in test.text) == 1
+    assert sum("A passage of text." in text.value for text in test.text) == 1
 
 
 # The passage that the address names
@@ -209,7 +211,7 @@ def test_a_wrong_passage_shows_the_paper(screen: Screen, query: dict[str, str]) 
 def test_where_it_says_so_marks_the_sentence(studied: Screen) -> None:
     test = studied("paper", id="studied/tokens", passage="1", sentence="1")
     assert "The passage you came for" in texts(test)
-    assert "It is dropped once its score is low." in [one.value for one in test.text]
+    assert "It is dropped once its score is low." in [text.value for text in test.text]
 
 
 @pytest.mark.parametrize("identifier", ["", "nothing", "' OR 1=1 --", "../../etc/passwd"])
@@ -261,10 +263,10 @@ def test_a_pdf_that_is_too_large_is_only_saved(screen: Screen, monkeypatch: pyte
 )
 def test_a_paper_names_those_that_cite_it(studied: Screen, key: str, expected: list[str]) -> None:
     test = studied("paper", id=f"studied/{key}")
-    assert [one.label for one in test.expander if one.label.startswith("Cited")] == expected
+    assert [expander.label for expander in test.expander if expander.label.startswith("Cited")] == expected
 
 
-# What is missing, and what is hostile
+# Missing and hostile content
 
 
 def test_what_is_missing_is_said_or_left_out(odd: Screen) -> None:
@@ -282,11 +284,12 @@ def test_what_is_hostile_on_a_paper_is_only_text(studied: Screen) -> None:
         test = studied("paper", id=f"studied/{key}")
         assert not test.exception
         drawn = [
-            one.value for one in (*test.markdown, *test.caption, *test.title, *test.header, *test.subheader)
+            element.value
+            for element in (*test.markdown, *test.caption, *test.title, *test.header, *test.subheader)
         ]
-        drawn += [one.proto.label for one in test.get("page_link")]
+        drawn += [link.proto.label for link in test.get("page_link")]
         own = [INLINE_LINK.sub(r"\1", text).replace("](#", "") for text in drawn]
         assert not [text for text in own if "![" in text or "](" in text or "<b>" in text]
         assert not [text for text in own if HOSTILE in text]
-        weak = "0.10 weak" in "".join(str(one.proto.body) for one in test.get("html"))
+        weak = "0.10 weak" in "".join(str(block.proto.body) for block in test.get("html"))
         assert weak == (key == "hostile"), "a weak aspect is said to be"

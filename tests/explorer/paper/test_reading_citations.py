@@ -1,4 +1,4 @@
-"""Which passage each citation of an answer leads to."""
+"""The passage of each citation of an answer."""
 
 import pytest
 
@@ -21,12 +21,12 @@ from tests.explorer.turns import TURN, citation, make_paper, make_passage, make_
 
 def test_each_citation_leads_to_its_own_sentences_passage() -> None:
     found = sources(TURN)
-    assert [(one.number, one.label, one.passage.id, one.sentence) for one in found] == [
+    assert [(source.number, source.label, source.passage.id, source.sentence) for source in found] == [
         (1, 2, "p2#2", 1),
         (2, 1, "p1#1", 0),
         (3, 2, "p2#1", 2),
     ]
-    assert {one.count for one in found} == {3}
+    assert {source.count for source in found} == {3}
     assert first_number(found, 2) == 1
     assert first_number(found, 9) is None
 

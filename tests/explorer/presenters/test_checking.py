@@ -1,4 +1,4 @@
-"""What checking found, as it is said to readers."""
+"""The findings of checking, as readers see them."""
 
 from dataclasses import replace
 from typing import get_args
@@ -77,7 +77,7 @@ def test_claims_and_citations_that_hold_are_counted() -> None:
         ((0.1, 0.1), 0.0, "0 of 2 claims are supported by what they cite"),
     ],
 )
-def test_one_claim_are_supported_is_not_said(supports: tuple[float, ...], recall: float, said: str) -> None:
+def test_fault_one_claim_are_supported(supports: tuple[float, ...], recall: float, said: str) -> None:
     assert format_claims(replace(checked_turn(*supports).answer, citation_recall=recall)) == said
 
 
@@ -102,7 +102,7 @@ def test_invented_labels_are_counted_before_claims_without_citation() -> None:
     )
 
 
-def test_of_an_answer_whose_sentences_all_cite_nothing_is_said() -> None:
+def test_an_answer_with_sources_has_no_note() -> None:
     answer = replace(checked_turn(0.9).answer, citation_recall=1.0)
     assert format_without_source(answer) == ""
 

@@ -53,7 +53,7 @@ ALLOWED = {
     "strong_close", "em_open", "em_close", "bullet_list_open", "bullet_list_close", "ordered_list_open",
     "ordered_list_close", "list_item_open", "list_item_close", "link_open", "link_close",
 }  # fmt: skip
-# What Streamlit's later steps look for in text that has already been parsed.
+# Patterns that Streamlit's later steps look for in text that has already been parsed.
 LATE = re.compile(r"https?://|www\.\w|[\w.+-]@[\w-]+\.[\w-]|:[\w+-]+:|:material/\w", re.IGNORECASE)
 
 nasty = st.text(
@@ -65,7 +65,7 @@ nasty = st.text(
 
 def tokens(markdown: str) -> list[Token]:
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-    return [one for block in parser.parse(markdown) for one in (block, *(block.children or []))]
+    return [token for block in parser.parse(markdown) for token in (block, *(block.children or []))]
 
 
 def assert_harmless(markdown: str, message: int = 3) -> None:
@@ -75,7 +75,7 @@ def assert_harmless(markdown: str, message: int = 3) -> None:
     for token in shown:
         if token.type == "link_open":
             assert re.fullmatch(rf"#cite-{message}-\d+", str(token.attrs["href"]))
-    # What is looked for never spans lines or blocks: everything but text stands for such a border.
+    # Searched text never spans lines or blocks: everything but text stands for such a border.
     text = "".join(token.content if token.type in ("text", "text_special") else "\n" for token in shown)
     assert not LATE.search(text)
     directive = re.search(r"(?<!\\):[\w-]+\[", markdown.replace(":gray[†]", ""))
@@ -141,7 +141,7 @@ def _links(markdown: str) -> list[list[Token]]:
 
 
 def _name_of(link: list[Token]) -> str:
-    """Return what is emphasised in a link, behind its label."""
+    """Return the emphasised text in a link, after its label."""
     start = [token.type for token in link].index("em_open")
     return "".join(token.content for token in link[start:] if token.type in ("text", "text_special"))
 

@@ -74,7 +74,7 @@ def test_a_document_is_summed_up_by_its_own_sentences(screen: Screen) -> None:
     test = bring(screen("ask"), ("pages.md", paper))
     (document,) = uploads_of(test).documents()
     assert [aspect.name for aspect in document.aspects] == ["challenge", "approach", "outcome"]
-    (folded,) = (one for one in test.expander if one.label == "In short")
+    (folded,) = (expander for expander in test.expander if expander.label == "In short")
     links = folded.get("page_link")
     assert len(links) == 3
     assert "**Approach:** We propose a method" in links[1].proto.label
@@ -150,7 +150,9 @@ def _conversations_are_kept_apart_and_one_goes_with_its_documents(test: AppTest)
 def test_documents_that_became_ready_after_the_dialog_was_left_are_what_is_asked(screen: Screen) -> None:
     test = screen("ask")
     test.button(key="open_documents").click().run()
-    hand_in(test, *((f"{one}.md", b"# Note %d\n\nWords of note %d." % (one, one)) for one in range(3)))
+    hand_in(
+        test, *((f"{number}.md", b"# Note %d\n\nWords of note %d." % (number, number)) for number in range(3))
+    )
     test.session_state["visitor"].update(VisitorSession.close_documents)
     test = wait_until_read(test)
     assert visitor_of(test).is_private
@@ -183,7 +185,7 @@ def test_files_of_a_second_upload_are_not_lost_nor_those_of_the_first_read_twice
     hand_in(test, ("notes.md", NOTES))
     hand_in(test, ("copy.md", NOTES), ("empty.txt", b""))
     test = wait_until_read(test)
-    assert [one.name for one in uploads_of(test).documents()] == ["notes.md", "empty.txt"]
+    assert [document.name for document in uploads_of(test).documents()] == ["notes.md", "empty.txt"]
     assert "copy.md is here already, called notes.md. It was taken once." in texts(test)
     test.run()
     assert len(uploads_of(test).documents()) == 2

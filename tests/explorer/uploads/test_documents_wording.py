@@ -1,4 +1,4 @@
-"""How a visitor's documents are spoken of."""
+"""The wording about a visitor's documents."""
 
 import pytest
 

@@ -49,8 +49,8 @@ def keep(test: AppTest, title: str = "My reading") -> AppTest:
 
 
 def own(libraries: Libraries, test: AppTest) -> LibrarySummary:
-    (one,) = libraries.store.list(visitor_of(test).stranger)
-    return one
+    (library,) = libraries.store.list(visitor_of(test).stranger)
+    return library
 
 
 def go_to(test: AppTest, page: str, **query: str) -> AppTest:
@@ -75,54 +75,54 @@ def test_a_visits_documents_are_kept_with_their_conversation_and_opened_after_a_
     ask(test, QUESTION)
     test.button(key="open_documents").click().run()
     keep(test)
-    one = own(libraries, test)
-    assert one.title == "My reading"
+    summary = own(libraries, test)
+    assert summary.title == "My reading"
     assert "1 document kept in “My reading”." in texts(test)
     assert uploads_of(test).documents() == ()
     # The conversation about the visit's documents goes on over the library.
     now = visitor_of(test)
-    assert (now.library_id, now.is_private, now.is_kept) == (one.id, False, True)
+    assert (now.library_id, now.is_private, now.is_kept) == (summary.id, False, True)
     (turn,) = now.turns
-    identifier = f"{library_collection(one.id)}/notes"
+    identifier = f"{library_collection(summary.id)}/notes"
     assert {paper.paper.id for paper in turn.evidence.papers} == {identifier}
     ask(close_dialog(test), "What else did readers hear?")
-    assert {one.paper.id for one in visitor_of(test).turns[1].evidence.papers} == {identifier}
+    assert {paper.paper.id for paper in visitor_of(test).turns[1].evidence.papers} == {identifier}
 
     reopened = as_same_visitor(test, screen("ask"))
     reopened.query_params["conversation"] = now.conversation_id
     reopened.run()
-    assert (visitor_of(reopened).library_id, len(visitor_of(reopened).turns)) == (one.id, 2)
+    assert (visitor_of(reopened).library_id, len(visitor_of(reopened).turns)) == (summary.id, 2)
     assert "In the library “My reading”" in texts(reopened)
     ask(reopened, QUESTION)
     assert len(visitor_of(reopened).turns) == 3
     store = library.conversations()
-    assert [one.turns for one in store.list(now.stranger)] == [3]
+    assert [conversation.turns for conversation in store.list(now.stranger)] == [3]
 
-    _papers_are_browsed_and_read(test, one)
-    _others_see_nothing(screen, one, now.conversation_id)
-    _deleting_says_what_goes_and_what_has_gone(reopened, libraries, one)
+    _papers_are_browsed_and_read(test, summary)
+    _others_see_nothing(screen, summary, now.conversation_id)
+    _deleting_says_what_goes_and_what_has_gone(reopened, libraries, summary)
     assert store.list(now.stranger) == ()
     _the_open_conversation_says_that_the_library_is_gone(test)
 
 
-def _papers_are_browsed_and_read(test: AppTest, one: LibrarySummary) -> None:
-    go_to(test, "collection", collection=library_collection(one.id))
+def _papers_are_browsed_and_read(test: AppTest, summary: LibrarySummary) -> None:
+    go_to(test, "collection", collection=library_collection(summary.id))
     assert "On xylophonic pages" in texts(test) + str(test.main)
     assert [box.value for box in test.header][:1] == ["My reading"]
-    go_to(test, "paper", id=f"{library_collection(one.id)}/notes")
+    go_to(test, "paper", id=f"{library_collection(summary.id)}/notes")
     assert "On xylophonic pages" in texts(test)
     assert "42 readers heard" in texts(test)
 
 
-def _others_see_nothing(screen: Screen, one: LibrarySummary, conversation: str) -> None:
-    place = library_collection(one.id)
+def _others_see_nothing(screen: Screen, summary: LibrarySummary, conversation: str) -> None:
+    place = library_collection(summary.id)
     for other in (
         screen("collection", collection=place),
         screen("paper", id=f"{place}/notes"),
         screen("compare", papers=f"{place}/notes,{place}/other"),
         screen("ask", collection=place),
         screen("ask", paper=f"{place}/notes"),
-        screen("ask", library=one.id),
+        screen("ask", library=summary.id),
         screen("about"),
     ):
         assert not other.exception
@@ -137,7 +137,7 @@ def _others_see_nothing(screen: Screen, one: LibrarySummary, conversation: str) 
 
 
 def _deleting_says_what_goes_and_what_has_gone(
-    test: AppTest, libraries: Libraries, one: LibrarySummary
+    test: AppTest, libraries: Libraries, summary: LibrarySummary
 ) -> None:
     test.button(key="open_documents").click().run()
     test.button(key="delete_library").click().run()
@@ -145,12 +145,12 @@ def _deleting_says_what_goes_and_what_has_gone(
         "\\", ""
     )
     test.button(key="delete_library_not").click().run()
-    assert libraries.store.get(one.id)
+    assert libraries.store.get(summary.id)
     test.button(key="delete_library").click().run()
     test.button(key="delete_library_surely").click().run()
     assert not test.exception
     assert "“My reading” has been deleted: 1 document, 1 conversation." in texts(test)
-    assert not libraries.folder(one.id).path.exists()
+    assert not libraries.folder(summary.id).path.exists()
     assert (visitor_of(test).library_id, visitor_of(test).turns) == ("", ())
 
 
@@ -171,22 +171,22 @@ def test_fault_a_renaming_locked_out_pages_that_had_the_library_open(
     test = bring(screen("ask"), ("notes.md", NOTES))
     keep(test)
     close_dialog(test)
-    one = own(libraries, test)
-    libraries.rename(one.id, None, one.title, "Called otherwise")
+    summary = own(libraries, test)
+    libraries.rename(summary.id, None, summary.title, "Called otherwise")
     ask(test, QUESTION)
     now = visitor_of(test)
-    assert (now.library_id, len(now.turns)) == (one.id, 1)
+    assert (now.library_id, len(now.turns)) == (summary.id, 1)
     assert GONE not in texts(test)
 
 
 def test_an_address_opens_a_library_for_those_who_may_read_it(screen: Screen, libraries: Libraries) -> None:
     """Regression: the address did not name a kept library, and a page that was loaded anew had left it."""
     test = keep(bring(screen("ask"), ("notes.md", NOTES)))
-    one = own(libraries, test)
+    summary = own(libraries, test)
     again = as_same_visitor(test, screen("ask"))
-    again.query_params["library"] = one.id
-    assert visitor_of(again.run()).library_id == one.id
-    stranger = screen("ask", library=one.id)
+    again.query_params["library"] = summary.id
+    assert visitor_of(again.run()).library_id == summary.id
+    stranger = screen("ask", library=summary.id)
     assert visitor_of(stranger).library_id == ""
     assert "This link leads to no library" in texts(stranger)
 
@@ -195,7 +195,7 @@ def test_a_library_grows_loses_a_document_and_is_renamed_in_two_tabs(
     screen: Screen, libraries: Libraries
 ) -> None:
     test = keep(bring(screen("ask"), ("notes.md", NOTES)))
-    one = own(libraries, test)
+    summary = own(libraries, test)
     other_tab = as_same_visitor(test, screen("ask"))
     other_tab.run()
     other_tab.button(key="open_documents").click().run()
@@ -203,7 +203,7 @@ def test_a_library_grows_loses_a_document_and_is_renamed_in_two_tabs(
 
     test.button(key="grow_library").click().run()
     bring_more(test, ("notes.md", NOTES), ("other.md", OTHER_NOTES))
-    assert test.selectbox(key="keep_place").value == one.id
+    assert test.selectbox(key="keep_place").value == summary.id
     test.button(key="keep_surely").click().run()
     assert "1 document kept in “My reading”. 1 document was there already." in texts(test)
 
@@ -218,14 +218,14 @@ def test_a_library_grows_loses_a_document_and_is_renamed_in_two_tabs(
     test.button(key="library_out_1_surely").click().run()
     other_tab.button(key="library_out_1_surely").click().run()
     assert "It had been removed already, in another tab perhaps." in texts(other_tab)
-    assert libraries.count_documents(one.id) == 1
-    libraries.delete(one.id, None)
+    assert libraries.count_documents(summary.id) == 1
+    libraries.delete(summary.id, None)
     test.button(key="share_library").click().run()
     assert "This library has been deleted" in texts(test)
 
 
 def rename(test: AppTest, title: str) -> None:
-    field = next(one for one in test.text_input if str(one.key).startswith("library_title_"))
+    field = next(field for field in test.text_input if str(field.key).startswith("library_title_"))
     field.set_value(title)
     test.button(key="rename_library").click().run()
 
@@ -239,14 +239,14 @@ def test_a_shared_library_is_read_by_its_link_alone_and_not_after_that_was_taken
     screen: Screen, libraries: Libraries
 ) -> None:
     test = keep(bring(screen("ask"), ("notes.md", NOTES), ("other.md", OTHER_NOTES)))
-    one = own(libraries, test)
+    summary = own(libraries, test)
     test.button(key="share_library").click().run()
     link = own(libraries, test).link
     assert link
     assert f"?library={link}" in str(test.code[0].value)
 
     reader = screen("ask", library=link)
-    assert visitor_of(reader).library_id == one.id
+    assert visitor_of(reader).library_id == summary.id
     assert "Ask “My reading”" in texts(reader)
     ask(reader, QUESTION)
     assert len(visitor_of(reader).turns) == 1
@@ -279,8 +279,8 @@ def test_papers_of_a_library_are_compared_and_the_comparison_is_kept(
     screen: Screen, libraries: Libraries, library: Library
 ) -> None:
     test = keep(bring(screen("ask"), ("notes.md", NOTES), ("other.md", OTHER_NOTES)))
-    one = own(libraries, test)
-    place = library_collection(one.id)
+    summary = own(libraries, test)
+    place = library_collection(summary.id)
     go_to(test, "compare", papers=f"{place}/notes,{place}/other")
     assert "In the library “My reading”" in texts(test)
     session: Any = test.session_state["comparison"]
@@ -296,7 +296,7 @@ def test_papers_of_a_library_are_compared_and_the_comparison_is_kept(
         test.run()
     assert session.now.comparison, session.now.failure
     identifier = session.now.identifier
-    assert library.comparisons().library_of(identifier) == one.id
+    assert library.comparisons().library_of(identifier) == summary.id
 
     again = as_same_visitor(test, screen("compare"))
     again.query_params["comparison"] = identifier
@@ -305,7 +305,7 @@ def test_papers_of_a_library_are_compared_and_the_comparison_is_kept(
     stranger = screen("compare", comparison=identifier)
     assert NOT_YOURS[:40] in texts(stranger)
     assert MARKER not in texts(stranger) + str(stranger.main)
-    libraries.delete(one.id, None)
+    libraries.delete(summary.id, None)
     again.run()
     assert not again.exception
     assert GONE[:40] in texts(again)
@@ -325,6 +325,6 @@ def test_what_a_person_may_keep_is_said_where_it_is_reached(
 
 def test_a_library_is_taken_away_as_a_zip(screen: Screen, libraries: Libraries, tmp_path: Path) -> None:
     test = keep(bring(screen("ask"), ("notes.md", NOTES)))
-    (link,) = [one for one in test.get("link_button") if one.proto.label == "Export"]
+    (link,) = [button for button in test.get("link_button") if button.proto.label == "Export"]
     assert link.proto.url.startswith("library-export/")
     assert finish(test)

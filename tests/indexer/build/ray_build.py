@@ -15,7 +15,7 @@ from indexer.sources.folder import Folder
 
 
 def build(home: Path, papers: Path, address: str) -> list[str]:
-    """Return what the report says of papers that could not be read."""
+    """Build a corpus and return the report's lines on papers that could not be read."""
     blocks.PASSAGES_PER_BLOCK = 8
     settings = Settings(home=home)
     source = Folder(papers, Collection("notes", "Notes", source="Folder"), (".tei.xml", ".pdf", ".md"))

@@ -55,7 +55,7 @@ class Workplace:
 
     @property
     def embedded(self) -> int:
-        """How many passages were embedded: all of these begin with a title, fields of study do not."""
+        """The number of embedded passages: all of these begin with a title, fields of study do not."""
         return sum(text.startswith("On ") and "\n" in text for text in self.encoder.texts)
 
     @property
@@ -167,7 +167,7 @@ def test_passages_of_another_size_are_cut_anew_and_the_trail_says_of_which(work:
     assert provenance_of(before, "extractive", "").passages == (PassageSize(),)
 
 
-def test_collections_of_several_sizes_are_said(work: Workplace) -> None:
+def test_collections_of_several_sizes_are_reported(work: Workplace) -> None:
     write_tei(work.papers / "cats.tei.xml")
     work.build()
     work.settings = Settings(home=work.settings.home, passage_words=300)
@@ -176,7 +176,7 @@ def test_collections_of_several_sizes_are_said(work: Workplace) -> None:
     (remark,) = work.build().remarks
     assert remark.item == "the corpus"
     assert "300 words in letters; 200 words in notes" in remark.text
-    corpus = next(one for one in examine(work.settings) if one.name == "corpus")
+    corpus = next(check for check in examine(work.settings) if check.name == "corpus")
     assert (corpus.state, "of several sizes" in corpus.text) == ("warning", True)
 
 
@@ -188,7 +188,7 @@ def test_a_paper_that_cannot_be_cut_anew_is_said_to_keep_its_size(work: Workplac
     work.settings = Settings(home=work.settings.home, passage_words=300)
     build = work.build()
     assert _counts(build) == (0, 1, 0, 0, 1)
-    assert [one.text for one in build.remarks] == [
+    assert [remark.text for remark in build.remarks] == [
         "1 of its papers could not be read anew and keep passages of 200 words"
     ]
 
@@ -333,7 +333,7 @@ def test_a_folder_of_nothing_but_bad_files_can_be_searched_and_mended(work: Work
     assert work.corpus.collections()[0].failed == 0
 
 
-def test_a_paper_that_its_source_lists_twice_is_taken_once_and_said(work: Workplace) -> None:
+def test_a_paper_that_its_source_lists_twice_is_built_once_with_a_remark(work: Workplace) -> None:
     write_tei(work.papers / "cats.tei.xml")
 
     class Doubled(Folder):

@@ -23,7 +23,7 @@ from tests.indexer.build.small_papers import write_paper_pdf, write_tei
 
 @dataclass
 class Disk:
-    """What of a folder is safe; a disk of `names_first` keeps every name at once, content when synced."""
+    """The durable content of a folder; a disk of `names_first` keeps names at once, content when synced."""
 
     home: Path
     morgue: Path
@@ -44,9 +44,9 @@ class Disk:
         if not path.is_relative_to(self.home):
             return
         if path.is_dir():
-            self.names[path.stat().st_ino] = {one.name: one.stat().st_ino for one in path.iterdir()}
-            for one in path.iterdir():
-                self._hold(one)
+            self.names[path.stat().st_ino] = {child.name: child.stat().st_ino for child in path.iterdir()}
+            for child in path.iterdir():
+                self._hold(child)
         else:
             self._hold(path)
             self.content[path.stat().st_ino] = path.read_bytes()
@@ -57,14 +57,14 @@ class Disk:
             held.hardlink_to(path)
 
     def safe(self) -> dict[str, bytes | None]:
-        """Return what is found after the power was lost now: files with their content, folders with None."""
+        """Return the files, with content, and folders, with None, that would survive a power loss now."""
         return dict(self._safe(self.home.stat().st_ino, self.home, ""))
 
     def _safe(self, number: int, now: Path, place: str) -> Iterator[tuple[str, bytes | None]]:
         yield place, None
         names = self.names.get(number, {})
         if self.names_first:
-            names = {one.name: one.stat().st_ino for one in now.iterdir()}
+            names = {path.name: path.stat().st_ino for path in now.iterdir()}
         for name, inode in names.items():
             if inode in self.names or (now / name).is_dir():
                 yield from self._safe(inode, now / name, f"{place}{name}/")

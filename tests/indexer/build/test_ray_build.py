@@ -49,7 +49,7 @@ class Cluster:
 
     def workers(self, name: str) -> list[int]:
         """Return the processes of this cluster that do what is called so."""
-        return [one for one in _processes() if name in _title(one) and self.head in _ancestors(one)]
+        return [pid for pid in _processes() if name in _title(pid) and self.head in _ancestors(pid)]
 
 
 def _processes() -> list[int]:
@@ -96,7 +96,7 @@ def cluster() -> Iterator[Cluster]:
         _await_port(head, port, folder / "log")
         yield Cluster(f"127.0.0.1:{port}", folder, head.pid)
     finally:
-        ours = [one for one in _processes() if head.pid in _ancestors(one)]
+        ours = [pid for pid in _processes() if head.pid in _ancestors(pid)]
         head.terminate()
         head.wait(60)
         for process in ours:

@@ -142,7 +142,7 @@ def test_a_fault_that_passes_costs_nothing(
 ) -> None:
     log = tmp_path / "log"
     build(tmp_path / "home", papers, log)
-    befell = [s3.fault(*one) for one in faults]
+    befell = [s3.fault(*fault) for fault in faults]
     build(s3.home, papers, log)
     assert contents(s3.home, log) == contents(tmp_path / "home", log)
     assert all(fault.met.is_set() for fault in befell)
@@ -220,10 +220,10 @@ def test_two_builds_at_once_make_the_corpus_of_one_after_the_other(
             done[name] = str(error)
 
     both = [threading.Thread(target=run, args=(name,)) for name in names]
-    for one in both:
-        one.start()
-    for one in both:
-        one.join()
+    for thread in both:
+        thread.start()
+    for thread in both:
+        thread.join()
     losers = [name for name, problem in done.items() if problem]
     assert len(losers) < 2
     for name in losers:

@@ -1,4 +1,4 @@
-"""What the tests of the commands share."""
+"""Fixtures of the tests of commands."""
 
 from pathlib import Path
 

@@ -21,7 +21,7 @@ Models = Callable[..., None]
 
 @pytest.fixture
 def models(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Models:
-    """Return what writes the file of models: "small", with the fields given; four papers are indexed."""
+    """Index four papers, and return a function that writes the models file: "small", with these fields."""
     for animal in ANIMALS:
         abstract = f"Little is known. We watch {animal}. They sleep most of the day."
         write_tei(tmp_path / "papers" / f"{animal}.tei.xml", f"On {animal}", abstract)
@@ -45,7 +45,7 @@ def server(models: Models, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def _animal(request: Received) -> str:
-    return next(one for one in ANIMALS if f"On {one}" in request.body["messages"][1]["content"])
+    return next(animal for animal in ANIMALS if f"On {animal}" in request.body["messages"][1]["content"])
 
 
 def _text(request: Received) -> str:
@@ -154,7 +154,7 @@ def test_thoughts_round_the_reply_are_none_of_it(
     server.default = lambda request: reply(_text(request).join(around))
     done = run_json("enrich", "--model", "small")
     assert (done["written"], done["calls"]) == (4, 4), "no reply had to be asked for again"
-    assert _approaches(home, encoder) == {f"notes/{one}": f"They watch {one}." for one in ANIMALS}
+    assert _approaches(home, encoder) == {f"notes/{animal}": f"They watch {animal}." for animal in ANIMALS}
 
 
 def test_thoughts_that_use_all_tokens_are_a_failure_that_says_so(server: StandinChat) -> None:

@@ -84,8 +84,8 @@ def test_without_a_heading_that_says_so_the_first_section_introduces() -> None:
 
 
 def test_no_sentence_stands_for_two_aspects() -> None:
-    one = "However, we propose a new model and show that it outperforms existing methods, which fail."
-    aspects = choose_aspects(*make(TITLE, one))
+    claim = "However, we propose a new model and show that it outperforms existing methods, which fail."
+    aspects = choose_aspects(*make(TITLE, claim))
     assert len({(aspect.passage, aspect.sentence) for aspect in aspects}) == len(aspects)
 
 

@@ -71,7 +71,7 @@ def test_what_leads_to_a_claim_and_what_trails_it_is_cut(sentence: str, shortene
         "Previous work and our results show that old letters smell of roses.",
         "They show that old letters smell of roses and lavender.",
         "We show that it smells of roses and lavender.",
-        # What limits the claim.
+        # A condition limits the claim.
         "If letters are old, we sort all of them by smell.",
         "Letters are sorted by their smell, but they are not read.",
         "Letters are sorted well by their smell, while roses are only if old.",

@@ -9,11 +9,11 @@ from tests.s3_server import FaultyS3, checked_keys, documented_policy, new_user,
 
 
 def storage_of(home: str) -> Finding:
-    return next(one for one in examine(Settings(home=home)) if one.name == "storage")
+    return next(check for check in examine(Settings(home=home)) if check.name == "storage")
 
 
 def test_a_bucket_that_can_be_used(s3: FaultyS3) -> None:
-    findings = {one.name: one for one in examine(Settings(home=s3.home))}
+    findings = {check.name: check for check in examine(Settings(home=s3.home))}
     assert findings["storage"].state == "ok"
     assert {"folder", "cache", "storage"} <= findings.keys()
     assert findings["corpus"].state == "warning"

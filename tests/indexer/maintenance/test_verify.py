@@ -1,4 +1,4 @@
-"""What verify finds: nothing in a whole corpus, and each kind of damage by name."""
+"""The findings of verify: none in a whole corpus, and each kind of damage by name."""
 
 import zlib
 from collections.abc import Callable
@@ -27,13 +27,13 @@ def _problems(
     scale: float = 1,
     damage: Callable[[list[Vectors]], list[Vectors]] = lambda alone: alone,
 ) -> list[str]:
-    """Return what verify says of a corpus of one paper; `damage` is done to its sentences' vectors."""
+    """Return the problems verify finds in a corpus of one paper; `damage` changes its sentence vectors."""
     writer = CorpusWriter(path / "corpus", encoder)
     writer.put_collections([Collection("notes", "Notes")])
     texts = [passage.text for passage in passages]
     vectors = encoder.encode_passages(texts) * np.float32(scale)
     papers = rows.paper_rows([rows.PaperEntry(paper, ())])
-    alone = [encoder.encode_passages([paper.title] * (1 + len(one.sentences))) for one in passages]
+    alone = [encoder.encode_passages([paper.title] * (1 + len(passage.sentences))) for passage in passages]
     by_id = {passage.paper_id: paper for passage in passages}
     found = rows.passage_rows(passages, by_id, texts, vectors, damage(alone))
     writer.add_papers(papers.to_batches(), found.to_batches())
@@ -43,7 +43,7 @@ def _problems(
 
 
 def _changed(**changes: object) -> Callable[[Paper, list[Passage]], tuple[Paper, list[Passage]]]:
-    """Return what changes the first passage of a paper."""
+    """Return a function that changes the first passage of a paper."""
 
     def change(paper: Paper, passages: list[Passage]) -> tuple[Paper, list[Passage]]:
         return paper, [replace(passages[0], **changes), *passages[1:]]  # type: ignore[arg-type]
@@ -130,7 +130,7 @@ def test_a_wrong_vector_of_a_sentence_is_named(
 
 
 @pytest.mark.parametrize(
-    "damage", [lambda _: None, lambda _: b"", lambda _: zlib.compress(b"{}"), lambda one: one[:-1]]
+    "damage", [lambda _: None, lambda _: b"", lambda _: zlib.compress(b"{}"), lambda packed: packed[:-1]]
 )
 def test_what_is_read_of_a_paper_is_what_its_columns_hold(
     tmp_path: Path,
@@ -143,7 +143,7 @@ def test_what_is_read_of_a_paper_is_what_its_columns_hold(
 
     def damaged(batch: pa.RecordBatch, columns: list[str]) -> pa.RecordBatch:
         whole = with_records(batch, columns)
-        packed = [damage(one) for one in whole["record"].to_pylist()]
+        packed = [damage(record) for record in whole["record"].to_pylist()]
         return batch.append_column(rows.RECORD, pa.array(packed, rows.RECORD.type))
 
     monkeypatch.setattr(rows, "with_records", damaged)

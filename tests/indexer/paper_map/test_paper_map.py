@@ -55,7 +55,7 @@ def test_the_map_follows_papers_that_come_and_go(
     assert len(_places(grown)) == len(SUBJECTS) + 2
     assert _places(corpus).keys() < _places(grown).keys()
     assert _places(Corpus.open(corpus.path, encoder)) == _places(grown)
-    # What goes leaves the map, whichever command took it out.
+    # A deleted paper leaves the map, whichever command removed it.
     (tmp_path / "notes" / "owls.tei.xml").unlink()
     shrunk, _ = _build(tmp_path, encoder)
     assert _places(grown).keys() - _places(shrunk).keys() == {"notes/owls"}

@@ -23,7 +23,7 @@ def _ids(papers: int) -> list[str]:
 
 
 def _separation(found: Projection, groups: int = GROUPS) -> float:
-    """Return what share of the papers have their nearest on the map in their own group."""
+    """Return the share of the papers whose nearest neighbour on the map is in their own group."""
     places, group = found.places, np.arange(len(found.places)) % groups
     apart = np.linalg.norm(places[:, None] - places[None], axis=-1)
     np.fill_diagonal(apart, np.inf)

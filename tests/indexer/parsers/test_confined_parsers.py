@@ -169,9 +169,9 @@ def test_a_pair_of_sockets_within_a_parser_stays_allowed() -> None:
 
 
 def pair_of_sockets() -> str:
-    one, other = socket.socketpair()
-    with one, other:
-        one.sendall(b"within")
+    ours, other = socket.socketpair()
+    with ours, other:
+        ours.sendall(b"within")
         return other.recv(10).decode()
 
 

@@ -80,7 +80,7 @@ def closed_port() -> int:
         return listener.getsockname()[1]
 
 
-# What is sent and what comes back
+# Requests and replies
 
 
 def test_a_pdf_becomes_tei_that_the_parser_reads(standin: StandinGrobid, pdf: Path) -> None:
@@ -196,7 +196,7 @@ NEVER_ENDING = [
 @pytest.mark.parametrize(
     ("fault", "requests", "words"), [case[1:] for case in NEVER_ENDING], ids=[c[0] for c in NEVER_ENDING]
 )
-def test_a_fault_that_stays_is_asked_of_so_often_and_said(
+def test_a_lasting_fault_is_retried_up_to_the_limit_and_reported(
     standin: StandinGrobid, pdf: Path, fault: Behaviour, requests: int, words: str
 ) -> None:
     standin.script.extend([fault] * 40)
@@ -373,7 +373,7 @@ def test_a_run_that_is_stopped_waits_for_nobody(standin: StandinGrobid, pdf: Pat
     assert len(standin.requests) == 1
 
 
-# How many at once
+# Concurrency
 
 
 @pytest.mark.parametrize(
@@ -444,7 +444,7 @@ def test_two_hundred_papers_on_a_bad_day(tmp_path: Path, seed: int) -> None:
     assert sum(not outcome.startswith("error") for outcome in outcomes.values()) > 150
 
 
-# What the server says of itself
+# The server's status
 
 
 def test_the_status_of_a_server_of_today(standin: StandinGrobid) -> None:

@@ -48,7 +48,7 @@ def test_a_page_tells_what_it_is(tmp_path: Path) -> None:
 
 def test_its_parts_become_sections_rows_and_captions(tmp_path: Path) -> None:
     document = read(tmp_path, PAGE)
-    paths = [[section.heading for section in one.path] for one in document.sections]
+    paths = [[section.heading for section in part.path] for part in document.sections]
     assert paths == [[], ["1 Method"]]
     method = document.sections[1].paragraphs
     assert [paragraph.text for paragraph in method] == [
@@ -60,7 +60,7 @@ def test_its_parts_become_sections_rows_and_captions(tmp_path: Path) -> None:
         "Figure 1: A page.",
         "a = 1 b = 2",
     ]
-    assert [one.text for one in document.references] == [
+    assert [reference.text for reference in document.references] == [
         "[1] A. Turing. 1950. Computing machinery and intelligence."
     ]
 

@@ -189,7 +189,7 @@ ENCRYPTED = (
 )
 
 
-def test_what_is_wrong_with_a_file_is_said(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_reported(tmp_path: Path) -> None:
     good = write_pdf(tmp_path / "good.pdf", paper()).read_bytes()
     cases = {
         "is empty": b"",
@@ -586,7 +586,7 @@ def test_marks_of_footnotes_are_no_part_of_words_and_exponents_are(tmp_path: Pat
     marked = "".join(set_with_marks(72, 700 - 12 * at, line) for at, line in enumerate(lines))
     pages = [put(72, 740, "1 Results", 12, "B") + marked]
     (section,) = read_pdf(write_pdf(tmp_path / "a.pdf", pages)).sections
-    assert [piece.text for one in section.paragraphs for piece in one.sentences] == [
+    assert [piece.text for paragraph in section.paragraphs for piece in paragraph.sentences] == [
         "It is the best one on the benchmark.",
         "The other hurts the performance, as a survey says (Lee, 2020).",
         "We add x2 and log(a + b)2 to the model and call that one Model2 then.",
@@ -680,7 +680,7 @@ def test_titles_of_real_papers() -> None:
 
 
 def printed_abstract(path: Path) -> str:
-    """Return what the first page prints between "Abstract" and the introduction, in the order of the file."""
+    """Return the printed text from "Abstract" to the introduction, in the order of the file."""
     with pypdfium2.PdfDocument(path) as document:
         text = "\n".join(document[i].get_textpage().get_text_range().replace("\r", "") for i in (0, 1))
     text = re.sub("[\ufffe\u0002]|-\n", "", text)

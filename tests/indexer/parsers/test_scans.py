@@ -56,7 +56,7 @@ def born_digital(folder: Path) -> Path:
 
 
 def scan(folder: Path, turn: int = 0, before: int = 0, after: int = 0) -> Path:
-    """Write the page as a picture, turned clockwise by quarters, among so many blank ones."""
+    """Write the page as a picture, turned clockwise by quarters, with blank pages before and after it."""
     picture, scale = page_picture(born_digital(folder), 1, 2.0)
     picture = picture.convert("L").rotate(-90 * turn, expand=True)
     blank = Image.new("L", picture.size, 255)
@@ -83,11 +83,11 @@ def turned(box: Box, turn: int, width: float, height: float) -> Box:
     return box
 
 
-def shared_area(one: Box, other: Box) -> float:
-    across = min(one.x + one.width, other.x + other.width) - max(one.x, other.x)
-    down = min(one.y + one.height, other.y + other.height) - max(one.y, other.y)
+def shared_area(box: Box, other: Box) -> float:
+    across = min(box.x + box.width, other.x + other.width) - max(box.x, other.x)
+    down = min(box.y + box.height, other.y + other.height) - max(box.y, other.y)
     both = max(0.0, across) * max(0.0, down)
-    return both / (one.width * one.height + other.width * other.height - both)
+    return both / (box.width * box.height + other.width * other.height - both)
 
 
 @needs_rapidocr
@@ -98,8 +98,8 @@ def test_a_scan_is_read_as_its_file_would_be_however_it_lies(tmp_path: Path, tur
     assert [section.path for section in scanned.sections] == [section.path for section in digital.sections]
     assert [text for text, _ in pieces(scanned)] == [text for text, _ in pieces(digital)]
     for (_, found), (_, wanted) in zip(pieces(scanned), pieces(digital), strict=True):
-        for one, other in zip(found, wanted, strict=True):
-            assert shared_area(one, turned(other, turn, 612, 792)) > 0.5
+        for box, other in zip(found, wanted, strict=True):
+            assert shared_area(box, turned(other, turn, 612, 792)) > 0.5
     assert scanned.scanned_pages == 1
     assert scanned.scan_confidence > 0.9
     said = "page 1 is read from its picture by rapidocr; the least sure is page 1, 0.9"
@@ -129,7 +129,7 @@ def test_without_a_reader_a_scan_says_how_to_have_it_read(tmp_path: Path) -> Non
 
 @pytest.fixture
 def tesseract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Return what puts a program called tesseract on the path, which prints what it is given."""
+    """Return a function that puts a program called tesseract on the path, which prints the given text."""
 
     def install(printed: str) -> None:
         folder = tmp_path / "bin"
@@ -256,7 +256,7 @@ def test_the_doctor_says_who_reads_scans(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     settings = Settings(home=tmp_path, ocr=choice)  # type: ignore[arg-type]
-    (finding,) = (one for one in examine(settings) if one.name == "scans")
+    (finding,) = (check for check in examine(settings) if check.name == "scans")
     assert finding.state == state
 
 

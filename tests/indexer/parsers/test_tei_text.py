@@ -205,8 +205,8 @@ def test_caption_has_its_label_once(parts: tuple[str, str, str], expected: str) 
 
 
 def test_empty_and_repeated_figures_are_left_out() -> None:
-    one = figure("Fig. 1 .", "1", "Fig. 1. A plot.")
-    document = read_tei(tei(div("A", "Text.") + figure("", "", "") + one + one))
+    caption = figure("Fig. 1 .", "1", "Fig. 1. A plot.")
+    document = read_tei(tei(div("A", "Text.") + figure("", "", "") + caption + caption))
     assert texts(document) == ["Text.", "Fig. 1. A plot."]
 
 

@@ -100,7 +100,7 @@ def test_fault_tags_and_bidi_controls_of_a_file_reached_its_passages(
     tmp_path: Path, name: str, text: str
 ) -> None:
     """Regression: text that no reader sees was searched and sent to models."""
-    references = "".join(f"&#{ord(one)};" for one in UNSEEN)
+    references = "".join(f"&#{ord(letter)};" for letter in UNSEEN)
     file = tmp_path / name
     file.write_text(text.replace("&", references).replace("@", UNSEEN).replace("+", KEPT), "utf-8")
     found = read_file(file, "On Cats", "your-documents", ReadLimits()) if name.endswith("html") else None

@@ -145,15 +145,22 @@ def test_passages_of_any_size_hold_every_sentence_and_are_read_without_repeats(
     passages = make_passages(PAPER, _document(*sections), size)
     assert passages == make_passages(PAPER, _document(*sections), size)
     assert {len(passage.section) for passage in passages[1:]} <= {1, 2}
-    for passage, section in ((one, sections[len(one.section) - 1]) for one in passages[1:]):
+    for passage, section in ((passage, sections[len(passage.section) - 1]) for passage in passages[1:]):
         held = {piece.text for paragraph in section.paragraphs for piece in paragraph.sentences}
         assert {passage.sentence_text(at) for at in range(len(passage.sentences))} <= held
         assert len(words(passage.text)) <= size.words * 1.15 * 1.15 + 1
-    written = [p.text for one in sections for paragraph in one.paragraphs for p in paragraph.sentences]
+    written = [
+        p.text for section in sections for paragraph in section.paragraphs for p in paragraph.sentences
+    ]
     for whole in ("", *(passage.id for passage in passages[1:])):
         read = without_repeats(passages, whole)[1:]
-        assert [one.sentence_text(at) for one in read for at in range(len(one.sentences))] == written
-        assert all("".join(one.text[s.start : s.end] for s in one.sentences) == one.text for one in read)
+        assert [
+            passage.sentence_text(at) for passage in read for at in range(len(passage.sentences))
+        ] == written
+        assert all(
+            "".join(passage.text[s.start : s.end] for s in passage.sentences) == passage.text
+            for passage in read
+        )
 
 
 @given(sizes)

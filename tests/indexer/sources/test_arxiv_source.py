@@ -266,7 +266,7 @@ def test_entities_of_a_feed_are_not_followed() -> None:
         (HOSTILE.replace(b"2021-01-01T", b"2021-99-99T"), "answer cannot be read"),
     ],
 )
-def test_an_answer_that_is_no_list_of_papers_is_said(body: bytes, words: str) -> None:
+def test_an_answer_that_is_no_list_of_papers_is_reported(body: bytes, words: str) -> None:
     with StandinArxiv({}, bodies=deque([body])) as server, pytest.raises(SourceError, match=words):
         _listing(server, query="x")
 

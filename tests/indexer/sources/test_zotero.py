@@ -196,7 +196,7 @@ def test_fault_an_attachment_that_leads_out_of_its_folder(
     item = zotero.item("EVIL0001", title="Evil")
     zotero.file("FILE0009", item, path, None)
     zotero.database.commit()
-    (found,) = (one for one in read_zotero(zotero.folder).items if one.key == "EVIL0001")
+    (found,) = (item for item in read_zotero(zotero.folder).items if item.key == "EVIL0001")
     assert found.files == ()
     assert len(found.outside) == 1
 
@@ -274,7 +274,7 @@ def test_text_that_is_no_unicode_does_not_cost_the_library(zotero: SmallZotero) 
     assert papers_of(zotero)["z/BATS0001"].title == "Bats"
 
 
-def test_a_version_that_is_no_number_is_said(zotero: SmallZotero) -> None:
+def test_a_version_that_is_no_number_is_reported(zotero: SmallZotero) -> None:
     zotero.database.execute("UPDATE version SET version = ?", (b"x",))
     zotero.database.commit()
     with pytest.raises(SourceError, match="damaged"):
@@ -289,10 +289,10 @@ def test_linked_files_are_taken_below_the_folder_that_is_named(zotero: SmallZote
     other = zotero.item("LINK0002", title="Elsewhere")
     zotero.file("FILE0008", other, str(tmp_path / "a.pdf"), None, LINKED)
     zotero.database.commit()
-    with_folder = {one.key: one.files for one in read_zotero(zotero.folder, linked=linked).items}
+    with_folder = {item.key: item.files for item in read_zotero(zotero.folder, linked=linked).items}
     assert with_folder["LINK0001"] == (file.resolve(),)
     assert with_folder["LINK0002"] == ()
-    assert all(not one.files for one in read_zotero(zotero.folder).items if one.key.startswith("LINK"))
+    assert all(not item.files for item in read_zotero(zotero.folder).items if item.key.startswith("LINK"))
 
 
 @pytest.mark.long

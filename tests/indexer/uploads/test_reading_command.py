@@ -139,7 +139,7 @@ def test_of_a_long_text_the_beginning_is_read(tmp_path: Path) -> None:
     assert len(found.passages) <= 10
 
 
-def test_text_in_another_encoding_is_read_and_said(tmp_path: Path) -> None:
+def test_text_in_another_encoding_is_read_with_a_remark(tmp_path: Path) -> None:
     path = tmp_path / "latin.txt"
     path.write_bytes(f"Über Seiten\n\nGröße und Übung. {PROSE}".encode("latin-1"))
     found = read(path)

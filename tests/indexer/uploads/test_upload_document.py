@@ -1,4 +1,4 @@
-"""What the reader of documents wrote down is foreign text: taken when it is sound, refused when it is not."""
+"""Replies of the document reader are foreign text: accepted when sound, refused otherwise."""
 
 import json
 from dataclasses import asdict, replace
@@ -75,7 +75,7 @@ def test_what_makes_no_sense_is_refused(broken: bytes) -> None:
 
 @given(
     st.binary(max_size=200)
-    | st.recursive(st.none() | st.text(), st.lists).map(lambda one: json.dumps(one).encode())
+    | st.recursive(st.none() | st.text(), st.lists).map(lambda value: json.dumps(value).encode())
 )
 def test_whatever_comes_is_read_or_refused(anything: bytes) -> None:
     with pytest.raises(DocumentError):

@@ -48,8 +48,8 @@ def make(tmp_path: Path, encoder: Encoder) -> Iterator[Make]:
         return made[-1]
 
     yield make_one
-    for one in made:
-        one.close()
+    for opened in made:
+        opened.close()
 
 
 def finish(own: UploadSession) -> tuple[UploadedDocument, ...]:
@@ -132,7 +132,7 @@ def test_a_connection_that_dropped_for_a_moment_costs_no_documents(make: Make) -
     own.leave(60)
     own.stay()
     own.add_file("empty.txt", b"")
-    assert [one.problem for one in finish(own)] == ["The file is empty."]
+    assert [document.problem for document in finish(own)] == ["The file is empty."]
     own.leave(0.01)
     wait_for(lambda: not own.folder.exists())
 
@@ -200,10 +200,10 @@ def test_the_same_document_is_taken_once(make: Make) -> None:
     with pytest.raises(DocumentError, match=r"^copy.md is here already, called notes\.md\."):
         own.add_file("copy.md", NOTES.encode())
     own.add_file("notes.md", NOTES.replace("sing", "hum").encode())
-    assert [one.state for one in finish(own)] == ["ready", "ready"]
+    assert [document.state for document in finish(own)] == ["ready", "ready"]
     own.remove(1)
     own.add_file("notes.md", NOTES.encode())
-    assert [(one.number, one.state) for one in finish(own)] == [(2, "ready"), (3, "ready")]
+    assert [(document.number, document.state) for document in finish(own)] == [(2, "ready"), (3, "ready")]
 
 
 def test_what_could_not_be_read_does_not_count_and_makes_way_for_another_try(
@@ -215,9 +215,9 @@ def test_what_could_not_be_read_does_not_count_and_makes_way_for_another_try(
     for _ in range(2):
         own.add_file("empty.txt", b"")
         finish(own)
-    assert [(one.number, one.state) for one in own.documents()] == [(2, "failed")]
+    assert [(document.number, document.state) for document in own.documents()] == [(2, "failed")]
     own.add_file("notes.md", NOTES.encode())
-    assert [one.state for one in finish(own)] == ["failed", "ready"]
+    assert [document.state for document in finish(own)] == ["failed", "ready"]
     with pytest.raises(DocumentError, match="1 documents are the most"):
         own.add_file("another.md", b"# Another\n\nSome words that are others.")
 
@@ -279,7 +279,7 @@ def test_fault_one_visitor_took_all_readers_of_documents(make: Make) -> None:
         wait_for(lambda: bool(server.requests))
         other = make(readers=readers, owner="other")
         other.add_file("notes.md", NOTES.encode())
-        assert [one.state for one in finish(other)] == ["ready"]
+        assert [document.state for document in finish(other)] == ["ready"]
         assert all(tab.is_reading() for tab in tabs)
         for tab in tabs:
             tab.remove_all()
@@ -359,7 +359,7 @@ def test_what_stands_in_a_name_or_an_address_is_no_option_of_the_reader(make: Ma
     own.add_address(f"--keep={tmp_path}")
     own.add_address("file:///etc/passwd")
     own.add_address(str(PROJECT / "README.md"))
-    assert [one.state for one in finish(own)] == ["failed"] * 3
+    assert [document.state for document in finish(own)] == ["failed"] * 3
 
 
 @pytest.mark.parametrize(

@@ -231,10 +231,10 @@ def test_a_folder_that_cannot_be_made_or_written_is_named(tmp_path: Path) -> Non
 
 
 @given(st.text(min_size=1), st.text(min_size=1))
-def test_any_name_is_a_safe_file_name_of_its_own(one: str, other: str) -> None:
-    for name in (_file_name(one), _file_name(other)):
+def test_any_name_is_a_safe_file_name_of_its_own(first: str, other: str) -> None:
+    for name in (_file_name(first), _file_name(other)):
         assert name.isascii()
         assert not set(name) & set("/\\:\x00 ")
         assert not name.startswith(".")
         assert 0 < len(name) <= 120
-    assert one == other or _file_name(one) != _file_name(other)
+    assert first == other or _file_name(first) != _file_name(other)

@@ -1,4 +1,4 @@
-"""Which addresses of the web may be asked: public hosts by http and https, whatever is typed."""
+"""Web addresses that may be fetched: public hosts by http and https, whatever is typed."""
 
 import ipaddress
 

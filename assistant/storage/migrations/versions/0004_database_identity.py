@@ -1,4 +1,4 @@
-"""What tells one database from another: folders of libraries name the one that has their rows."""
+"""The identity of a database, by which folders of libraries name the one that has their rows."""
 
 import uuid
 
