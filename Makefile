@@ -14,7 +14,7 @@ export HF_HUB_DISABLE_TELEMETRY := 1
 # Where it is set, every process that starts compiles all of the product anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: app serve audit demo lock test tests test-long test-live stats lint format bench bench-app peers demo-pdfs screenshots docs chromium postgres nginx s3 torture clean
+.PHONY: app serve audit demo lock test tests test-long coverage test-live stats lint format bench bench-app peers demo-pdfs screenshots docs chromium postgres nginx s3 torture clean
 
 # The demonstration, where there is no corpus yet; a bucket is left as it is.
 DEMO := $(if $(findstring ://,$(HOME_DIR)),,$(HOME_DIR)/corpus/manifest.json)
@@ -114,6 +114,10 @@ tests: $(VENV)/installed-dev
 # A quarter of an hour: kills at random moments, real scans, figures on real data, the benches themselves.
 test-long: $(VENV)/installed-dev $(VENV)/installed-cluster chromium postgres nginx s3
 	$(PYTEST) -m long
+
+# Prints the lines that no test runs, and writes build/coverage/index.html.
+coverage: $(VENV)/installed-dev $(VENV)/installed-cluster chromium postgres nginx s3
+	$(PYTEST) --cov --cov-report=term --cov-report=html:build/coverage
 
 # Asks a real model server with tiny weights, about a quarter of an hour. What that takes has an environment of
 # its own; where it cannot be installed the tests skip and say what is missing.

@@ -34,7 +34,7 @@ def open_encoder(settings: Settings, runtime: Runtime | None = None) -> Encoder:
     if wanted == "torch":
         return SentenceEncoder(settings.encoder)
     known = _known_hash(settings.encoder, manifest)
-    path = _exported_path(settings, known) if known else None
+    path = exported_path(settings, known) if known else None
     if path and path.is_file():
         return OnnxEncoder(settings.encoder, known, path)
     return _UnpreparedEncoder(settings.encoder, lambda: _prepared(settings, fall_back=wanted == "auto"))
@@ -71,7 +71,7 @@ def share_encoder(settings: Settings, encoder: Encoder, file: Place) -> SharedEn
     """Have other machines find the encoder in a file; raises CorpusError where it cannot be had here."""
     encoder.load()
     if encoder.runtime == "onnx-int8":
-        file.copy_from(_exported_path(settings, encoder.sha256))
+        file.copy_from(exported_path(settings, encoder.sha256))
     else:
         file.write(b"")
     return SharedEncoder(encoder.name, encoder.sha256, encoder.runtime, file)
@@ -126,7 +126,7 @@ def _prepared(settings: Settings, *, fall_back: bool) -> Encoder:
     from corpus.encoders.export import ExportError, export  # noqa: PLC0415 - needed once per home
 
     encoder = SentenceEncoder(settings.encoder)
-    path = _exported_path(settings, encoder.sha256)
+    path = exported_path(settings, encoder.sha256)
     try:
         export(encoder, path)
     except ExportError as error:
@@ -147,5 +147,5 @@ def _known_hash(name: str, manifest: Manifest | None) -> str:
     return manifest.encoder_sha256 if manifest and manifest.encoder == name else ""
 
 
-def _exported_path(settings: Settings, sha256: str) -> Path:
+def exported_path(settings: Settings, sha256: str) -> Path:
     return settings.encoder_path / f"{sha256}.int8.onnx"

@@ -17,10 +17,10 @@ import pytest
 from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
 
 from assistant.models.server import server_facts
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from corpus.store.corpus import Corpus
 from tests import remembering
-from tests.demo_home import PROJECT, build_demo_home
+from tests.demo_home import PROJECT, build_demo_home, exported_encoder
 from tests.s3_server import FaultyS3, S3Server, s3_server
 
 # A busy machine is no fault of the code under test. `pytest --hypothesis-profile=thorough` looks harder.
@@ -80,8 +80,6 @@ def clean_environment(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
         monkeypatch.delenv(name)
     # A server of one test may get the port of an earlier one.
     server_facts.cache_clear()
-    # A fresh home exports the encoder, which takes ten seconds; most tests have a home of their own.
-    monkeypatch.setenv("PAPER_TRAIL_ENCODER_RUNTIME", "torch")
 
 
 @pytest.fixture(scope="session")
@@ -98,9 +96,9 @@ def shared() -> Path:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def remembered() -> Iterator[SentenceEncoder]:
+def remembered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Encoder]:
     """Have nothing in this process read a text twice; what tests start reads as it does elsewhere."""
-    encoder = remembering.RememberingEncoder()
+    encoder = remembering.RememberingEncoder(exported_encoder(tmp_path_factory.getbasetemp()))
     with pytest.MonkeyPatch.context() as patch:
         remembering.share(encoder, patch)
         remembering.remember_pairs(patch)
@@ -108,7 +106,7 @@ def remembered() -> Iterator[SentenceEncoder]:
 
 
 @pytest.fixture(scope="session")
-def encoder(remembered: SentenceEncoder) -> SentenceEncoder:
+def encoder(remembered: Encoder) -> Encoder:
     return remembered
 
 
@@ -119,7 +117,7 @@ def demo_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def demo_corpus(demo_home: Path, encoder: SentenceEncoder) -> Corpus:
+def demo_corpus(demo_home: Path, encoder: Encoder) -> Corpus:
     return Corpus.open(demo_home / "corpus", encoder)
 
 

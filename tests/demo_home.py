@@ -1,4 +1,4 @@
-"""The demonstration corpus, built once for all tests of a run by the indexer's own command."""
+"""What all tests of a run share: the exported encoder and the demonstration corpus, each made once."""
 
 import os
 import shutil
@@ -7,7 +7,17 @@ from pathlib import Path
 from filelock import FileLock
 from typer.testing import CliRunner
 
+from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.export import export
+
 PROJECT = Path(__file__).resolve().parents[1]
+
+
+def exported_encoder(base: Path) -> Path:
+    """Return the file of the bundled encoder under `base`, exported unless another process has done it."""
+    path = _shared(base) / "bundled.int8.onnx"
+    export(SentenceEncoder(), path)
+    return path
 
 
 def build_demo_home(base: Path) -> Path:
@@ -16,10 +26,8 @@ def build_demo_home(base: Path) -> Path:
     Of several processes that run the tests the first builds it, and each has a copy of its own.
     """
     home = base / "demo-home"
-    if "PYTEST_XDIST_WORKER" not in os.environ:
-        return home if _is_built(home) else _build(home)
-    shared = base.parent / "demo-home"
-    with FileLock(base.parent / "demo-home.lock"):
+    shared = _shared(base) / "demo-home"
+    with FileLock(shared.with_suffix(".lock")):
         if not _is_built(shared):
             _build(shared)
     if not _is_built(home):
@@ -27,21 +35,17 @@ def build_demo_home(base: Path) -> Path:
     return home
 
 
+def _shared(base: Path) -> Path:
+    """Return the folder that all processes of a run share."""
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
 def _is_built(home: Path) -> bool:
     return (home / "corpus" / "manifest.json").exists()
 
 
-def _build(home: Path) -> Path:
-    import torch  # noqa: PLC0415 - seconds to import, as the next one, which few tests need
+def _build(home: Path) -> None:
+    from indexer.__main__ import app  # noqa: PLC0415 - seconds to import, which few tests need
 
-    from indexer.__main__ import app  # noqa: PLC0415
-
-    # A fresh home exports the encoder, which takes ten seconds.
-    settings = {"PAPER_TRAIL_HOME": str(home), "PAPER_TRAIL_ENCODER_RUNTIME": "torch"}
-    # The other processes wait for it.
-    threads = torch.get_num_threads()
-    torch.set_num_threads(os.cpu_count() or 1)
-    built = CliRunner().invoke(app, ["demo"], env=settings)
-    torch.set_num_threads(threads)
+    built = CliRunner().invoke(app, ["demo"], env={"PAPER_TRAIL_HOME": str(home)})
     assert built.exit_code == 0, built.output
-    return home

@@ -1,28 +1,30 @@
 """The real networks, which read no text twice in a run of the tests: encoding is most of what tests wait for.
 
-What depends on the rounding of texts that are read together is tested with a SentenceEncoder of its own.
+What depends on the rounding of texts that are read together is tested with an encoder of its own.
 """
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 import pytest
 
 from corpus import encoder_choice
-from corpus.encoders.base import SentenceEncoder, Vectors
+from corpus.encoders.base import BUNDLED_SHA256, Vectors
+from corpus.encoders.onnx import OnnxEncoder
 from corpus.encoders.pairs import Numbers, PairNetwork, TokenNumbers
-from corpus.settings import BUNDLED_ENCODER
+from corpus.settings import BUNDLED_ENCODER, Settings
 
 Pair = tuple[str, str]
 Read = TypeVar("Read", Numbers, TokenNumbers)
 
 
-class RememberingEncoder(SentenceEncoder):
-    """Gives a text the vector that it was given first."""
+class RememberingEncoder(OnnxEncoder):
+    """The bundled encoder, which returns the vector it computed first for a text."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, path: Path) -> None:
+        super().__init__(BUNDLED_ENCODER, BUNDLED_SHA256, path)
         self._passages: dict[str, Vectors] = {}
         self._queries: dict[str, Vectors] = {}
 
@@ -38,13 +40,18 @@ class RememberingEncoder(SentenceEncoder):
         return self._queries[text].copy()
 
 
-def share(encoder: SentenceEncoder, patch: pytest.MonkeyPatch) -> None:
-    """Have whatever opens the bundled encoder in this process get that one."""
+def share(encoder: RememberingEncoder, patch: pytest.MonkeyPatch) -> None:
+    """Let every home in this process use `encoder` and its file instead of exporting its own."""
+    export, exported_path = encoder_choice.OnnxEncoder, encoder_choice.exported_path
 
-    def opened(name: str = BUNDLED_ENCODER) -> SentenceEncoder:
-        return encoder if name == BUNDLED_ENCODER else SentenceEncoder(name)
+    def open_exported(name: str, sha256: str, path: Path) -> OnnxEncoder:
+        return encoder if path == encoder.path else export(name, sha256, path)
 
-    patch.setattr(encoder_choice, "SentenceEncoder", opened)
+    def path_of(settings: Settings, sha256: str) -> Path:
+        return encoder.path if sha256 == BUNDLED_SHA256 else exported_path(settings, sha256)
+
+    patch.setattr(encoder_choice, "OnnxEncoder", open_exported)
+    patch.setattr(encoder_choice, "exported_path", path_of)
 
 
 def remember_pairs(patch: pytest.MonkeyPatch) -> None:

@@ -49,7 +49,7 @@ def served(
     if not port:
         (port,) = free_ports(1, but=ports_of_metrics(settings.get("PAPER_TRAIL_METRICS", ""), processes))
     environment = {key: value for key, value in os.environ.items() if key != "TOGETHER_API_KEY"}
-    environment |= {"PAPER_TRAIL_HOME": str(home), "PAPER_TRAIL_ENCODER_RUNTIME": "torch", **settings}
+    environment |= {"PAPER_TRAIL_HOME": str(home), **settings}
     log = folder / "site.log"
     command = [sys.executable, "-m", "deployment", "--processes", str(processes), "--port", str(port)]
     with log.open("wb") as output:

@@ -7,10 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from assistant.checking import SupportScorer
 from assistant.generators import default_parameters
 from assistant.models import ModelEntry, ModelError, available_models, open_model
 from assistant.prompts import as_data, as_line, load_prompt, mark
 from assistant.records import Parameters
+from corpus.encoder_choice import open_encoder
 from corpus.records import AspectName
 from corpus.wording import counted
 from evaluation.harness import some_ids
@@ -53,6 +55,7 @@ class SummaryWriter:
     entry: ModelEntry
     model: KeptModel
     parameters: Parameters
+    scorer: SupportScorer
     at_once: int
     failed: list[str] = field(default_factory=list)
 
@@ -86,7 +89,9 @@ class SummaryWriter:
         from indexer.enrich.written import AspectModel, write_aspects  # noqa: PLC0415 - loads its parts
 
         parameters = self._at_most(ASPECT_TOKENS)
-        writer = AspectModel(self.model, parameters, self.entry.context, self.entry.price, self.at_once)
+        writer = AspectModel(
+            self.model, self.scorer, parameters, self.entry.context, self.entry.price, self.at_once
+        )
         return {aspect.name: aspect.text for aspect in write_aspects(writer, *paper_of(item))}
 
     def _at_most(self, tokens: int) -> Parameters:
@@ -105,7 +110,8 @@ def _open_writer(name: str, asked: Asked) -> SummaryWriter:
     model = KeptModel(open_model(entry, asked.settings), KeptReplies(replies_file(asked.out, name)), how)
     usual = default_parameters(asked.settings, entry)
     parameters = Parameters(temperature=0.0, top_p=1.0, max_tokens=usual.max_tokens)
-    return SummaryWriter(entry, model, parameters, asked.settings.model_calls)
+    scorer = SupportScorer(open_encoder(asked.settings))
+    return SummaryWriter(entry, model, parameters, scorer, asked.settings.model_calls)
 
 
 def _plan(asked: Asked) -> Planned:

@@ -10,6 +10,7 @@ from rich.progress import Progress
 from assistant.models import ModelEntry, available_models, open_model
 from assistant.records import AssistantError, Parameters
 from corpus.encoder_choice import open_encoder
+from corpus.encoders import Encoder
 from corpus.records import Failure, Scope
 from corpus.settings import Settings, read_settings
 from corpus.wording import counted, joined
@@ -41,7 +42,8 @@ def enrich(
         entry = _entry(model, settings)
     except AssistantError as error:
         fail(error, as_json)
-    writer, encoder = _writer(entry, settings), open_encoder(settings)
+    encoder = open_encoder(settings)
+    writer = _writer(entry, settings, encoder)
     chosen = Scope(tuple(collections or ()), _listed(papers or ()))
     if papers and not chosen.papers:
         fail(AssistantError("--papers names no paper. Give ids, or leave it out for all papers."), as_json)
@@ -76,7 +78,8 @@ def _entry(name: str, settings: Settings) -> ModelEntry:
     return entries[name]
 
 
-def _writer(entry: ModelEntry, settings: Settings) -> "AspectModel":
+def _writer(entry: ModelEntry, settings: Settings, encoder: Encoder) -> "AspectModel":
+    from assistant.checking import SupportScorer  # noqa: PLC0415 - loads what checks answers
     from indexer.enrich.written import LONGEST_REPLY, AspectModel  # noqa: PLC0415 - loads its parts
 
     usual = settings.max_tokens or entry.max_tokens
@@ -89,7 +92,10 @@ def _writer(entry: ModelEntry, settings: Settings) -> "AspectModel":
         repetition_penalty=settings.repetition_penalty,
     )
     price = (lambda *_: 0.0) if entry.provider == "local" else entry.price
-    return AspectModel(open_model(entry, settings), parameters, entry.context, price, settings.model_calls)
+    scorer = SupportScorer(encoder)
+    return AspectModel(
+        open_model(entry, settings), scorer, parameters, entry.context, price, settings.model_calls
+    )
 
 
 def _listed(papers: Sequence[str]) -> tuple[str, ...]:
@@ -119,6 +125,9 @@ def _describe_plan(plan: "Plan", entry: ModelEntry) -> str:
 
 def _describe_result(done: "Written", entry: ModelEntry) -> str:
     said = f"{entry.label} wrote for {done.written:,} of {counted(done.asked, 'paper')}"
+    if done.sentences or done.chosen:
+        kept = counted(done.sentences, "sentence")
+        said += f" ({kept} of it kept, {done.chosen:,} of the papers in place of others)"
     if not done.calls:
         return f"{said}, without a call."
     sent, received = (

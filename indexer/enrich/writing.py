@@ -60,12 +60,15 @@ class Plan:
 class Written:
     """The result of writing: papers with a text by the model, papers that were to get one, and failures.
 
+    Of the aspects `sentences` are the model's and `chosen` are the papers' own sentences in their place.
     `calls` were made, a reply that had to be asked for again counted twice; `usage` is what they took.
     `served` are the models that the server says have written, where these are not the one asked for.
     """
 
     written: int
     asked: int
+    sentences: int
+    chosen: int
     failures: tuple[Failure, ...]
     calls: int
     usage: Usage
@@ -208,8 +211,18 @@ def write_corpus_aspects(
             corpus_writer.update_papers(_rows(written))
             corpus_writer.publish()
         kept.discard({paper.id for paper in papers})
-    by_model = sum(any(aspect.writer for aspect in aspects) for aspects in written.values())
-    return Written(by_model, len(papers), tuple(failures), spending.calls, spending.usage, spending.served)
+    aspects = [aspect for found in written.values() for aspect in found]
+    by_model = sum(bool(aspect.writer) for aspect in aspects)
+    return Written(
+        written=sum(any(aspect.writer for aspect in found) for found in written.values()),
+        asked=len(papers),
+        sentences=by_model,
+        chosen=len(aspects) - by_model,
+        failures=tuple(failures),
+        calls=spending.calls,
+        usage=spending.usage,
+        served=spending.served,
+    )
 
 
 def _chosen(corpus: Corpus, chosen: Scope) -> tuple[Paper, ...]:

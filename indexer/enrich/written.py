@@ -5,12 +5,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations
 from pathlib import Path
 from typing import get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from assistant.checking import SupportScorer, exchanges_names, thresholds
 from assistant.models import ChatModel, Exchange, ModelError, with_schema
 from assistant.prompts import SPARE_TOKENS, as_line, estimate_tokens, load_prompt
 from assistant.records import Message, Parameters
@@ -26,8 +26,6 @@ USUAL_REPLY, LONGEST_REPLY = 170, 400
 _LONGEST_TITLE = 400
 _WORD = re.compile(r"[a-z0-9]+")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-# Pairs are tried among this many of the sentences that are most like the text.
-_PAIRED = 8
 
 
 class PaperTooLongError(ModelError):
@@ -36,13 +34,14 @@ class PaperTooLongError(ModelError):
 
 @dataclass(frozen=True, slots=True)
 class AspectModel:
-    """A model that writes aspects, and how it is asked.
+    """A model that writes aspects, how it is asked, and what checks its texts.
 
     `context` is what it takes in, in tokens, its reply included; `price` what a call costs by its tokens, as
     `ModelEntry.price` tells it; `at_once` how many calls may be under way.
     """
 
     model: ChatModel
+    scorer: SupportScorer
     parameters: Parameters
     context: int
     price: Callable[[int | None, int | None], float | None]
@@ -55,7 +54,6 @@ class AspectModel:
 
 
 class _Bounds(Table):
-    support: float
     most_words: int
     abstract: int
     introduction: int
@@ -103,7 +101,7 @@ def write_aspects(
     reply = writer.model.reply(messages, writer.parameters, AspectsReply, on_exchange)
     chosen = {aspect.name: aspect for aspect in choose_aspects(paper, passages)}
     names: tuple[AspectName, ...] = get_args(AspectName)
-    aspects = (_checked(name, reply.text(name), sources, chosen.get(name), writer.name) for name in names)
+    aspects = (_checked(name, reply.text(name), sources, chosen.get(name), writer) for name in names)
     return tuple(aspect for aspect in aspects if aspect)
 
 
@@ -158,41 +156,34 @@ def _beginning(sources: Sequence[_Source], characters: int, tokens: int) -> str:
 
 
 def _checked(
-    name: AspectName, text: str, sources: Sequence[_Source], chosen: Aspect | None, writer: str
+    name: AspectName, text: str, sources: Sequence[_Source], chosen: Aspect | None, writer: AspectModel
 ) -> Aspect | None:
-    """Return a text as an aspect where the paper carries it, else the chosen sentence; None if not stated."""
+    """Return a text as an aspect if the paper supports it, else the chosen sentence; None if not stated."""
     if text.rstrip(".").lower() == NOT_STATED:
         return None
     words = Counter(_words(text))
-    if not 0 < words.total() <= _bounds().most_words or not _numbers_known(text, sources):
+    if not 0 < words.total() <= _bounds().most_words:
         return chosen
-    ranked = sorted(sources, key=lambda source: -_f1(words, source.words))
-    if _support(words, ranked[:_PAIRED]) < _bounds().support:
+    best = _carrier(text, sources, writer.scorer)
+    if best is None:
         return chosen
-    best = ranked[0]
-    overlap = round(_precision(words, best.words), 3)
-    return Aspect(name, text, best.passage, best.sentence, writer=writer, overlap=overlap)
+    overlap = round((words & best.words).total() / words.total(), 3)
+    return Aspect(name, text, best.passage, best.sentence, writer=writer.name, overlap=overlap)
+
+
+def _carrier(text: str, sources: Sequence[_Source], scorer: SupportScorer) -> _Source | None:
+    """Return the sentence that supports a text best, None unless the paper supports all of it."""
+    sentences = [source.text for source in sources]
+    if not _numbers_known(text, sources) or exchanges_names(text, sentences):
+        return None
+    (support,) = scorer.reader().weigh([text], [sentences])
+    is_carried = support.score >= thresholds().support.found
+    return sources[support.sentence] if is_carried and support.sentence is not None else None
 
 
 def _numbers_known(text: str, sources: Sequence[_Source]) -> bool:
     known = {number for source in sources for number in _NUMBER.findall(source.text)}
     return all(number in known for number in _NUMBER.findall(text))
-
-
-def _support(words: Counter[str], sources: Sequence[_Source]) -> float:
-    """Return ROUGE-1 precision against the best sentence or the best two together."""
-    singles = [source.words for source in sources]
-    pairs = [first + second for first, second in combinations(singles, 2)]
-    return max(_precision(words, held) for held in (*singles, *pairs))
-
-
-def _precision(words: Counter[str], held: Counter[str]) -> float:
-    return (words & held).total() / words.total()
-
-
-def _f1(words: Counter[str], held: Counter[str]) -> float:
-    total = words.total() + held.total()
-    return 2 * (words & held).total() / total
 
 
 def _words(text: str) -> list[str]:

@@ -15,7 +15,7 @@ from assistant.generators.extractive import ExtractiveGenerator
 from assistant.generators.prompted import PromptedGenerator
 from assistant.models.together import Patience, TogetherModel
 from assistant.records import Answered, AskOptions, Conversation, Turn
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from corpus.records import Scope
 from corpus.store.corpus import Corpus
 from tests.assistant.asked_questions import NOT_ANSWERED, QUESTION
@@ -24,7 +24,7 @@ from tests.standin_chat import KEY_CANARY, StandinChat
 
 
 @pytest.fixture(scope="session")
-def extractive_assistant(demo_corpus: Corpus, encoder: SentenceEncoder) -> Assistant:
+def extractive_assistant(demo_corpus: Corpus, encoder: Encoder) -> Assistant:
     return Assistant(demo_corpus, encoder, ExtractiveGenerator(encoder))
 
 
@@ -57,7 +57,7 @@ def home(demo_home: Path) -> Path:
 
 @pytest.fixture
 def run(
-    monkeypatch: pytest.MonkeyPatch, home: Path, encoder: SentenceEncoder, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, home: Path, encoder: Encoder, tmp_path: Path
 ) -> Callable[..., Result]:
     """Return a function that runs a command in this process, with the encoder that is already loaded."""
     monkeypatch.setenv("PAPER_TRAIL_HOME", str(home))
@@ -90,14 +90,14 @@ def shelf_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def shelf(shelf_home: Path, encoder: SentenceEncoder) -> Corpus:
+def shelf(shelf_home: Path, encoder: Encoder) -> Corpus:
     """Return the corpus of papers to compare."""
     return open_compared_corpus(shelf_home / "corpus", encoder)
 
 
 @pytest.fixture(scope="session")
 def comparing(
-    shelf: Corpus, encoder: SentenceEncoder
+    shelf: Corpus, encoder: Encoder
 ) -> Callable[..., AbstractContextManager[tuple[StandinChat, Comparer]]]:
     """Return a function that opens a server that answers as `model` does, and a comparer that uses it."""
 
@@ -115,7 +115,7 @@ def comparing(
 
 
 @pytest.fixture
-def assistant_over(demo_corpus: Corpus, encoder: SentenceEncoder) -> Iterator[Callable[..., Assistant]]:
+def assistant_over(demo_corpus: Corpus, encoder: Encoder) -> Iterator[Callable[..., Assistant]]:
     """Yield a function that makes an assistant whose model is at a server's address."""
     with ExitStack() as stack:
 

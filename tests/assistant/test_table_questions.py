@@ -10,7 +10,7 @@ from assistant.chat import Assistant
 from assistant.generators import ExtractiveGenerator
 from assistant.reading import asked_cells
 from assistant.records import Answered, AskOptions, Turn
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from corpus.records import Collection, Passage, Sentence, Table
 from corpus.settings import Settings
 from corpus.store import Corpus
@@ -37,7 +37,7 @@ LEAST_RIGHT = 8
 
 
 @pytest.fixture(scope="module")
-def ask_papers(tmp_path_factory: pytest.TempPathFactory, encoder: SentenceEncoder) -> Callable[[str], Turn]:
+def ask_papers(tmp_path_factory: pytest.TempPathFactory, encoder: Encoder) -> Callable[[str], Turn]:
     folder = tmp_path_factory.mktemp("papers")
     for stem in READ:
         shutil.copyfile(PAPERS / f"{stem}.pdf", folder / f"{stem}.pdf")

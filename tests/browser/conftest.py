@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from deployment.site import free_ports
 from tests.demo_home import PROJECT
 from tests.explorer.studied_corpus import build_studied_home
@@ -54,9 +54,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
-            # A machine that is busy now and then keeps a page waiting, or shows an old element beside the new
-            # one that takes its place; the summary names whom it kept.
-            item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=["TimeoutError", "strict mode violation"]))
             if not CHROMIUM:
                 item.add_marker(pytest.mark.skip(reason="chromium is not installed"))
 
@@ -160,7 +157,7 @@ def open_page(chromium: Any, app: str) -> Iterator[Callable[..., Any]]:
 
 @pytest.fixture(scope="session")
 def studied_app(
-    encoder: SentenceEncoder, model: StandinChat, tmp_path_factory: pytest.TempPathFactory
+    encoder: Encoder, model: StandinChat, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[str]:
     """Start the app on the corpus of papers with topics; return its address."""
     home = build_studied_home(tmp_path_factory.getbasetemp() / "studied-home", encoder)

@@ -10,7 +10,7 @@ import pytest
 from assistant.exports.registry import COMPARISON_FORMATS, CONVERSATION_FORMATS, PAPER_FORMATS
 from assistant.trail.comparison_file import comparison_from_json
 from assistant.trail.transcript import from_json
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from tests.browser.conftest import downloaded, go, opening, serving, settled
 from tests.browser.test_reading_room import answered, ask, choose_the_model
 from tests.exported_text import exported_text
@@ -59,7 +59,7 @@ def listener() -> Iterator[Listener]:
 
 @pytest.fixture(scope="module")
 def hostile_app(
-    encoder: SentenceEncoder, listener: Listener, tmp_path_factory: pytest.TempPathFactory
+    encoder: Encoder, listener: Listener, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[str]:
     """Start the app on the hostile corpus with the hostile model; return its address."""
     home = build_hostile_home(tmp_path_factory.mktemp("hostile-home"), encoder, listener.address)

@@ -4,7 +4,7 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from corpus.records import Author
 from evaluation.known_items import known_items, misspelt
 from tests.evaluation.commands import figures, invoke
@@ -50,7 +50,7 @@ def test_a_slip_changes_a_word_but_not_its_first_letter() -> None:
         assert abs(len(slip) - len("LinkBERT")) <= 1
 
 
-def test_the_command_ends_with_its_figures(tmp_path: Path, encoder: SentenceEncoder) -> None:
+def test_the_command_ends_with_its_figures(tmp_path: Path, encoder: Encoder) -> None:
     write_corpus(tmp_path / "corpus", encoder, {paper: [f"{paper.title}. Text."] for paper in PAPERS})
     found = figures("known-items", "--home", tmp_path, "--most", 3)
     assert found["system name, split"] == {"queries": 1, "first": 1.0, "in_ten": 1.0}

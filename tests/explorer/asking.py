@@ -5,6 +5,7 @@ import time
 
 from streamlit.testing.v1 import AppTest
 
+from explorer.app.resources import jobs
 from explorer.app.visitor.session import VisitorSession
 
 # A link to a page of ours in a text: what is escaped in its label ends nothing.
@@ -37,10 +38,13 @@ def ask(test: AppTest, question: str) -> AppTest:
 
 
 def finish(test: AppTest) -> AppTest:
+    """Run the screen again once the question on its way has been answered."""
     deadline = time.monotonic() + 180
-    while visitor_of(test).job_id:
-        assert time.monotonic() < deadline, "the answer did not come"
-        time.sleep(0.1)
+    while job_id := visitor_of(test).job_id:
+        job = jobs().get(job_id)
+        while job and not job.view().is_over:
+            assert time.monotonic() < deadline, "the answer did not come"
+            time.sleep(0.02)
         test.run()
     assert not test.exception
     return test

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from streamlit.testing.v1 import AppTest
 
 from assistant.comparing.records import Comparison
+from explorer.app.resources import comparison_jobs
 from explorer.app.visitor.comparison import ComparisonSession
 from tests.standin_chat import StandinChat
 
@@ -53,6 +54,11 @@ def wait_until(test: AppTest, is_reached: Callable[[ComparisonSession], bool]) -
 
 
 def over(test: AppTest) -> AppTest:
+    """Run the screen again once the comparison under way has ended."""
+    if job := comparison_jobs().get(session_of(test).identifier):
+        deadline = time.monotonic() + 180
+        while not job.view().is_over and time.monotonic() < deadline:
+            time.sleep(0.02)
     return wait_until(test, lambda session: not session.is_running)
 
 

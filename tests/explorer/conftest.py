@@ -11,7 +11,7 @@ from streamlit import config as st_config
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from explorer.app.resources import Library, open_library
 from tests.assistant.comparing.comparing_model import ComparingModel
 from tests.demo_home import PROJECT
@@ -105,7 +105,7 @@ def writer(
 
 
 @pytest.fixture(scope="session")
-def studied_home(tmp_path_factory: pytest.TempPathFactory, encoder: SentenceEncoder) -> Path:
+def studied_home(tmp_path_factory: pytest.TempPathFactory, encoder: Encoder) -> Path:
     return build_studied_home(tmp_path_factory.getbasetemp() / "studied-home", encoder)
 
 

@@ -84,7 +84,6 @@ class _Comparing:
         settings = {
             "PAPER_TRAIL_HOME": str(self.folder / "home"),
             "PAPER_TRAIL_CONVERSATIONS": self.database,
-            "PAPER_TRAIL_ENCODER_RUNTIME": "torch",
         }
         return subprocess.Popen(
             [sys.executable, "-m", "assistant", "compare", *plan, "--yes"],

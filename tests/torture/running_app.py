@@ -70,7 +70,6 @@ def running_app(home: Path, folder: Path, **settings: str) -> Iterator[RunningAp
     (port,) = free_ports(1)
     usual = {
         "PAPER_TRAIL_HOME": str(home),
-        "PAPER_TRAIL_ENCODER_RUNTIME": "torch",
         "PAPER_TRAIL_CONVERSATIONS": f"sqlite:///{folder / 'conversations.sqlite'}",
         "PAPER_TRAIL_API_KEYS": f"torture:{KEY}:0",
     }

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from assistant.prompts import no_answer_reason
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from tests.small_corpus import make_paper, write_corpus
 from tests.standin_chat import Behaviour, Received, StandinChat, reply
 from tests.standin_writer import quote_material, write_documents
@@ -165,7 +165,7 @@ def test_without_a_model_it_says_how_to_have_one(tmp_path: Path, documents: Path
     assert "PAPER_TRAIL_MODEL_URL" in result.output
 
 
-def test_a_folder_of_files_and_a_home_are_read(tmp_path: Path, encoder: SentenceEncoder) -> None:
+def test_a_folder_of_files_and_a_home_are_read(tmp_path: Path, encoder: Encoder) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
     (folder / "a.md").write_text("# Larks\n\nLarks sing at dawn. They rise from the grass.\n")

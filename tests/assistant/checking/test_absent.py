@@ -7,7 +7,7 @@ from assistant.checking.citations import check_sentences
 from assistant.checking.scorer import SupportScorer, capped
 from assistant.checking.support import SupportCheck
 from assistant.records import Evidence
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from tests.assistant.checking.test_citations import make_paper
 
 CITED = (
@@ -50,13 +50,13 @@ def test_what_stands_there_in_another_form_is_not_taken_for_absent(claim):
     assert not is_absent(claim, CITED)
 
 
-def test_a_wrong_number_beside_the_right_words_scored_as_supported(encoder: SentenceEncoder):
+def test_a_wrong_number_beside_the_right_words_scored_as_supported(encoder: Encoder):
     claims = [f"ColBERTv2 reaches {number} MRR@10 on MS MARCO." for number in ("39.7", "45.1")]
     right, wrong = SupportScorer(encoder).score(claims, [CITED, CITED])
     assert wrong < 0.5 < right
 
 
-def test_entailment_does_not_lift_a_claim_over_the_cap(encoder: SentenceEncoder):
+def test_entailment_does_not_lift_a_claim_over_the_cap(encoder: Encoder):
     class Sure:
         name = "sure"
 
@@ -75,7 +75,7 @@ def test_the_likelier_of_two_capped_claims_still_scores_higher():
     assert capped(0.99, {"nowhere": 0.0}) == 0.99
 
 
-def test_a_paper_is_cited_by_its_year_and_authors(encoder: SentenceEncoder):
+def test_a_paper_is_cited_by_its_year_and_authors(encoder: Encoder):
     evidence = Evidence((make_paper(1, "Late interaction models shrink the space footprint of an index."),))
     check = SupportCheck(evidence, SupportScorer(encoder))
     found = []

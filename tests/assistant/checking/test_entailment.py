@@ -12,7 +12,7 @@ from transformers import BertConfig, BertForSequenceClassification, PreTrainedTo
 
 from assistant.checking.entailment import CrossEncoderEntailment, open_scorer
 from assistant.checking.scorer import SupportScorer, support_weights
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from corpus.errors import CorpusError
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *"the parser is fast slow penguins swim far".split()]
@@ -73,7 +73,7 @@ def test_the_class_named_entailment_is_the_one_taken(tmp_path):
     assert either[0] != pytest.approx(either[1])
 
 
-def test_entailment_joins_the_support_score(tmp_path, encoder: SentenceEncoder):
+def test_entailment_joins_the_support_score(tmp_path, encoder: Encoder):
     entailment = CrossEncoderEntailment(str(make_cross_encoder(tmp_path / "model", ["score"])))
     evidence = [["The parser is slow.", "Penguins swim far."]]
     own = SupportScorer(encoder).score(["The parser is fast."], evidence)[0]
@@ -85,14 +85,14 @@ def test_entailment_joins_the_support_score(tmp_path, encoder: SentenceEncoder):
     assert scorer.score(["The parser is fast.", ""], [[], ["Penguins swim."]]) == [0.0, 0.0]
 
 
-def test_the_setting_names_the_model(tmp_path, monkeypatch, encoder: SentenceEncoder):
+def test_the_setting_names_the_model(tmp_path, monkeypatch, encoder: Encoder):
     assert open_scorer(encoder).entailment is None
     folder = make_cross_encoder(tmp_path / "model", ["score"])
     monkeypatch.setenv("PAPER_TRAIL_ENTAILMENT", str(folder))
     assert open_scorer(encoder).name.endswith(str(folder))
 
 
-def test_a_model_that_is_not_there_is_named(encoder: SentenceEncoder):
+def test_a_model_that_is_not_there_is_named(encoder: Encoder):
     scorer = SupportScorer(encoder, CrossEncoderEntailment("no/such-model"))
     with pytest.raises(CorpusError, match=r"no/such-model.*PAPER_TRAIL_ENTAILMENT"):
         scorer.score(["The parser is fast."], [["The parser is slow."]])

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from assistant.checking.overlap import score_attribution, support_word
 from assistant.checking.scorer import NOWHERE, SupportScorer, support_weights
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from tests.counting_encoder import CountingEncoder
 
 SOURCE = "The model reaches 91.2 F1 on the test set and does not use external data."
@@ -16,7 +16,7 @@ EVIDENCE = [
 
 
 @pytest.fixture(scope="module")
-def scorer(encoder: SentenceEncoder) -> SupportScorer:
+def scorer(encoder: Encoder) -> SupportScorer:
     return SupportScorer(encoder)
 
 

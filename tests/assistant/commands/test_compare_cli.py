@@ -277,7 +277,6 @@ def test_an_interrupt_says_what_is_kept_and_how_to_go_on_without_waiting_for_the
             "PAPER_TRAIL_CONVERSATIONS": f"sqlite:///{tmp_path / 'conversations.sqlite'}",
             "PAPER_TRAIL_MODELS_FILE": str(models),
             "PAPER_TRAIL_MODEL_URL": server.url,
-            "PAPER_TRAIL_ENCODER_RUNTIME": "torch",
             "OMP_NUM_THREADS": "1",
         }
         child, terminal = pty.fork()

@@ -13,7 +13,7 @@ from assistant.comparing.extractive.generator import ExtractiveComparer
 from assistant.comparing.records import ELEMENT_NAMES, ComparisonOptions
 from assistant.reading.standing_alone import can_stand_alone, has_no_antecedent, leans, points_away
 from assistant.reading.telling import plain, told
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from corpus.records import Author
 from tests.assistant.comparing.comparing_texts import AUTHORS, description, source, task
 
@@ -49,7 +49,7 @@ SECTIONS = (
 
 
 @pytest.fixture(scope="module")
-def comparer(encoder: SentenceEncoder) -> ExtractiveComparer:
+def comparer(encoder: Encoder) -> ExtractiveComparer:
     return ExtractiveComparer(encoder)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from assistant.checking.scorer import SupportReader, SupportScorer
 from assistant.learned import SUPPORT, Card, LearnedError, LearnedPart, open_support
 from corpus.encoders import PairNetwork
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from tests.learned_part import write_learned_part
 
 EVIDENCE = (
@@ -47,7 +47,7 @@ def counting() -> tuple[CountingNetwork, LearnedPart]:
 
 
 def test_the_networks_number_joins_the_score(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoder: SentenceEncoder
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoder: Encoder
 ) -> None:
     monkeypatch.setenv("PAPER_TRAIL_LEARNED", str(part(tmp_path / "learned")))
     scorer = SupportScorer(encoder)
@@ -61,7 +61,7 @@ def test_the_networks_number_joins_the_score(
 
 @pytest.mark.parametrize("change", [{"weights_sha256": "0" * 64}, {"trunk_sha256": "1" * 64}])
 def test_where_the_network_does_not_fit_the_features_tell_and_the_name_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoder: SentenceEncoder, change: dict[str, str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoder: Encoder, change: dict[str, str]
 ) -> None:
     monkeypatch.setenv("PAPER_TRAIL_LEARNED", str(part(tmp_path / "other", **change)))
     scorer = SupportScorer(encoder)
@@ -83,7 +83,7 @@ def test_a_folder_without_a_part_leaves_the_products_own(
         open_support()
 
 
-def test_what_is_quoted_word_for_word_costs_no_reading(encoder: SentenceEncoder) -> None:
+def test_what_is_quoted_word_for_word_costs_no_reading(encoder: Encoder) -> None:
     network, learned = counting()
     reader = SupportReader(encoder, learned=learned)
     found = reader.weigh([EVIDENCE[0], "The collection holds 225 queries [2]."], [EVIDENCE, EVIDENCE])
@@ -91,7 +91,7 @@ def test_what_is_quoted_word_for_word_costs_no_reading(encoder: SentenceEncoder)
     assert all(support.score > 0.9 for support in found)
 
 
-def test_an_answer_is_read_at_once_and_each_pair_once(encoder: SentenceEncoder) -> None:
+def test_an_answer_is_read_at_once_and_each_pair_once(encoder: Encoder) -> None:
     network, learned = counting()
     reader = SupportReader(encoder, learned=learned)
     claims = ["It holds many queries.", "Vectors are compared.", "It holds many queries.", EVIDENCE[0]]
@@ -100,7 +100,7 @@ def test_an_answer_is_read_at_once_and_each_pair_once(encoder: SentenceEncoder) 
     assert [len(call) for call in network.calls] == [2]
 
 
-def test_a_denied_quotation_is_read(encoder: SentenceEncoder) -> None:
+def test_a_denied_quotation_is_read(encoder: Encoder) -> None:
     network, learned = counting()
     evidence = ["Nobody would claim that dense retrieval compares vectors."]
     SupportReader(encoder, learned=learned).weigh(["Dense retrieval compares vectors."], [evidence])

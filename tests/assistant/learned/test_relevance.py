@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from assistant.learned import RELEVANCE, SHIPPED, LearnedError, open_relevance, read_card
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from tests.learned_part import write_learned_part
 
 QUESTION = "How many queries does the collection have?"
@@ -25,7 +25,7 @@ def part(folder: Path, **changes: Any) -> Path:
     return write_learned_part(folder, RELEVANCE, **{"scales": SCALES} | changes)
 
 
-def score(encoder: SentenceEncoder, texts: Sequence[str], question: str = QUESTION) -> list[float]:
+def score(encoder: Encoder, texts: Sequence[str], question: str = QUESTION) -> list[float]:
     asked, vectors = encoder.encode_query(question), encoder.encode_passages(texts)
     return open_relevance().score(question, texts, [""] * len(texts), asked, vectors)
 
@@ -37,9 +37,7 @@ def learned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_shares_are_told_of_every_text_and_alike_for_two_visitors(
-    learned: Path, encoder: SentenceEncoder
-) -> None:
+def test_shares_are_told_of_every_text_and_alike_for_two_visitors(learned: Path, encoder: Encoder) -> None:
     assert open_relevance().name == "relevance-test"
     shares = score(encoder, TEXTS)
     assert max(shares) == shares[0]
@@ -50,13 +48,13 @@ def test_shares_are_told_of_every_text_and_alike_for_two_visitors(
 
 
 @pytest.mark.parametrize("question", ["", "?", "\x00", "the of", "≠" * 5000, "a " * 3000])
-def test_any_question_and_text_get_a_share(learned: Path, encoder: SentenceEncoder, question: str) -> None:
+def test_any_question_and_text_get_a_share(learned: Path, encoder: Encoder, question: str) -> None:
     shares = score(encoder, ["", "\x00", "≈" * 5000, *TEXTS], question)
     assert all(0 <= share <= 1 for share in shares)
 
 
 def test_weights_that_are_not_the_cards_are_not_used(
-    tmp_path: Path, encoder: SentenceEncoder, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = part(tmp_path / "changed", weights_sha256="0" * 64)
     monkeypatch.setenv("PAPER_TRAIL_LEARNED", str(folder))

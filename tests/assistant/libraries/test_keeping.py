@@ -24,7 +24,7 @@ from assistant.libraries.export import file_name
 from assistant.records import Conversation
 from assistant.storage import ComparisonStore, ConversationStore, LibraryError, LibraryStore, RenamedError
 from assistant.storage.conversations import ConversationError
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from corpus.errors import CorpusError
 from corpus.kept.documents import unused_id
 from corpus.records import Paper, Passage, Scope, is_upload, library_of
@@ -53,19 +53,19 @@ def libraries(home: Path) -> Iterator[Libraries]:
 
 
 @pytest.fixture
-def uploads(home: Path, encoder: SentenceEncoder, tmp_path: Path) -> Iterator[UploadSession]:
+def uploads(home: Path, encoder: Encoder, tmp_path: Path) -> Iterator[UploadSession]:
     """Return a visit that has brought a PDF and notes."""
     made = visit(home, encoder, ("Rank fusion.pdf", pdf(tmp_path)), ("../my notes.md", notes()))
     yield made
     made.close()
 
 
-def kept(libraries: Libraries, uploads: UploadSession, encoder: SentenceEncoder, owner: str = ME) -> str:
+def kept(libraries: Libraries, uploads: UploadSession, encoder: Encoder, owner: str = ME) -> str:
     return libraries.keep(owner, "Reading", brought(uploads), encoder).library_id
 
 
 def test_a_visits_documents_are_kept_and_answer_when_the_visit_is_over(
-    libraries: Libraries, uploads: UploadSession, encoder: SentenceEncoder, home: Path
+    libraries: Libraries, uploads: UploadSession, encoder: Encoder, home: Path
 ) -> None:
     grown = libraries.keep(ME, "  Reading\n", brought(uploads), encoder)
     uploads.close()
@@ -85,7 +85,7 @@ def test_a_visits_documents_are_kept_and_answer_when_the_visit_is_over(
 
 
 def test_it_grows_loses_single_documents_and_takes_none_twice(
-    libraries: Libraries, uploads: UploadSession, encoder: SentenceEncoder, home: Path
+    libraries: Libraries, uploads: UploadSession, encoder: Encoder, home: Path
 ) -> None:
     identifier = kept(libraries, uploads, encoder)
     later = visit(home, encoder, ("my notes.md", b"# Other notes\n\nOf other things."), ("n.md", notes()))
@@ -103,7 +103,7 @@ def test_it_grows_loses_single_documents_and_takes_none_twice(
 
 
 def test_nothing_of_a_deleted_library_stays_on_disk(
-    libraries: Libraries, uploads: UploadSession, encoder: SentenceEncoder, home: Path
+    libraries: Libraries, uploads: UploadSession, encoder: Encoder, home: Path
 ) -> None:
     identifier = kept(libraries, uploads, encoder)
     conversations = ConversationStore(home / "conversations.sqlite")
@@ -136,7 +136,7 @@ def test_nothing_of_a_deleted_library_stays_on_disk(
 
 
 def test_nobody_else_reads_or_changes_it_but_by_its_link_and_that_can_be_taken_back(
-    libraries: Libraries, uploads: UploadSession, encoder: SentenceEncoder
+    libraries: Libraries, uploads: UploadSession, encoder: Encoder
 ) -> None:
     identifier, store = kept(libraries, uploads, encoder), libraries.store
     assert store.reads(identifier, [ME])
@@ -167,7 +167,7 @@ def test_nobody_else_reads_or_changes_it_but_by_its_link_and_that_can_be_taken_b
 
 
 def test_what_a_person_may_keep_is_limited_and_nothing_is_left_of_what_is_refused(
-    home: Path, uploads: UploadSession, encoder: SentenceEncoder
+    home: Path, uploads: UploadSession, encoder: Encoder
 ) -> None:
     limited = opened(home, LibraryLimits(libraries=1, documents=1))
     with pytest.raises(LibraryError, match="holds 1 documents at most; this would be 2"):
@@ -187,7 +187,7 @@ def test_what_a_person_may_keep_is_limited_and_nothing_is_left_of_what_is_refuse
 
 
 def test_it_is_taken_away_with_its_files_as_they_were_brought_and_what_was_read(
-    libraries: Libraries, uploads: UploadSession, encoder: SentenceEncoder, tmp_path: Path
+    libraries: Libraries, uploads: UploadSession, encoder: Encoder, tmp_path: Path
 ) -> None:
     identifier = kept(libraries, uploads, encoder)
     written = io.BytesIO()
@@ -212,7 +212,7 @@ def test_it_is_taken_away_with_its_files_as_they_were_brought_and_what_was_read(
 
 
 def test_two_tabs_lose_no_document_and_are_told_of_each_other(
-    libraries: Libraries, uploads: UploadSession, encoder: SentenceEncoder, home: Path
+    libraries: Libraries, uploads: UploadSession, encoder: Encoder, home: Path
 ) -> None:
     identifier = kept(libraries, uploads, encoder)
     visits = [visit(home, encoder, (f"{number}.md", notes(f"tab{number}"))) for number in range(4)]
@@ -245,7 +245,7 @@ def test_two_tabs_lose_no_document_and_are_told_of_each_other(
 
 
 def test_a_library_of_another_encoder_says_so_and_is_encoded_anew(
-    libraries: Libraries, uploads: UploadSession, encoder: SentenceEncoder, tmp_path: Path
+    libraries: Libraries, uploads: UploadSession, encoder: Encoder, tmp_path: Path
 ) -> None:
     identifier = kept(libraries, uploads, encoder)
     before = _papers_with_passages(libraries.as_kept(identifier))
@@ -274,7 +274,7 @@ def _papers_with_passages(corpus: Corpus) -> list[tuple[Paper, tuple[Passage, ..
 def test_what_cannot_be_written_is_said_and_leaves_the_library_as_it_was(
     libraries: Libraries,
     uploads: UploadSession,
-    encoder: SentenceEncoder,
+    encoder: Encoder,
     home: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -300,7 +300,7 @@ def test_what_cannot_be_written_is_said_and_leaves_the_library_as_it_was(
 
 
 def test_a_folder_without_a_row_that_nobody_was_making_is_left_alone(
-    libraries: Libraries, uploads: UploadSession, encoder: SentenceEncoder, home: Path
+    libraries: Libraries, uploads: UploadSession, encoder: Encoder, home: Path
 ) -> None:
     identifier = kept(libraries, uploads, encoder)
     elsewhere = Libraries(home / "libraries", LibraryStore(home / "another.sqlite"), LibraryLimits())
@@ -311,7 +311,7 @@ def test_a_folder_without_a_row_that_nobody_was_making_is_left_alone(
 def test_fault_a_start_with_another_database_removed_libraries(
     libraries: Libraries,
     uploads: UploadSession,
-    encoder: SentenceEncoder,
+    encoder: Encoder,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -340,7 +340,7 @@ def test_fault_a_start_with_another_database_removed_libraries(
 
 
 def test_fault_a_library_that_an_older_copy_of_the_database_does_not_know_was_removed(
-    libraries: Libraries, uploads: UploadSession, encoder: SentenceEncoder
+    libraries: Libraries, uploads: UploadSession, encoder: Encoder
 ) -> None:
     identifier = kept(libraries, uploads, encoder)
     folder = libraries.folder(identifier)

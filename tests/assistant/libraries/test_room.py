@@ -14,7 +14,7 @@ import pytest
 
 from assistant.libraries import LibraryLimits
 from assistant.storage import LibraryError
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from corpus.kept import Room, pack
 from corpus.places import MB, NoRoomError
 from indexer.uploads.document import DocumentError
@@ -49,14 +49,14 @@ def home(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def uploads(home: Path, encoder: SentenceEncoder, tmp_path: Path) -> Iterator[UploadSession]:
+def uploads(home: Path, encoder: Encoder, tmp_path: Path) -> Iterator[UploadSession]:
     made = visit(home, encoder, ("Rank fusion.pdf", pdf(tmp_path)), ("notes.md", notes()))
     yield made
     made.close()
 
 
 def test_two_that_kept_at_once_both_passed_the_check(
-    home: Path, uploads: UploadSession, encoder: SentenceEncoder
+    home: Path, uploads: UploadSession, encoder: Encoder
 ) -> None:
     documents = brought(uploads)
     size = pack(documents.corpus, documents.pdfs, documents.documents, "library").size
@@ -90,7 +90,7 @@ def test_processes_that_kept_at_once_took_more_than_all_visitors_may(home: Path)
 
 
 def test_visitors_without_number_filled_the_disk_with_libraries(
-    home: Path, uploads: UploadSession, encoder: SentenceEncoder
+    home: Path, uploads: UploadSession, encoder: Encoder
 ) -> None:
     opened(home).keep("browser-0", "Reading", brought(uploads), encoder)
     filled = home / "libraries" / "filled"
@@ -106,7 +106,7 @@ def test_visitors_without_number_filled_the_disk_with_libraries(
     assert limited.keep("browser-1", "Reading", brought(uploads), encoder).added
 
 
-def test_visits_filled_the_disk_with_uploads(home: Path, encoder: SentenceEncoder) -> None:
+def test_visits_filled_the_disk_with_uploads(home: Path, encoder: Encoder) -> None:
     first = UploadSession(home, encoder, UploadWorkers(), room=Room(home, megabytes=1))
     first.add_file("large.txt", b"words " * 100_000)
     second = UploadSession(home, encoder, UploadWorkers(), room=Room(home, megabytes=1))
@@ -121,7 +121,7 @@ def test_visits_filled_the_disk_with_uploads(home: Path, encoder: SentenceEncode
 
 
 def test_visitors_documents_filled_the_disk_to_the_last_byte(
-    home: Path, uploads: UploadSession, encoder: SentenceEncoder, caplog: pytest.LogCaptureFixture
+    home: Path, uploads: UploadSession, encoder: Encoder, caplog: pytest.LogCaptureFixture
 ) -> None:
     libraries = opened(home)
     identifier = libraries.keep("me", "Reading", brought(uploads), encoder).library_id
@@ -141,9 +141,7 @@ def test_visitors_documents_filled_the_disk_to_the_last_byte(
     full.close()
 
 
-def test_what_is_removed_takes_no_room_any_more(
-    home: Path, uploads: UploadSession, encoder: SentenceEncoder
-) -> None:
+def test_what_is_removed_takes_no_room_any_more(home: Path, uploads: UploadSession, encoder: Encoder) -> None:
     libraries = opened(home)
     identifier = libraries.keep("me", "Reading", brought(uploads), encoder).library_id
     whole = libraries.room.size_of(libraries.folder(identifier).path)
@@ -155,7 +153,7 @@ def test_what_is_removed_takes_no_room_any_more(
 
 
 def test_a_library_was_exported_otherwise_each_time(
-    home: Path, uploads: UploadSession, encoder: SentenceEncoder
+    home: Path, uploads: UploadSession, encoder: Encoder
 ) -> None:
     libraries = opened(home)
     identifier = libraries.keep("me", "Reading", brought(uploads), encoder).library_id

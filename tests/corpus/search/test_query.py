@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from corpus.records import Author, Paper, PaperHits, Scope
 from corpus.search.hybrid import search
 from corpus.search.query import Query, read_query
@@ -51,7 +51,7 @@ PAPERS = {
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory, encoder: SentenceEncoder) -> Corpus:
+def corpus(tmp_path_factory: pytest.TempPathFactory, encoder: Encoder) -> Corpus:
     path: Path = tmp_path_factory.mktemp("named")
     anthology = replace(make_paper("acl", "x", title="An Anthology Paper"), id="2022.acl-long.285")
     texts = {paper: [f"{paper.title}. {text}"] for paper, text in PAPERS.items()}
@@ -196,9 +196,7 @@ def test_what_is_quoted_is_a_phrase_and_one_word_alone_is_none(corpus: Corpus) -
     assert read_query(corpus, '"" and "?" and "open').phrases == ()
 
 
-def _found(
-    corpus: Corpus, encoder: SentenceEncoder, text: str, scope: Scope | None = None
-) -> list[PaperHits]:
+def _found(corpus: Corpus, encoder: Encoder, text: str, scope: Scope | None = None) -> list[PaperHits]:
     return list(search(corpus, encoder, text, scope or Scope(), papers=15))
 
 
@@ -213,16 +211,14 @@ def _found(
         ("ranks, ACL 2022", "notes/link-two"),
     ],
 )
-def test_what_is_named_comes_first(corpus: Corpus, encoder: SentenceEncoder, text: str, paper: str) -> None:
+def test_what_is_named_comes_first(corpus: Corpus, encoder: Encoder, text: str, paper: str) -> None:
     found = _found(corpus, encoder, text)
     assert found[0].paper.id == paper
     assert [paper.is_named for paper in found] == sorted((paper.is_named for paper in found), reverse=True)
     assert all(0 <= paper.score <= 1 for paper in found)
 
 
-def test_a_system_that_only_a_text_names_is_found_beside_another(
-    tmp_path: Path, encoder: SentenceEncoder
-) -> None:
+def test_a_system_that_only_a_text_names_is_found_beside_another(tmp_path: Path, encoder: Encoder) -> None:
     """PRIMERA vs DAMEN found one of the two: a name is hardly anything to an encoder."""
     texts = {
         f"{number}": f"How methods differ, part {number}: they differ in many ways." for number in range(20)
@@ -240,20 +236,20 @@ def test_a_system_that_only_a_text_names_is_found_beside_another(
     assert read_query(corpus, "HOW DO ALL THE METHODS DIFFER").systems == ()
 
 
-def test_what_is_named_is_not_found_outside_the_scope(corpus: Corpus, encoder: SentenceEncoder) -> None:
+def test_what_is_named_is_not_found_outside_the_scope(corpus: Corpus, encoder: Encoder) -> None:
     scope = Scope(papers=("notes/link", "notes/tree"), years=(2020, 2020))
     for text in ("Tom Sherborne", "2022.acl-long.285", "ACL 2022 parsing", '"rank fusion"', "parsing 2021"):
         assert {paper.paper.id for paper in _found(corpus, encoder, text, scope)} <= {"notes/link"}
 
 
-def test_an_id_or_a_quotation_alone_finds_nothing_else(corpus: Corpus, encoder: SentenceEncoder) -> None:
+def test_an_id_or_a_quotation_alone_finds_nothing_else(corpus: Corpus, encoder: Encoder) -> None:
     assert [paper.paper.id for paper in _found(corpus, encoder, "2022.acl-long.285")] == ["2022.acl-long.285"]
     quoted = {paper.paper.id for paper in _found(corpus, encoder, "“rank fusion”")}
     assert quoted == {"notes/link-two", "notes/dutch"}
     assert len(_found(corpus, encoder, '"words that nobody wrote"')) > 2
 
 
-def test_a_new_corpus_has_its_own_words(tmp_path: Path, encoder: SentenceEncoder) -> None:
+def test_a_new_corpus_has_its_own_words(tmp_path: Path, encoder: Encoder) -> None:
     write_corpus(tmp_path, encoder, {make_paper("notes", "a", title="On Ferrets"): ["Ferrets sleep."]})
     former = Corpus.open(tmp_path, encoder)
     assert read_query(former, "wombatts").respelt == ()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from corpus.errors import CorpusError
 from corpus.records import Hit, PaperHits, Scope, Sentence
 from corpus.search.hybrid import SearchMode, SearchWeights, fuse, search, similar_papers
@@ -47,27 +47,25 @@ def _papers(found: tuple[PaperHits, ...]) -> list[str]:
 
 @pytest.mark.parametrize(("question", "paper"), QUESTIONS)
 def test_a_question_finds_the_paper_that_answers_it(
-    demo_corpus: Corpus, encoder: SentenceEncoder, question: str, paper: str
+    demo_corpus: Corpus, encoder: Encoder, question: str, paper: str
 ) -> None:
     assert _papers(search(demo_corpus, encoder, question, Scope()))[0] == paper
 
 
 @pytest.mark.parametrize("query", HOSTILE, ids=lambda query: repr(query[:16]))
-def test_no_query_text_breaks_the_search(demo_corpus: Corpus, encoder: SentenceEncoder, query: str) -> None:
+def test_no_query_text_breaks_the_search(demo_corpus: Corpus, encoder: Encoder, query: str) -> None:
     found = search(demo_corpus, encoder, query, Scope(), papers=15)
     assert 0 < len(found) <= 15
     assert all(0 <= paper.score <= 1 for paper in found)
 
 
 @pytest.mark.parametrize("query", ["", " ", "\n\t", "\ud800", "\x00"])
-def test_a_query_without_text_finds_nothing(
-    demo_corpus: Corpus, encoder: SentenceEncoder, query: str
-) -> None:
+def test_a_query_without_text_finds_nothing(demo_corpus: Corpus, encoder: Encoder, query: str) -> None:
     assert search(demo_corpus, encoder, query, Scope()) == ()
 
 
 def test_every_paper_is_found_once_with_its_best_passages_first(
-    demo_corpus: Corpus, encoder: SentenceEncoder
+    demo_corpus: Corpus, encoder: Encoder
 ) -> None:
     found = search(demo_corpus, encoder, "evaluation of retrieval", Scope(), papers=15, passages_per_paper=3)
     assert len(found) == len(set(_papers(found))) == 15
@@ -83,18 +81,18 @@ def test_every_paper_is_found_once_with_its_best_passages_first(
 
 @pytest.mark.parametrize(("papers", "expected"), [(-1, 0), (0, 0), (1, 1), (15, 15), (100, 16)])
 def test_no_more_papers_come_than_were_asked_for(
-    demo_corpus: Corpus, encoder: SentenceEncoder, papers: int, expected: int
+    demo_corpus: Corpus, encoder: Encoder, papers: int, expected: int
 ) -> None:
     assert len(search(demo_corpus, encoder, "retrieval", Scope(), papers=papers)) == expected
 
 
-def test_the_same_question_gives_the_same_answer(demo_corpus: Corpus, encoder: SentenceEncoder) -> None:
+def test_the_same_question_gives_the_same_answer(demo_corpus: Corpus, encoder: Encoder) -> None:
     first = search(demo_corpus, encoder, "scores of passages", Scope())
     again = Corpus.open(demo_corpus.path, encoder)
     assert all(search(again, encoder, "scores of passages", Scope()) == first for _ in range(3))
 
 
-def test_papers_that_score_the_same_are_sorted_by_their_ids(tmp_path: Path, encoder: SentenceEncoder) -> None:
+def test_papers_that_score_the_same_are_sorted_by_their_ids(tmp_path: Path, encoder: Encoder) -> None:
     write_corpus(tmp_path, encoder, {make_paper("notes", key): ["Cats sleep."] for key in "dbca"})
     found = search(Corpus.open(tmp_path, encoder), encoder, "cats", Scope())
     assert _papers(found) == ["notes/a", "notes/b", "notes/c", "notes/d"]
@@ -108,9 +106,7 @@ def test_papers_that_score_the_same_are_sorted_by_their_ids(tmp_path: Path, enco
         Scope(collections=(EVALUATION,), years=(2020, 2030)),
     ],
 )
-def test_nothing_outside_the_scope_is_found(
-    demo_corpus: Corpus, encoder: SentenceEncoder, scope: Scope
-) -> None:
+def test_nothing_outside_the_scope_is_found(demo_corpus: Corpus, encoder: Encoder, scope: Scope) -> None:
     found = search(demo_corpus, encoder, "Which two parameters does BM25 have?", scope)
     assert found
     assert {paper.paper.collection_id for paper in found} == {EVALUATION}
@@ -121,11 +117,11 @@ def test_nothing_outside_the_scope_is_found(
     "scope",
     [Scope(collections=("none", "x' OR 1=1 --")), Scope(papers=("' OR ''='",)), Scope(years=(1900, 1901))],
 )
-def test_an_empty_scope_finds_nothing(demo_corpus: Corpus, encoder: SentenceEncoder, scope: Scope) -> None:
+def test_an_empty_scope_finds_nothing(demo_corpus: Corpus, encoder: Encoder, scope: Scope) -> None:
     assert search(demo_corpus, encoder, "BM25", scope) == ()
 
 
-def test_the_filter_comes_before_the_search(tmp_path: Path, encoder: SentenceEncoder) -> None:
+def test_the_filter_comes_before_the_search(tmp_path: Path, encoder: Encoder) -> None:
     """Regression: a filter applied after the search loses what is deeper than the search went."""
     crowd = {make_paper("crowd", f"{n:02}", year=2020): [f"Cats sleep on mats, case {n}."] for n in range(30)}
     few = {make_paper("few", "only", year=2010): ["A dissertation about trains that mentions cats."]}
@@ -149,7 +145,7 @@ def test_the_better_of_both_sides_comes_first() -> None:
     assert [candidate.score for candidate in fused] == pytest.approx([1.0, 0.5, 0.25 / 3])
 
 
-def test_both_sides_are_closest_to_what_is_closest(tmp_path: Path, encoder: SentenceEncoder) -> None:
+def test_both_sides_are_closest_to_what_is_closest(tmp_path: Path, encoder: Encoder) -> None:
     write_corpus(
         tmp_path,
         encoder,
@@ -182,7 +178,7 @@ def test_a_passage_that_only_one_side_found_keeps_that_sides_share() -> None:
     assert (fused["l"].score, fused["l"].lexical) == (pytest.approx(1 / 3), 3.0)
 
 
-def test_a_sentence_that_answers_lifts_its_passage(tmp_path: Path, encoder: SentenceEncoder) -> None:
+def test_a_sentence_that_answers_lifts_its_passage(tmp_path: Path, encoder: Encoder) -> None:
     on_topic = "Cats sleep on mats. Bonds fell on Monday. Rain is likely in May."
     papers = [make_paper("notes", key, title=title) for key, title in (("a", "Odds"), ("b", "Ends"))]
     passages = [
@@ -204,7 +200,7 @@ def test_a_sentence_that_answers_lifts_its_passage(tmp_path: Path, encoder: Sent
 
 
 def test_what_is_shown_is_as_similar_however_few_are_read_first(
-    demo_corpus: Corpus, encoder: SentenceEncoder
+    demo_corpus: Corpus, encoder: Encoder
 ) -> None:
     def measured(depth: int) -> dict[str, tuple[float | None, float | None, int | None]]:
         weights = SearchWeights(depth=depth)
@@ -220,7 +216,7 @@ def test_what_is_shown_is_as_similar_however_few_are_read_first(
 
 
 def test_a_corpus_without_vectors_of_sentences_is_searched_by_passages(
-    tmp_path: Path, encoder: SentenceEncoder
+    tmp_path: Path, encoder: Encoder
 ) -> None:
     write_corpus(tmp_path, encoder, {make_paper("notes", "cat"): ["Cats sleep."]})
     (hit,) = search(Corpus.open(tmp_path, encoder), encoder, "cats", Scope())[0].hits
@@ -228,9 +224,7 @@ def test_a_corpus_without_vectors_of_sentences_is_searched_by_passages(
 
 
 @pytest.mark.parametrize("mode", ["dense", "lexical", "hybrid"])
-def test_a_side_alone_scores_by_itself(
-    demo_corpus: Corpus, encoder: SentenceEncoder, mode: SearchMode
-) -> None:
+def test_a_side_alone_scores_by_itself(demo_corpus: Corpus, encoder: Encoder, mode: SearchMode) -> None:
     found = search(demo_corpus, encoder, "reciprocal rank fusion", Scope(), papers=15, mode=mode)
     hits = [hit for paper in found for hit in paper.hits]
     assert found[0].score == pytest.approx(1.0, abs=0.1)
@@ -247,7 +241,7 @@ def test_similar_papers_leave_their_own_paper_out(demo_corpus: Corpus) -> None:
     assert len(found) == len(set(found)) == 15
 
 
-def test_a_book_has_similar_papers_too(tmp_path: Path, encoder: SentenceEncoder) -> None:
+def test_a_book_has_similar_papers_too(tmp_path: Path, encoder: Encoder) -> None:
     """Regression: the passages of a long paper are nearest to each other and filled the whole search."""
     book, paper = make_paper("notes", "book"), make_paper("notes", "paper")
     write_corpus(

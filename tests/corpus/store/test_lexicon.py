@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from corpus.records import Author
 from corpus.store.corpus import Corpus, Identifiers
 from corpus.store.lexicon import plain_text, plain_words
@@ -51,14 +51,14 @@ def test_arrow_and_python_agree_on_words(text: str) -> None:
     assert plain_text(pa.chunked_array([[text]]))[0].as_py().split() == plain_words(text)
 
 
-def test_a_corpus_without_papers_names_nothing(tmp_path: Path, encoder: SentenceEncoder) -> None:
+def test_a_corpus_without_papers_names_nothing(tmp_path: Path, encoder: Encoder) -> None:
     write_corpus(tmp_path, encoder, {make_paper("notes", "a", title="?"): ["Cats."]})
     lexicon = Corpus.open(tmp_path, encoder).lexicon
     assert (lexicon.title_words, lexicon.title_names, lexicon.venues) == ({}, {}, {})
     assert (lexicon.authors.called(["tom", "cat"]), lexicon.authors.of_family("cat")) == ((), ())
 
 
-def test_names_are_found_among_many(tmp_path: Path, encoder: SentenceEncoder) -> None:
+def test_names_are_found_among_many(tmp_path: Path, encoder: Encoder) -> None:
     people = tuple(
         Author(f"{given} Q.", family) for given in "ABCDE" for family in ("Wu", "Wang", "van Wijk")
     )
@@ -74,6 +74,6 @@ def test_names_are_found_among_many(tmp_path: Path, encoder: SentenceEncoder) ->
 
 
 @pytest.mark.parametrize("hostile", HOSTILE_IDS)
-def test_an_id_is_never_read_as_a_condition(tmp_path: Path, encoder: SentenceEncoder, hostile: str) -> None:
+def test_an_id_is_never_read_as_a_condition(tmp_path: Path, encoder: Encoder, hostile: str) -> None:
     write_corpus(tmp_path, encoder, {make_paper("notes", "a"): ["Cats."]})
     assert Corpus.open(tmp_path, encoder).identified(Identifiers((hostile,), (hostile,), (hostile,))) == set()

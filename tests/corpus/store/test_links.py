@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from corpus.records import Collection, Link, Reference
 from corpus.store import rows
 from corpus.store.citation_links import Bibliography, Citable, citing, link_references, may_be_cited
@@ -60,7 +60,7 @@ def test_a_paper_is_linked_once_and_never_to_itself() -> None:
     assert links == [Link("z", 0, "a")]
 
 
-def test_links_follow_what_comes_and_goes(tmp_path: Path, encoder: SentenceEncoder) -> None:
+def test_links_follow_what_comes_and_goes(tmp_path: Path, encoder: Encoder) -> None:
     cited = make_paper("old", "owl", title="The long hours of the barn owl")
     write_corpus(tmp_path, encoder, {cited: ["Owls hoot."]})
     writer = CorpusWriter(tmp_path, encoder)
@@ -81,7 +81,7 @@ def test_links_follow_what_comes_and_goes(tmp_path: Path, encoder: SentenceEncod
 
 
 def test_links_of_a_corpus_that_changes_are_those_of_one_written_at_once(
-    tmp_path: Path, encoder: SentenceEncoder
+    tmp_path: Path, encoder: Encoder
 ) -> None:
     subjects = [
         f"{bird} in the {place} of the north" for bird in ("owls", "gulls") for place in ("cold", "dark")

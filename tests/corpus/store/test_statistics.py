@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from corpus.records import Author, Cluster, Paper, Reference, Scope, Topic, TopicKind
 from corpus.store import rows
 from corpus.store.corpus import Corpus
@@ -43,7 +43,7 @@ def _title(key: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory, encoder: SentenceEncoder) -> Corpus:
+def corpus(tmp_path_factory: pytest.TempPathFactory, encoder: Encoder) -> Corpus:
     path = tmp_path_factory.mktemp("statistics") / "corpus"
     papers = dict(zip(FACTS, _papers(), strict=True))
     writer = CorpusWriter(path, encoder)
@@ -87,7 +87,7 @@ def _keys(ids: Iterable[str]) -> str:
     ],
 )
 def test_venues_authors_and_topics_mean_the_same_to_every_reader(
-    corpus: Corpus, encoder: SentenceEncoder, scope: Scope, expected: str
+    corpus: Corpus, encoder: Encoder, scope: Scope, expected: str
 ) -> None:
     near = corpus.nearest(encoder.encode_query("cats"), scope, 9)
     alike = corpus.matching("cats", scope, 9)
@@ -170,7 +170,7 @@ def test_places_are_those_of_the_papers_with_what_a_map_shows(corpus: Corpus) ->
     assert corpus.statistics.clusters() == CLUSTERS
 
 
-def test_a_corpus_without_papers_has_empty_statistics(tmp_path: Path, encoder: SentenceEncoder) -> None:
+def test_a_corpus_without_papers_has_empty_statistics(tmp_path: Path, encoder: Encoder) -> None:
     CorpusWriter(tmp_path, encoder).publish()
     empty = Corpus.open(tmp_path, encoder)
     counted = empty.statistics
@@ -191,7 +191,7 @@ def test_what_a_reader_does_to_counts_does_not_reach_the_next(corpus: Corpus) ->
     assert counted.venue_counts()
 
 
-def test_many_readers_at_once_get_the_same_statistics(corpus: Corpus, encoder: SentenceEncoder) -> None:
+def test_many_readers_at_once_get_the_same_statistics(corpus: Corpus, encoder: Encoder) -> None:
     fresh = Corpus.open(corpus.path, encoder)
 
     def read(number: int) -> tuple[object, ...]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from corpus.errors import CorpusError
 from corpus.places import Folder
 from corpus.records import Build, Collection, Failure, Scope
@@ -28,7 +28,7 @@ Damage = Callable[[dict[str, Any]], object]
 
 
 @pytest.fixture(scope="module")
-def notes(tmp_path_factory: pytest.TempPathFactory, encoder: SentenceEncoder) -> Corpus:
+def notes(tmp_path_factory: pytest.TempPathFactory, encoder: Encoder) -> Corpus:
     """Return a corpus of five papers in two collections, written in no particular order."""
     path = tmp_path_factory.mktemp("store") / "corpus"
     write_corpus(
@@ -56,7 +56,7 @@ def _build(collection: str, started: str, failures: tuple[Failure, ...] = ()) ->
 # Opening
 
 
-def test_without_a_corpus_one_is_told_how_to_build_it(tmp_path: Path, encoder: SentenceEncoder) -> None:
+def test_without_a_corpus_one_is_told_how_to_build_it(tmp_path: Path, encoder: Encoder) -> None:
     with pytest.raises(CorpusError, match=r"no corpus at .*paper-trail index demo"):
         Corpus.open(tmp_path / "corpus", encoder)
 
@@ -69,7 +69,7 @@ def test_without_a_corpus_one_is_told_how_to_build_it(tmp_path: Path, encoder: S
     ],
 )
 def test_a_corpus_of_another_encoder_or_other_weights_is_refused(
-    notes: Corpus, encoder: SentenceEncoder, name: str, sha256: str, message: str
+    notes: Corpus, encoder: Encoder, name: str, sha256: str, message: str
 ) -> None:
     for refuse in (Corpus.open, CorpusWriter):
         with pytest.raises(CorpusError, match=message):
@@ -88,7 +88,7 @@ def test_a_corpus_of_another_encoder_or_other_weights_is_refused(
     ],
 )
 def test_a_broken_manifest_is_named_with_what_to_do(
-    tmp_path: Path, encoder: SentenceEncoder, content: str, message: str
+    tmp_path: Path, encoder: Encoder, content: str, message: str
 ) -> None:
     (tmp_path / "manifest.json").write_bytes(content.encode("utf-8", "surrogateescape"))
     for refuse in (Corpus.open, CorpusWriter):
@@ -109,7 +109,7 @@ def test_a_broken_manifest_is_named_with_what_to_do(
     ],
 )
 def test_a_manifest_that_is_not_ours_is_refused(
-    tmp_path: Path, notes: Corpus, encoder: SentenceEncoder, damage: Damage, message: str
+    tmp_path: Path, notes: Corpus, encoder: Encoder, damage: Damage, message: str
 ) -> None:
     path = shutil.copytree(notes.path, tmp_path / "corpus")
     manifest = json.loads((path / "manifest.json").read_text())
@@ -120,9 +120,7 @@ def test_a_manifest_that_is_not_ours_is_refused(
             refuse(path, encoder)
 
 
-def test_a_corpus_that_lost_a_table_is_refused(
-    tmp_path: Path, notes: Corpus, encoder: SentenceEncoder
-) -> None:
+def test_a_corpus_that_lost_a_table_is_refused(tmp_path: Path, notes: Corpus, encoder: Encoder) -> None:
     path = shutil.copytree(notes.path, tmp_path / "corpus")
     shutil.rmtree(path / "passages.lance")
     for refuse in (Corpus.open, CorpusWriter):
@@ -130,7 +128,7 @@ def test_a_corpus_that_lost_a_table_is_refused(
             refuse(path, encoder)
 
 
-def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path, encoder: SentenceEncoder) -> None:
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path, encoder: Encoder) -> None:
     (tmp_path / "file").write_text("in the way")
     for path in (tmp_path / "file", tmp_path / "file" / "corpus"):
         with pytest.raises(CorpusError, match="cannot be written"):
@@ -140,7 +138,7 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path, encoder: Sente
 # Published versions
 
 
-def test_a_reader_sees_the_old_corpus_until_it_opens_again(tmp_path: Path, encoder: SentenceEncoder) -> None:
+def test_a_reader_sees_the_old_corpus_until_it_opens_again(tmp_path: Path, encoder: Encoder) -> None:
     write_corpus(tmp_path, encoder, {make_paper("notes", "cat"): ["Cats sleep."]})
     reader = Corpus.open(tmp_path, encoder)
     writer = CorpusWriter(tmp_path, encoder)
@@ -156,7 +154,7 @@ def test_a_reader_sees_the_old_corpus_until_it_opens_again(tmp_path: Path, encod
 
 
 def test_a_writer_that_dies_leaves_the_old_corpus_and_nothing_behind(
-    tmp_path: Path, encoder: SentenceEncoder
+    tmp_path: Path, encoder: Encoder
 ) -> None:
     write_corpus(tmp_path, encoder, {make_paper("notes", "cat"): ["Cats sleep."]})
     dying = CorpusWriter(tmp_path, encoder)
@@ -177,7 +175,7 @@ def test_a_writer_that_dies_leaves_the_old_corpus_and_nothing_behind(
 
 
 def test_a_first_build_that_dies_leaves_no_corpus_and_nothing_behind(
-    tmp_path: Path, encoder: SentenceEncoder
+    tmp_path: Path, encoder: Encoder
 ) -> None:
     add(CorpusWriter(tmp_path, encoder), encoder, {make_paper("letters", "owl"): ["Owls hoot."]})
     with pytest.raises(CorpusError, match="no corpus"):
@@ -190,7 +188,7 @@ def test_a_first_build_that_dies_leaves_no_corpus_and_nothing_behind(
     assert _ids(Corpus.open(tmp_path, encoder)) == ["notes/cat"]
 
 
-def test_an_old_version_can_be_opened_until_it_is_dropped(tmp_path: Path, encoder: SentenceEncoder) -> None:
+def test_an_old_version_can_be_opened_until_it_is_dropped(tmp_path: Path, encoder: Encoder) -> None:
     write_corpus(tmp_path, encoder, {make_paper("notes", "cat"): ["Cats sleep."]})
     before = Corpus.open(tmp_path, encoder).manifest.versions
     writer = CorpusWriter(tmp_path, encoder)
@@ -211,14 +209,12 @@ def test_an_old_version_can_be_opened_until_it_is_dropped(tmp_path: Path, encode
 @pytest.mark.parametrize(
     "versions", [{}, {"papers": 1}, dict.fromkeys(TABLES, 9999), dict.fromkeys(TABLES, -1), {"papers": 2**70}]
 )
-def test_a_version_that_never_was_is_named(
-    notes: Corpus, encoder: SentenceEncoder, versions: dict[str, int]
-) -> None:
+def test_a_version_that_never_was_is_named(notes: Corpus, encoder: Encoder, versions: dict[str, int]) -> None:
     with pytest.raises(CorpusError, match=r"version -?\d+ of the table '\w+' does not exist"):
         Corpus.open_at(notes.path, encoder, versions)
 
 
-def test_a_removed_collection_leaves_the_others(tmp_path: Path, encoder: SentenceEncoder) -> None:
+def test_a_removed_collection_leaves_the_others(tmp_path: Path, encoder: Encoder) -> None:
     papers = {make_paper("notes", "cat"): ["Cats sleep."], make_paper("letters", "owl"): ["Owls hoot."]}
     write_corpus(tmp_path, encoder, papers)
     writer = CorpusWriter(tmp_path, encoder)
@@ -230,7 +226,7 @@ def test_a_removed_collection_leaves_the_others(tmp_path: Path, encoder: Sentenc
     assert corpus.passages("notes/cat") == ()
 
 
-def test_moved_papers_change_places_and_nothing_else(tmp_path: Path, encoder: SentenceEncoder) -> None:
+def test_moved_papers_change_places_and_nothing_else(tmp_path: Path, encoder: Encoder) -> None:
     cat, dog = make_paper("notes", "cat", position=0), make_paper("notes", "dog", position=1)
     write_corpus(tmp_path, encoder, {cat: ["Cats sleep."], dog: ["Dogs bark."]})
     writer = CorpusWriter(tmp_path, encoder)
@@ -242,7 +238,7 @@ def test_moved_papers_change_places_and_nothing_else(tmp_path: Path, encoder: Se
 
 
 def test_a_corpus_of_tables_without_whole_records_is_read_and_added_to(
-    tmp_path: Path, encoder: SentenceEncoder, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cat, dog = make_paper("notes", "cat", position=0), make_paper("notes", "dog", position=1)
     with monkeypatch.context() as earlier:
@@ -262,7 +258,7 @@ def test_a_corpus_of_tables_without_whole_records_is_read_and_added_to(
 
 @pytest.mark.parametrize("kept_whole", [True, False], ids=["whole records", "columns"])
 def test_a_corpus_made_before_hidden_text_was_counted_opens_and_is_added_to(
-    tmp_path: Path, encoder: SentenceEncoder, monkeypatch: pytest.MonkeyPatch, *, kept_whole: bool
+    tmp_path: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch, *, kept_whole: bool
 ) -> None:
     cat, dog = make_paper("notes", "cat", position=0), make_paper("notes", "dog", position=1)
     dog = replace(dog, hidden_text=12, hidden_pages=(2, 5))
@@ -315,7 +311,7 @@ def test_papers_are_sorted_without_regard_to_case_and_without_chance(
     ],
 )
 def test_a_scope_means_the_same_to_papers_counts_and_both_searches(
-    notes: Corpus, encoder: SentenceEncoder, scope: Scope, expected: set[str]
+    notes: Corpus, encoder: Encoder, scope: Scope, expected: set[str]
 ) -> None:
     vector = encoder.encode_query("animals")
     words = "cats sleep owls hoot dogs bark quotes fine bats fly"
@@ -327,7 +323,7 @@ def test_a_scope_means_the_same_to_papers_counts_and_both_searches(
 
 @pytest.mark.parametrize("identifier", HOSTILE_IDS)
 def test_a_hostile_id_finds_nothing_and_breaks_nothing(
-    notes: Corpus, encoder: SentenceEncoder, identifier: str
+    notes: Corpus, encoder: Encoder, identifier: str
 ) -> None:
     for scope in (Scope(collections=(identifier,)), Scope(papers=(identifier,))):
         assert notes.papers(scope) == ()
@@ -341,7 +337,7 @@ def test_a_hostile_id_finds_nothing_and_breaks_nothing(
         notes.paper(identifier)
 
 
-def test_removing_a_hostile_id_removes_nothing(tmp_path: Path, encoder: SentenceEncoder) -> None:
+def test_removing_a_hostile_id_removes_nothing(tmp_path: Path, encoder: Encoder) -> None:
     write_corpus(tmp_path, encoder, {make_paper("notes", "cat"): ["Cats sleep."]})
     writer = CorpusWriter(tmp_path, encoder)
     for identifier in HOSTILE_IDS:
@@ -370,7 +366,7 @@ def test_collections_say_what_they_hold(notes: Corpus) -> None:
     assert (papers.papers, papers.passages, papers.first_year, papers.last_year) == (3, 4, 2019, 2021)
 
 
-def test_the_last_build_of_a_collection_says_what_failed(tmp_path: Path, encoder: SentenceEncoder) -> None:
+def test_the_last_build_of_a_collection_says_what_failed(tmp_path: Path, encoder: Encoder) -> None:
     writer = CorpusWriter(tmp_path, encoder)
     writer.put_collections([Collection("notes", "Notes")])
     late = _build("notes", "2026-01-02T00:00:00+00:00", (Failure("b.pdf", "broken"),))
@@ -387,9 +383,7 @@ def test_the_last_build_of_a_collection_says_what_failed(tmp_path: Path, encoder
     )
 
 
-def test_a_corpus_without_passages_answers_that_it_found_nothing(
-    tmp_path: Path, encoder: SentenceEncoder
-) -> None:
+def test_a_corpus_without_passages_answers_that_it_found_nothing(tmp_path: Path, encoder: Encoder) -> None:
     CorpusWriter(tmp_path, encoder).publish()
     corpus = Corpus.open(tmp_path, encoder)
     assert corpus.matching("cats", Scope(), 10) == []
@@ -398,7 +392,7 @@ def test_a_corpus_without_passages_answers_that_it_found_nothing(
     assert corpus.collections() == ()
 
 
-def test_many_readers_at_once_get_what_one_gets(notes: Corpus, encoder: SentenceEncoder) -> None:
+def test_many_readers_at_once_get_what_one_gets(notes: Corpus, encoder: Encoder) -> None:
     def read(_: int) -> tuple[object, ...]:
         matches = notes.matching("cats bark", Scope(), 10)
         return (_ids(notes), notes.collections(), matches, encoder.encode_query("cats").tolist())

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from corpus.store.corpus import Corpus
 from corpus.store.manifest import read_manifest
 from evaluation.answers import refusal
@@ -28,7 +28,7 @@ def test_questions_are_made_of_any_two_collections_and_most_go_right(
     assert figures["false_refusals"] <= 0.2
 
 
-def test_one_collection_alone_gives_no_cases(tmp_path: Path, encoder: SentenceEncoder):
+def test_one_collection_alone_gives_no_cases(tmp_path: Path, encoder: Encoder):
     write_corpus(tmp_path, encoder, {make_paper("one", "a"): ["BM25 ranks documents."]})
     corpus = Corpus(tmp_path, read_manifest(tmp_path))
     with pytest.raises(EvaluationError, match="need two collections; the corpus holds 1"):
@@ -58,7 +58,7 @@ def test_other_words_find_the_same_papers_and_the_unsaid_is_refused(demo_home: P
     assert set(found["refused"]) == set(forms().one_paper)
 
 
-def test_a_system_is_asked_what_its_paper_does_not_say(tmp_path: Path, encoder: SentenceEncoder) -> None:
+def test_a_system_is_asked_what_its_paper_does_not_say(tmp_path: Path, encoder: Encoder) -> None:
     papers = {
         make_paper("notes", "a", title="FlourNet: Baking"): ["FlourNet bakes with a batch size of 3."],
         make_paper("notes", "b", title="Nothing named here"): ["It is about nothing."],
@@ -70,7 +70,7 @@ def test_a_system_is_asked_what_its_paper_does_not_say(tmp_path: Path, encoder: 
     assert found["topics"] == 0
 
 
-def test_a_corpus_with_nothing_to_ask_about_is_told(tmp_path: Path, encoder: SentenceEncoder) -> None:
+def test_a_corpus_with_nothing_to_ask_about_is_told(tmp_path: Path, encoder: Encoder) -> None:
     write_corpus(tmp_path / "corpus", encoder, {make_paper("notes", "a", title="A"): ["One passage."]})
     run = invoke("wordings", "--corpus", tmp_path)
     assert run.exit_code == 2

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from corpus.store import Corpus, passage_index
 from evaluation.bench import growth
 from evaluation.bench.app import CHROMIUMS
@@ -14,9 +14,7 @@ from tests.evaluation.commands import figures, figures_in, invoke
 from tests.served_site import NGINX
 
 
-# On a busy machine the browser may not show in time what it was to show; the summary says if it did not.
 @pytest.mark.long
-@pytest.mark.flaky(reruns=1)
 def test_pages_are_measured_beside_stock_settings_and_clicks_in_a_browser(demo_home):
     quick = ("--page", "ask", "--sessions", 2, "--seconds", 0.3, "--think", 0.1, "--clicks", 1)
     found = figures("bench-app", "--home", demo_home, *quick)
@@ -79,7 +77,7 @@ def test_recall_is_of_what_is_near_in_signs(monkeypatch: pytest.MonkeyPatch, tmp
 
 @pytest.mark.long
 def test_the_steps_of_an_answer_are_timed_beside_those_without_networks(
-    demo_corpus: Corpus, encoder: SentenceEncoder
+    demo_corpus: Corpus, encoder: Encoder
 ) -> None:
     steps = measure_learned(demo_corpus, encoder, ["What is rank fusion?", "How is ROUGE computed?"])
     assert steps["follow_up_ms"] > 0

@@ -41,9 +41,7 @@ def ours_measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     material = read_material(write_data(home / "small"))
     workplace = Workplace(home / "python", home / "runs")
     workplace.out.mkdir()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PAPER_TRAIL_ENCODER_RUNTIME", "torch")  # as each test has it
-        (run,) = workplace.runs((), material)
+    (run,) = workplace.runs((), material)
     assert not run.kept
     return workplace.out
 

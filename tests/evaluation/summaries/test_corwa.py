@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from evaluation.summaries.citation_style import CITE, neutral, with_labels
 from evaluation.summaries.tags import TAGS, Chain, SentenceTagger, read_sections, split_sections, tag_weights
 from tests.evaluation.commands import figures_in, invoke, write_lines
@@ -124,7 +124,7 @@ def test_training_tells_made_sentences_apart_and_says_how_well(tmp_path: Path):
     assert found["held_out"]["papers"] + found["papers"] == 40
 
 
-def test_shipped_weights_tag_real_sections_held_back_as_they_say(shared: Path, encoder: SentenceEncoder):
+def test_shipped_weights_tag_real_sections_held_back_as_they_say(shared: Path, encoder: Encoder):
     sections = split_sections(read_sections(shared / "data" / "related_work" / "corwa.jsonl"))[1][:8]
     tagger = SentenceTagger(tag_weights().chain(), encoder)
     found = [one.tag for section in sections for one in tagger.tag(section.text)]

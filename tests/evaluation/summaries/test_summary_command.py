@@ -8,7 +8,7 @@ from assistant.comparing.choice import open_comparative_generator
 from assistant.comparing.compare import Comparer
 from assistant.comparing.records import Comparison
 from assistant.trail.comparison_file import comparison_to_json
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from corpus.settings import read_settings
 from evaluation.summaries.summary import DIMENSIONS, sentences_of
 from tests.assistant.comparing.compared_papers import open_compared_corpus, request_for
@@ -62,7 +62,7 @@ def test_systems_of_two_files_are_judged_together(ours: str, tmp_path: Path, ser
 
 
 def test_an_ablation_by_a_model_says_its_calls_and_makes_none_again(
-    encoder: SentenceEncoder, tmp_path: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
+    encoder: Encoder, tmp_path: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("PAPER_TRAIL_HOME", str(tmp_path))
     corpus = open_compared_corpus(tmp_path / "corpus", encoder)

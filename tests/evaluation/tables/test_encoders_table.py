@@ -37,7 +37,10 @@ def _with_counts(data_set: DataSet, counts: dict[str, int]) -> DataSet:
     return data_set.model_copy(update={"forms": forms})
 
 
-def test_any_encoder_is_measured_by_the_same_code(tmp_path: Path, sizes: None) -> None:
+def test_any_encoder_is_measured_by_the_same_code(
+    tmp_path: Path, sizes: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PAPER_TRAIL_ENCODER_RUNTIME", "torch")
     save_beir(tmp_path / "data" / "scifact")
     folder = save_tiny_encoder(tmp_path / "e5-small-v2")
     result = measured_table(tmp_path, "gengo-encoders", "--encoder", str(folder), "--limit", "1")

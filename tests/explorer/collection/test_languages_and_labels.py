@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from corpus.encoders import SentenceEncoder
+from corpus.encoders import Encoder
 from tests.explorer.asking import links, texts
 from tests.explorer.collection.test_collection import pills
 from tests.small_corpus import make_paper, write_corpus
@@ -20,7 +20,7 @@ PAPERS = {
 
 
 @pytest.fixture(scope="module")
-def notes_home(tmp_path_factory: pytest.TempPathFactory, encoder: SentenceEncoder) -> Path:
+def notes_home(tmp_path_factory: pytest.TempPathFactory, encoder: Encoder) -> Path:
     home = tmp_path_factory.mktemp("home")
     papers = {
         replace(make_paper("notes", key, title=title, position=at), language=language, labels=labels): [

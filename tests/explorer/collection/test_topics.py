@@ -9,7 +9,7 @@ from hypothesis import strategies as some
 from streamlit.testing.v1 import AppTest
 
 from assistant.trail.transcript import from_json, to_json
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from corpus.records import Aspect, Author, Paper, Scope, Topic
 from corpus.store.corpus import Corpus
 from explorer.ask.choices import filter_labels, left_of
@@ -24,7 +24,7 @@ from tests.small_corpus import make_paper
 
 
 @pytest.fixture
-def corpus(studied_home: Path, encoder: SentenceEncoder) -> Corpus:
+def corpus(studied_home: Path, encoder: Encoder) -> Corpus:
     return Corpus.open(studied_home / "corpus", encoder)
 
 
@@ -113,7 +113,7 @@ def test_a_filter_is_asked_as_it_is(studied: Screen) -> None:
 # Without a screen
 
 
-def test_counts_are_those_of_the_list(corpus: Corpus, encoder: SentenceEncoder) -> None:
+def test_counts_are_those_of_the_list(corpus: Corpus, encoder: Encoder) -> None:
     scope = Scope(topics=("field:Efficiency",))
     for query in ("", "pruning heads"):
         finding = Finding(corpus, encoder, query, scope)

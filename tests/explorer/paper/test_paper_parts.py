@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from corpus.language.stemming import stem
 from corpus.records import Author, Box, Collection, Passage, Reference, Section, Sentence, Topic
 from corpus.store.corpus import Corpus
@@ -34,7 +34,7 @@ def passage(number: int, text: str, *headings: Section, references: tuple[int, .
 
 
 @pytest.fixture
-def corpus(studied_home: Path, encoder: SentenceEncoder) -> Corpus:
+def corpus(studied_home: Path, encoder: Encoder) -> Corpus:
     return Corpus.open(studied_home / "corpus", encoder)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from corpus.records import Author
 from tests.explorer.asking import INLINE_LINK, finish, links, open_menu, texts, visitor_of
 from tests.explorer.studied_corpus import HOSTILE, MODEL, TITLES
@@ -20,7 +20,7 @@ SUMMARIES = "studied/summaries"
 
 
 @pytest.fixture(scope="module")
-def odd_home(tmp_path_factory: pytest.TempPathFactory, encoder: SentenceEncoder) -> Path:
+def odd_home(tmp_path_factory: pytest.TempPathFactory, encoder: Encoder) -> Path:
     """Return a home with a paper of which little is known, and one with a very long text."""
     home = tmp_path_factory.mktemp("odd-home")
     bare = replace(
@@ -55,7 +55,7 @@ def test_a_paper_is_shown_with_its_text(screen: Screen) -> None:
 
 
 def test_a_paper_says_that_its_pdf_holds_text_that_cannot_be_seen(
-    screen: Screen, tmp_path: Path, encoder: SentenceEncoder, monkeypatch: pytest.MonkeyPatch
+    screen: Screen, tmp_path: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hiding = replace(make_paper("odd", "hiding"), hidden_text=1204, hidden_pages=(2, 5))
     write_corpus(tmp_path / "corpus", encoder, {hiding: ["Seen."], make_paper("odd", "open"): ["Seen."]})

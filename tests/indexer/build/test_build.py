@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from assistant.provenance import provenance_of
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from corpus.errors import CorpusError
 from corpus.records import Build, Collection, Failure, PassageSize, Scope
 from corpus.search.hybrid import search
@@ -39,7 +39,7 @@ LETTERS = Collection("letters", "Letters", source="Folder of TEI files")
 class Workplace:
     """A folder of papers and the corpus that is built from it."""
 
-    def __init__(self, folder: Path, encoder: SentenceEncoder) -> None:
+    def __init__(self, folder: Path, encoder: Encoder) -> None:
         self.papers = folder / "papers"
         self.papers.mkdir()
         self.settings = Settings(home=folder / "home")
@@ -67,7 +67,7 @@ class Workplace:
 
 
 @pytest.fixture
-def work(tmp_path: Path, encoder: SentenceEncoder) -> Workplace:
+def work(tmp_path: Path, encoder: Encoder) -> Workplace:
     return Workplace(tmp_path, encoder)
 
 
@@ -441,7 +441,7 @@ def test_a_place_for_pdfs_that_cannot_be_written_is_named(work: Workplace) -> No
         work.build()
 
 
-def test_a_corpus_of_another_encoder_is_not_built_upon(work: Workplace, encoder: SentenceEncoder) -> None:
+def test_a_corpus_of_another_encoder_is_not_built_upon(work: Workplace, encoder: Encoder) -> None:
     write_tei(work.papers / "cats.tei.xml")
     work.build()
     work.encoder = CountingEncoder(encoder, name="another/encoder")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from corpus.errors import CorpusError
 from corpus.records import Build, Collection, Paper
 from corpus.settings import Settings
@@ -42,20 +42,18 @@ def papers(tmp_path: Path) -> Path:
     return tmp_path / "papers"
 
 
-def _build(
-    settings: Settings, encoder: SentenceEncoder, papers: Path, options: BuildOptions = AS_USUAL
-) -> Build:
+def _build(settings: Settings, encoder: Encoder, papers: Path, options: BuildOptions = AS_USUAL) -> Build:
     source = Folder(papers, PRINTS, PDF_SUFFIXES)
     return build_collection(settings, encoder, source, lambda _: None, options)
 
 
-def _read(settings: Settings, encoder: SentenceEncoder) -> dict[str, Paper]:
+def _read(settings: Settings, encoder: Encoder) -> dict[str, Paper]:
     corpus = Corpus.open(settings.corpus_path, encoder)
     assert list(verify(corpus, settings.pdf_path)) == []
     return {paper.id.partition("/")[2]: paper for paper in corpus.papers()}
 
 
-def _parsers(settings: Settings, encoder: SentenceEncoder) -> dict[str, str]:
+def _parsers(settings: Settings, encoder: Encoder) -> dict[str, str]:
     return {name: paper.parser for name, paper in _read(settings, encoder).items()}
 
 
@@ -64,7 +62,7 @@ def _md5(file: Path) -> str:
 
 
 def test_the_server_parses_and_its_tei_is_kept(
-    standin: StandinGrobid, settings: Settings, encoder: SentenceEncoder, papers: Path
+    standin: StandinGrobid, settings: Settings, encoder: Encoder, papers: Path
 ) -> None:
     build = _build(settings, encoder, papers)
     assert [(count.parser, count.papers) for count in build.parsers] == [("grobid", 3)]
@@ -83,7 +81,7 @@ def test_the_server_parses_and_its_tei_is_kept(
 
 
 def test_what_the_server_refuses_or_does_not_understand_is_read_without_it(
-    standin: StandinGrobid, settings: Settings, encoder: SentenceEncoder, papers: Path
+    standin: StandinGrobid, settings: Settings, encoder: Encoder, papers: Path
 ) -> None:
     for name, behaviour in (("cats", failure("NO_BLOCKS")), ("dogs", understood_nothing())):
         standin.scripts[_md5(papers / f"{name}.pdf")].append(behaviour)
@@ -96,7 +94,7 @@ def test_what_the_server_refuses_or_does_not_understand_is_read_without_it(
 
 
 def test_without_the_server_papers_are_read_at_once_and_upgraded_later(
-    standin: StandinGrobid, settings: Settings, encoder: SentenceEncoder, papers: Path
+    standin: StandinGrobid, settings: Settings, encoder: Encoder, papers: Path
 ) -> None:
     absent = settings.model_copy(update={"grobid_url": f"http://127.0.0.1:{free_ports(1)[0]}"})
     build = _build(absent, encoder, papers)

@@ -145,9 +145,7 @@ def _built(home: Path, papers: Path, address: str = "") -> list[str]:
 def local(tmp_path_factory: pytest.TempPathFactory, papers: Path) -> tuple[Path, list[str]]:
     """Return the home of a build by processes, and what could not be read."""
     home = tmp_path_factory.mktemp("local")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PAPER_TRAIL_ENCODER_RUNTIME", "torch")
-        return home, _built(home, papers)
+    return home, _built(home, papers)
 
 
 def _tables(home: Path) -> dict[str, list[dict[str, Any]]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from corpus.store.corpus import Corpus
 from tests.indexer.build.small_papers import write_tei
 from tests.indexer.command_line import run, run_json
@@ -23,7 +23,7 @@ Models = Callable[..., None]
 def models(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Models:
     """Index four papers, and return a function that writes the models file: "small", with these fields."""
     for animal in ANIMALS:
-        abstract = f"Little is known. We watch {animal}. They sleep most of the day."
+        abstract = f"Little is known. We watch {animal} at night. They sleep most of the day."
         write_tei(tmp_path / "papers" / f"{animal}.tei.xml", f"On {animal}", abstract)
     run("folder", tmp_path / "papers", "--collection", "notes", "--title", "Notes")
     monkeypatch.setenv("PAPER_TRAIL_MODELS_FILE", str(tmp_path / "models.toml"))
@@ -49,7 +49,7 @@ def _animal(request: Received) -> str:
 
 
 def _text(request: Received) -> str:
-    approach = f"They watch {_animal(request)}."
+    approach = f"They watch {_animal(request)} at night."
     return json.dumps({"challenge": "not stated", "approach": approach, "outcome": "not stated"})
 
 
@@ -57,7 +57,7 @@ def _of_its_paper(request: Received) -> Behaviour:
     return reply(_text(request))
 
 
-def _approaches(home: Path, encoder: SentenceEncoder) -> dict[str, str]:
+def _approaches(home: Path, encoder: Encoder) -> dict[str, str]:
     """Return the approaches that the model wrote, by paper."""
     papers = Corpus.open(home / "corpus", encoder).papers()
     written = ((paper.id, aspect) for paper in papers for aspect in paper.aspects if aspect.writer)
@@ -95,10 +95,13 @@ def test_papers_of_which_none_is_named_are_not_all_papers(
 
 
 def test_a_long_paper_is_cut_to_a_small_context(
-    tmp_path: Path, models: Models, server: StandinChat, home: Path, encoder: SentenceEncoder
+    tmp_path: Path, models: Models, server: StandinChat, home: Path, encoder: Encoder
 ) -> None:
     """Each paper with a long abstract was refused by the server (HTTP 400)."""
-    abstract = "We watch cats. " + "They sleep for 12 hours of every day of the year in all weathers. " * 60
+    sleep = (
+        f"In house {n} they sleep for 12 hours of every day of the year in all weathers." for n in range(60)
+    )
+    abstract = f"We watch cats at night. {' '.join(sleep)}"
     write_tei(tmp_path / "papers" / "cats.tei.xml", "On cats", abstract)
     run("folder", tmp_path / "papers", "--collection", "notes", "--title", "Notes")
     models(context=2048)
@@ -107,7 +110,7 @@ def test_a_long_paper_is_cut_to_a_small_context(
         sum(len(message["content"]) for message in request.body["messages"]) for request in server.requests
     ]
     assert max(lengths) <= (2048 - 400) * 3
-    assert _approaches(home, encoder)["notes/cats"] == "They watch cats."
+    assert _approaches(home, encoder)["notes/cats"] == "They watch cats at night."
 
 
 def test_a_paper_that_does_not_fit_at_all_fails_and_the_others_are_asked_about(
@@ -149,12 +152,14 @@ def test_a_server_that_can_be_held_to_a_schema_is_and_another_is_told_in_words(
 
 @pytest.mark.parametrize("around", [("<think>Pigs?</think>", ""), ("Pigs, I think.\n</think>\n", "")])
 def test_thoughts_round_the_reply_are_none_of_it(
-    around: tuple[str, str], server: StandinChat, home: Path, encoder: SentenceEncoder
+    around: tuple[str, str], server: StandinChat, home: Path, encoder: Encoder
 ) -> None:
     server.default = lambda request: reply(_text(request).join(around))
     done = run_json("enrich", "--model", "small")
     assert (done["written"], done["calls"]) == (4, 4), "no reply had to be asked for again"
-    assert _approaches(home, encoder) == {f"notes/{animal}": f"They watch {animal}." for animal in ANIMALS}
+    assert _approaches(home, encoder) == {
+        f"notes/{animal}": f"They watch {animal} at night." for animal in ANIMALS
+    }
 
 
 def test_thoughts_that_use_all_tokens_are_a_failure_that_says_so(server: StandinChat) -> None:
@@ -166,7 +171,7 @@ def test_thoughts_that_use_all_tokens_are_a_failure_that_says_so(server: Standin
     assert (done["calls"], done["usage"]["completion_tokens"]) == (2, 14)
 
 
-def test_papers_are_chosen_by_their_ids(server: StandinChat, home: Path, encoder: SentenceEncoder) -> None:
+def test_papers_are_chosen_by_their_ids(server: StandinChat, home: Path, encoder: Encoder) -> None:
     done = run_json("enrich", "--model", "small", "--papers", f"{IDS[0]}, {IDS[1]}", "--papers", IDS[3])
     assert (done["asked"], len(server.requests)) == (3, 3)
     assert _approaches(home, encoder).keys() == {IDS[0], IDS[1], IDS[3]}
@@ -221,7 +226,10 @@ def test_what_a_run_took_is_said_at_its_end_and_what_is_left_out_before(
     models(price_in=3.0, price_out=9.0)
     server.behaviours.append(reply("Sure!"))
     done = run("enrich", "--model", "small", "--papers", IDS[0])
-    assert "small wrote for 1 of 1 paper, in 2 calls: 22 tokens sent and 14 received, $0.0002." in done.stdout
+    wrote = (
+        "small wrote for 1 of 1 paper (1 sentence of it kept, 0 of the papers in place of others), in 2 calls"
+    )
+    assert f"{wrote}: 22 tokens sent and 14 received, $0.0002." in done.stdout
     rest = run("enrich", "--model", "small")
     assert "small is asked about 3 papers (not about 1 of which it has written before)" in rest.stderr
     again = run("enrich", "--model", "small")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from corpus.store.corpus import Corpus
 from tests.indexer.build.small_papers import write_paper_pdf, write_tei
 from tests.indexer.command_line import run, run_json
@@ -32,13 +32,11 @@ def folder(tmp_path: Path) -> Path:
     return papers
 
 
-def _corpus(home: Path, encoder: SentenceEncoder) -> Corpus:
+def _corpus(home: Path, encoder: Encoder) -> Corpus:
     return Corpus.open(home / "corpus", encoder)
 
 
-def test_a_folder_of_mixed_files_becomes_one_collection(
-    home: Path, folder: Path, encoder: SentenceEncoder
-) -> None:
+def test_a_folder_of_mixed_files_becomes_one_collection(home: Path, folder: Path, encoder: Encoder) -> None:
     report = run_json("folder", folder, *NOTES)
     (build,) = report["builds"]
     assert (build["added"], [failed["item"] for failed in build["failures"]]) == (4, ["empty.pdf"])
@@ -97,7 +95,7 @@ def test_compact_without_a_corpus_says_so(home: Path) -> None:
 
 
 def test_arxiv_papers_become_a_collection(
-    home: Path, encoder: SentenceEncoder, monkeypatch: pytest.MonkeyPatch
+    home: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with StandinArxiv(
         {}, papers=(Preprint("2104.08663v4", "BEIR"), Preprint("2101.00001v1", "Other"))
@@ -151,7 +149,7 @@ def _aspects(request: Received) -> Any:
 
 
 def test_a_model_writes_aspects_and_only_what_the_paper_carries_is_kept(
-    home: Path, tmp_path: Path, encoder: SentenceEncoder, monkeypatch: pytest.MonkeyPatch
+    home: Path, tmp_path: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for animal in ("cats", "owls"):
         abstract = f"Little is known. We watch {animal}. They sleep most of the day."
@@ -175,7 +173,7 @@ def test_a_model_writes_aspects_and_only_what_the_paper_carries_is_kept(
 
 
 def test_a_model_that_fails_costs_nothing_that_was_there(
-    home: Path, folder: Path, tmp_path: Path, encoder: SentenceEncoder, monkeypatch: pytest.MonkeyPatch
+    home: Path, folder: Path, tmp_path: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run("folder", folder, *NOTES)
     before = _corpus(home, encoder).papers()

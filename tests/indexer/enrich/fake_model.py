@@ -2,8 +2,11 @@
 
 from collections.abc import Callable, Generator, Sequence
 
+from assistant.checking import SupportScorer
 from assistant.models import Completion, Exchange, Schema, typed_reply
 from assistant.records import Message, Parameters
+from corpus.encoder_choice import open_encoder
+from corpus.settings import read_settings
 from indexer.enrich.written import AspectModel
 
 
@@ -37,4 +40,11 @@ def aspect_model(
     max_tokens: int = 400,
 ) -> AspectModel:
     parameters = Parameters(temperature=0.0, max_tokens=max_tokens)
-    return AspectModel(FakeModel(complete, name), parameters, context, lambda *_: None, at_once=4)
+    return AspectModel(
+        FakeModel(complete, name),
+        SupportScorer(open_encoder(read_settings())),
+        parameters,
+        context,
+        lambda *_: None,
+        at_once=4,
+    )

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from corpus.encoders import Encoder
-from corpus.encoders.base import SentenceEncoder, Vectors
+from corpus.encoders.base import Encoder, Vectors
 from corpus.records import Paper, Topic
 from indexer.enrich.fields import FieldLabeller
 
@@ -40,11 +39,11 @@ def _labels(labeller: FieldLabeller, encoder: Encoder, texts: Sequence[str]) -> 
 
 
 @pytest.fixture(scope="module")
-def labeller(encoder: SentenceEncoder) -> FieldLabeller:
+def labeller(encoder: Encoder) -> FieldLabeller:
     return FieldLabeller(encoder)
 
 
-def test_papers_have_the_fields_they_are_about(encoder: SentenceEncoder, labeller: FieldLabeller) -> None:
+def test_papers_have_the_fields_they_are_about(encoder: Encoder, labeller: FieldLabeller) -> None:
     labels = _labels(labeller, encoder, list(PAPERS.values()))
     assert [topics[0].name for topics in labels] == list(PAPERS)
     for topics in labels:
@@ -54,12 +53,12 @@ def test_papers_have_the_fields_they_are_about(encoder: SentenceEncoder, labelle
         assert [topic.score for topic in topics] == sorted((t.score for t in topics), reverse=True)
 
 
-def test_papers_about_something_else_have_none(encoder: SentenceEncoder, labeller: FieldLabeller) -> None:
+def test_papers_about_something_else_have_none(encoder: Encoder, labeller: FieldLabeller) -> None:
     assert _labels(labeller, encoder, ELSEWHERE) == [()] * len(ELSEWHERE)
 
 
 def test_what_a_title_names_decides_beside_what_the_paper_uses(
-    encoder: SentenceEncoder, labeller: FieldLabeller
+    encoder: Encoder, labeller: FieldLabeller
 ) -> None:
     """Language models write most papers' answers; few papers are about them."""
     abstract = (
@@ -86,7 +85,7 @@ def test_no_papers_have_no_labels_and_load_nothing() -> None:
     assert FieldLabeller(NoEncoder()).label([], np.empty((0, 384), dtype=np.float32)) == []  # type: ignore[arg-type]
 
 
-def test_labels_mean_the_same_in_another_space(encoder: SentenceEncoder) -> None:
+def test_labels_mean_the_same_in_another_space(encoder: Encoder) -> None:
     """Similarities that all lie higher, in more dimensions, change no label."""
 
     class Crowded:

@@ -150,3 +150,15 @@ def test_a_paper_of_which_nothing_fits_is_said_and_not_asked_about() -> None:
         write_aspects(thinks, paper, passages)
     with pytest.raises(PaperTooLongError):
         prompt_tokens(thinks, paper, passages)
+
+
+def test_fault_a_text_that_exchanges_two_names_was_shown_as_the_papers() -> None:
+    abstract = (
+        "We compare two ways of fusing rankings. "
+        "CombSUM and CombMNZ require score normalisation, while RRF needs none. "
+        "RRF is the better of the three on all four collections."
+    )
+    turned = "RRF requires score normalisation, while CombSUM and CombMNZ need none."
+    chosen = {aspect.name: aspect for aspect in choose_aspects(*make(TITLE, abstract))}
+    aspects = written(Replies(reply(outcome=turned)), abstract)
+    assert aspects.get("outcome") == chosen.get("outcome")

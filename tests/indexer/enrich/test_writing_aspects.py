@@ -16,7 +16,8 @@ from tests.indexer.build.killable_build import HashEncoder, build
 from tests.indexer.build.small_papers import write_tei
 from tests.indexer.enrich.fake_model import aspect_model
 
-REPLY = json.dumps({"challenge": "not stated", "approach": "They watch animals.", "outcome": "not stated"})
+APPROACH = "They watch animals in the wild."
+REPLY = json.dumps({"challenge": "not stated", "approach": APPROACH, "outcome": "not stated"})
 
 
 class _KilledError(Exception):
@@ -28,7 +29,7 @@ class _Enrich:
 
     def __init__(self, folder: Path) -> None:
         for number in range(12):
-            abstract = f"We watch animals of kind {number}. They sleep."
+            abstract = f"We watch animals in the wild. They sleep for {number} hours."
             write_tei(folder / "papers" / f"{number:02}.tei.xml", f"On animal {number}", abstract)
         self.settings, self.encoder = Settings(home=folder / "home"), HashEncoder(folder / "log")
         build(self.settings.home, folder / "papers", folder / "log")
@@ -69,7 +70,7 @@ def test_after_a_killed_enrich_of_one_model_another_throws_none_of_its_paid_repl
 
 
 def test_a_reply_that_states_nothing_is_paid_for_once(enrich: _Enrich) -> None:
-    nothing = REPLY.replace("They watch animals.", "not stated")
+    nothing = REPLY.replace(APPROACH, "not stated")
     with pytest.raises(_KilledError):
         enrich.run("small", nothing, killed=True)
     enrich.run("small", nothing)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from huggingface_hub import constants
 
-from corpus.encoders.base import BUNDLED_SHA256, SentenceEncoder
+from corpus.encoders.base import BUNDLED_SHA256, Encoder
 from corpus.sandbox import offered_confinement
 from corpus.settings import Settings
 from indexer.maintenance.doctor import Finding, examine
@@ -24,7 +24,7 @@ def findings(settings: Settings) -> dict[str, Finding]:
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory, encoder: SentenceEncoder) -> Path:
+def built(tmp_path_factory: pytest.TempPathFactory, encoder: Encoder) -> Path:
     """Return a home with a corpus of two papers."""
     home = tmp_path_factory.mktemp("built") / "home"
     cats, dogs = make_paper("pets", "cats"), make_paper("pets", "dogs", position=1)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from corpus.encoders.base import SentenceEncoder, Vectors
+from corpus.encoders.base import Encoder, Vectors
 from corpus.records import Aspect, Box, Collection, Paper, Passage, Sentence
 from corpus.store import rows
 from corpus.store.corpus import Corpus
@@ -20,7 +20,7 @@ from tests.small_corpus import make_paper, make_passages
 
 def _problems(
     path: Path,
-    encoder: SentenceEncoder,
+    encoder: Encoder,
     paper: Paper,
     passages: list[Passage],
     *,
@@ -83,7 +83,7 @@ def _boxed(page: int, width: float = 10.0) -> Callable[[Paper, list[Passage]], t
 )
 def test_damage_is_found_and_nothing_else(
     tmp_path: Path,
-    encoder: SentenceEncoder,
+    encoder: Encoder,
     damage: Callable[[Paper, list[Passage]], tuple[Paper, list[Passage]]],
     problem: str,
 ) -> None:
@@ -95,7 +95,7 @@ def test_damage_is_found_and_nothing_else(
         assert found == []
 
 
-def test_a_vector_that_is_not_of_length_1_is_found(tmp_path: Path, encoder: SentenceEncoder) -> None:
+def test_a_vector_that_is_not_of_length_1_is_found(tmp_path: Path, encoder: Encoder) -> None:
     paper = make_paper("notes", "cat")
     found = _problems(tmp_path, encoder, paper, make_passages(paper, ["Cats sleep."]), scale=0.5)
     assert found == ["notes/cat#0: its vector is not of length 1"]
@@ -120,7 +120,7 @@ def test_the_demonstration_is_whole(demo_corpus: Corpus, demo_home: Path) -> Non
 )
 def test_a_wrong_vector_of_a_sentence_is_named(
     tmp_path: Path,
-    encoder: SentenceEncoder,
+    encoder: Encoder,
     damage: Callable[[list[Vectors]], list[Vectors]],
     problem: str,
 ) -> None:
@@ -134,7 +134,7 @@ def test_a_wrong_vector_of_a_sentence_is_named(
 )
 def test_what_is_read_of_a_paper_is_what_its_columns_hold(
     tmp_path: Path,
-    encoder: SentenceEncoder,
+    encoder: Encoder,
     monkeypatch: pytest.MonkeyPatch,
     damage: Callable[[bytes], bytes | None],
 ) -> None:

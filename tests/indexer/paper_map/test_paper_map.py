@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from corpus.records import Collection
 from corpus.settings import Settings
 from corpus.store.corpus import Corpus
@@ -25,7 +25,7 @@ def _write(folder: Path, subjects: tuple[str, ...] = SUBJECTS) -> None:
         write_tei(folder / f"{subject}.tei.xml", f"On {subject}", f"We watch {subject} all day.")
 
 
-def _build(tmp_path: Path, encoder: SentenceEncoder, collection: str = "notes") -> tuple[Corpus, list[str]]:
+def _build(tmp_path: Path, encoder: Encoder, collection: str = "notes") -> tuple[Corpus, list[str]]:
     settings = Settings(home=tmp_path / "home")
     source = Folder(tmp_path / collection, Collection(collection, collection), TEI_SUFFIXES)
     build = build_collection(settings, encoder, source, lambda _: None)
@@ -37,7 +37,7 @@ def _places(corpus: Corpus) -> dict[str, tuple[float, float]]:
 
 
 def test_the_map_follows_papers_that_come_and_go(
-    tmp_path: Path, encoder: SentenceEncoder, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _write(tmp_path / "notes")
     corpus, remarks = _build(tmp_path, encoder)
@@ -77,7 +77,7 @@ def test_the_map_follows_papers_that_come_and_go(
 
 
 def test_a_map_that_cannot_be_drawn_is_a_remark(
-    tmp_path: Path, encoder: SentenceEncoder, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _write(tmp_path / "notes")
     drawn, _ = _build(tmp_path, encoder)

@@ -12,7 +12,7 @@ from acl_anthology import Anthology
 from PIL import Image
 from rouge_score.rouge_scorer import _score_lcs
 
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from corpus.pdf import page_picture
 from corpus.records import Box, Collection, Paper
 from corpus.settings import Settings
@@ -196,7 +196,7 @@ class ListedScan:
 
     folder: Path
     pdf: Path
-    encoder: SentenceEncoder
+    encoder: Encoder
 
     def build(self, ocr: str) -> tuple[int, int, int, str]:
         settings = Settings(home=self.folder / "home", ocr=ocr)  # type: ignore[arg-type]
@@ -208,7 +208,7 @@ class ListedScan:
 
 
 @pytest.fixture
-def listed(tmp_path: Path, encoder: SentenceEncoder) -> ListedScan:
+def listed(tmp_path: Path, encoder: Encoder) -> ListedScan:
     return ListedScan(tmp_path, scan(tmp_path), encoder)
 
 

@@ -243,7 +243,7 @@ def test_the_report_of_a_build_names_links_out_of_the_folder(tmp_path: Path) -> 
     papers = _with_a_secret(tmp_path)
     (papers / "b.pdf").symlink_to(tmp_path / "elsewhere" / "secret.pdf")
     (papers / "note.md").write_text("# Bats\n\nAll bats sleep by day.\n")
-    environment = {"PAPER_TRAIL_HOME": str(tmp_path / "home"), "PAPER_TRAIL_ENCODER_RUNTIME": "torch"}
+    environment = {"PAPER_TRAIL_HOME": str(tmp_path / "home")}
     named = ["folder", str(papers), "--collection", "x", "--title", "X"]
     done = CliRunner().invoke(app, [*named, "--json"], env=environment)
     assert json.loads(done.stdout)["remarks"] == ["b.pdf is a link out of the folder, and is not read"]

@@ -180,7 +180,7 @@ def test_what_is_exported_comes_back_the_same(export: Path, write: object, name:
 
 
 def test_the_command_indexes_a_file_and_follows_it(export: Path) -> None:
-    environment = {"PAPER_TRAIL_HOME": str(export / "home"), "PAPER_TRAIL_ENCODER_RUNTIME": "torch"}
+    environment = {"PAPER_TRAIL_HOME": str(export / "home")}
 
     def run() -> dict[str, int]:
         command = ["references", str(export / "a.ris"), "--collection", "mine", "--title", "Mine", "--json"]

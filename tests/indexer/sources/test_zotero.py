@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from corpus.records import Author, Collection, Paper, Scope
 from corpus.settings import Settings
 from corpus.store import Corpus
@@ -75,7 +75,7 @@ def index(folder: Path, home: Path, *options: str) -> dict[str, object]:
     done = CliRunner().invoke(
         app,
         ["zotero", str(folder), "--json", *options],
-        env={"PAPER_TRAIL_HOME": str(home), "PAPER_TRAIL_ENCODER_RUNTIME": "torch"},
+        env={"PAPER_TRAIL_HOME": str(home)},
     )
     assert done.exit_code == 0, done.output
     return json.loads(done.stdout)  # type: ignore[no-any-return]
@@ -111,7 +111,7 @@ def test_fault_a_collection_that_is_not_there(zotero: SmallZotero) -> None:
 
 
 def test_a_library_is_indexed_followed_and_never_written_to(
-    zotero: SmallZotero, tmp_path: Path, encoder: SentenceEncoder
+    zotero: SmallZotero, tmp_path: Path, encoder: Encoder
 ) -> None:
     home = tmp_path / "home"
     before = hashlib.sha256((zotero.folder / DATABASE).read_bytes()).hexdigest()

@@ -15,7 +15,7 @@ import pytest
 from filelock import FileLock
 from PIL import Image
 
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from corpus.pdf.file import page_size
 from corpus.pdf.images import page_image
 from corpus.records import Box, Scope
@@ -38,7 +38,7 @@ Make = Callable[..., UploadSession]
 
 
 @pytest.fixture
-def make(tmp_path: Path, encoder: SentenceEncoder) -> Iterator[Make]:
+def make(tmp_path: Path, encoder: Encoder) -> Iterator[Make]:
     """Make the documents of a visit; all are closed in the end."""
     made: list[UploadSession] = []
 
@@ -65,7 +65,7 @@ def files_with(folder: Path, word: str) -> list[Path]:
 
 
 def test_documents_are_read_asked_and_gone_when_they_are_removed(
-    make: Make, encoder: SentenceEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    make: Make, encoder: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     synced: list[Path] = []
     monkeypatch.setattr("corpus.places.folder.sync_tree", synced.append)
@@ -117,7 +117,7 @@ def test_a_folder_is_its_owners_alone_and_goes_with_the_visit(make: Make) -> Non
         own.add_file("late.txt", b"words")
 
 
-def test_a_visit_that_nobody_closed_leaves_nothing(tmp_path: Path, encoder: SentenceEncoder) -> None:
+def test_a_visit_that_nobody_closed_leaves_nothing(tmp_path: Path, encoder: Encoder) -> None:
     own = UploadSession(tmp_path, encoder, UploadWorkers())
     folder = own.folder
     del own
