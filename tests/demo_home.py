@@ -1,4 +1,4 @@
-"""What all tests of a run share: the exported encoder and the demonstration corpus, each made once."""
+"""The exported encoder and the demonstration corpus, each made once for all tests of a run."""
 
 import os
 import shutil
