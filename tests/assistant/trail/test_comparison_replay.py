@@ -13,11 +13,13 @@ from assistant.records import Parameters
 from assistant.storage.comparisons import ComparisonStore
 from assistant.trail.comparison_file import comparison_from_json, comparison_to_json
 from assistant.trail.comparison_replay import replay_comparison
+from corpus.encoders.base import SentenceEncoder
 from corpus.settings import read_settings
 from corpus.store.element_cache import ElementStore
 from tests.assistant.comparing.compared_papers import (
     ABOUT,
     compared,
+    open_compared_corpus,
     request_for,
 )
 from tests.assistant.comparing.comparing_model import ComparingModel, kind_of, vote_reply_text
@@ -154,24 +156,32 @@ def test_without_a_model_everything_is_done_anew(shelf, encoder, replayed):
 RECORDED = Path(__file__).with_name("recorded")
 
 
+@pytest.fixture(scope="module")
+def replayed_in_torch(tmp_path_factory):
+    """Return a function that replays comparisons which were recorded with the encoder in torch."""
+    encoder = SentenceEncoder()
+    corpus = open_compared_corpus(tmp_path_factory.mktemp("torch") / "corpus", encoder)
+    return lambda comparison: replay_comparison(comparison, encoder, lambda versions: corpus)
+
+
 def from_file(name, found):
     """Return a comparison exported by the version before, on the corpus as it is here."""
     recorded = comparison_from_json((RECORDED / f"comparison-{name}.json").read_text(encoding="utf-8"))
     return replace(recorded, provenance=replace(recorded.provenance, corpus=found.provenance.corpus))
 
 
-def test_a_comparison_of_the_version_before_is_equal_when_it_is_done_again(recorded, replayed):
-    assert different(replayed(from_file("model", recorded))) == {}
+def test_a_comparison_of_the_version_before_is_equal_when_it_is_done_again(recorded, replayed_in_torch):
+    assert different(replayed_in_torch(from_file("model", recorded))) == {}
 
 
 def test_what_voted_without_a_model_still_reads_shows_and_says_why_it_cannot_be_done_again(
-    recorded, replayed
+    recorded, replayed_in_torch
 ):
     before = from_file("extractive", recorded)
     assert [vote.criterion for vote in before.rounds[0].votes] == EXTRACTIVE_CRITERIA
     assert "Vote 1 (coverage): candidate 1" in comparison_to_markdown(before)
     assert "judged by 4 criteria" in comparison_to_markdown(before)
-    found = replayed(before)
+    found = replayed_in_torch(before)
     assert "by an earlier version, which still voted on its own drafts" in found.impossible
 
 

@@ -285,8 +285,8 @@ def test_of_several_drafts_the_best_is_checked_again(turn, replayed):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"encoder": "other-encoder"}, "recorded with the encoder 'other-encoder' in torch"),
-        ({"encoder_runtime": "onnx-int8"}, "PAPER_TRAIL_ENCODER_RUNTIME=onnx-int8"),
+        ({"encoder": "other-encoder"}, "recorded with the encoder 'other-encoder' in onnx-int8"),
+        ({"encoder_runtime": "torch"}, "PAPER_TRAIL_ENCODER_RUNTIME=torch"),
         ({"encoder_sha256": "0"}, "other weights of the encoder"),
         ({"corpus": ()}, "no longer exists"),
     ],
