@@ -7,7 +7,7 @@ from corpus.command_line import Command, lazy_app
 
 _TEXTS = tomllib.loads(Path(__file__).with_name("commands.toml").read_text(encoding="utf-8"))
 COMMANDS = tuple(
-    Command(name, one["target"], one["help"], panel=one["panel"]) for name, one in _TEXTS.items()
+    Command(name, texts["target"], texts["help"], panel=texts["panel"]) for name, texts in _TEXTS.items()
 )
 
 app = lazy_app("Measure Paper Trail.", COMMANDS)

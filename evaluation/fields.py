@@ -10,10 +10,9 @@ from sklearn.metrics import f1_score, precision_recall_fscore_support
 from sklearn.preprocessing import MultiLabelBinarizer
 
 from corpus.encoder_choice import open_encoder
-from corpus.encoders import Encoder
 from corpus.settings import read_settings
 from corpus.store import indexed_text
-from evaluation.harness import Figures, Report, command, table
+from evaluation.harness import Figures, Report, command, figures_table
 from evaluation.input_files import DATA, EvaluationError, read_json_lines
 from indexer.enrich import field_labeller
 from indexer.prepare import LocalWorkers, PreparedPaper, Preparer, Task
@@ -36,15 +35,6 @@ class LabelledPaper(BaseModel):
     fields: list[str]
 
 
-def _prepared(labelled: Sequence[LabelledPaper], sources: Iterator[Source]) -> list[PreparedPaper]:
-    wanted = {row.paper for row in labelled}
-    entries = (entry for source in sources for entry in source.papers())
-    tasks = (Task(entry, "") for entry in entries if entry.paper.id in wanted)
-    with Preparer(LocalWorkers()) as preparer:
-        outcomes = [outcome for _, outcome in preparer.prepared(tasks)]
-    return [outcome for outcome in outcomes if isinstance(outcome, PreparedPaper)]
-
-
 def _sources(
     labelled: Sequence[LabelledPaper], anthology: Path | None, pdfs: Path | None
 ) -> Iterator[Source]:
@@ -58,32 +48,36 @@ def _sources(
         yield from open_volumes(names, anthology, read_settings().home / "anthology", pdfs=folder)
 
 
-def _found(prepared: Sequence[PreparedPaper], encoder: Encoder) -> Mapping[str, list[str]]:
-    papers = [one.paper for one in prepared]
-    texts = [indexed_text(one.paper, one.passages[0]) for one in prepared]
+def _label(labelled: Sequence[LabelledPaper], sources: Iterator[Source]) -> Mapping[str, list[str]]:
+    """Prepare and label the papers as a build does, and return their fields by their ids."""
+    encoder = open_encoder(read_settings())
+    wanted = {row.paper for row in labelled}
+    entries = (entry for source in sources for entry in source.papers())
+    tasks = (Task(entry, "") for entry in entries if entry.paper.id in wanted)
+    with Preparer(LocalWorkers()) as preparer:
+        outcomes = [outcome for _, outcome in preparer.prepared(tasks)]
+    prepared = [outcome for outcome in outcomes if isinstance(outcome, PreparedPaper)]
+    papers = [outcome.paper for outcome in prepared]
+    texts = [indexed_text(outcome.paper, outcome.passages[0]) for outcome in prepared]
     labels = field_labeller(encoder).label(papers, encoder.encode_passages(texts))
     return {paper.id: [topic.name for topic in own] for paper, own in zip(papers, labels, strict=True)}
 
 
 def field_scores(wanted: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> Figures:
-    """Return the figures of papers' true fields and those found; macro-F1 is over the true ones."""
+    """Score the fields found against the true ones; macro-F1 is over the true ones."""
     names = sorted({name for fields in (*wanted, *found) for name in fields})
     binarizer = MultiLabelBinarizer(classes=names)
     true, given = binarizer.fit_transform(wanted), binarizer.fit_transform(found)
     precision, recall, f1, papers = precision_recall_fscore_support(
         true, given, average=None, zero_division=0
     )
+    scores = zip(names, papers.tolist(), precision.tolist(), recall.tolist(), f1.tolist(), strict=True)
     fields = {
-        name: {
-            "papers": int(papers[at]),
-            "precision": float(precision[at]),
-            "recall": float(recall[at]),
-            "f1": float(f1[at]),
-        }
-        for at, name in enumerate(names)
+        name: {"papers": count, "precision": own, "recall": other, "f1": both}
+        for name, count, own, other, both in scores
     }
     return {
-        "macro_f1": fmean(one["f1"] for one in fields.values() if one["papers"]),
+        "macro_f1": fmean(own["f1"] for own in fields.values() if own["papers"]),
         "micro_f1": float(f1_score(true, given, average="micro")),
         "first_right": fmean(
             bool(own) and own[0] in fields for fields, own in zip(wanted, found, strict=True)
@@ -101,8 +95,7 @@ def fields(
     data: Path = LABELLED,
 ) -> Report:
     labelled = [row for row in read_json_lines(data, LabelledPaper, _LINE) if row.part == part]
-    encoder = open_encoder(read_settings())
-    found = _found(_prepared(labelled, _sources(labelled, anthology, pdfs)), encoder)
+    found = _label(labelled, _sources(labelled, anthology, pdfs))
     known = [row for row in labelled if row.paper in found]
     if not known:
         raise EvaluationError("None of the labelled papers can be read. Give --anthology its data directory.")
@@ -112,9 +105,6 @@ def fields(
         "missing": len(labelled) - len(known),
         **field_scores([row.fields for row in known], [found[row.paper] for row in known]),
     }
-    rows = [
-        (name, one["papers"], *(f"{one[score]:.2f}" for score in ("precision", "recall", "f1")))
-        for name, one in figures["fields"].items()
-    ]
     title = f"{len(known)} papers, {part}: macro-F1 {figures['macro_f1']:.3f}"
-    return Report(figures, [table(("Field", "Papers", "Precision", "Recall", "F1"), rows, title=title)])
+    columns = {"papers": "Papers", "precision": "Precision", "recall": "Recall", "f1": "F1"}
+    return Report(figures, [figures_table("Field", figures["fields"], columns, 2, title)])

@@ -1,9 +1,9 @@
-"""How a measurement becomes a command: its options, its tables for people, its JSON line for programs."""
+"""Turns a measurement into a command: its options, its tables for people, its JSON line for programs."""
 
 import inspect
 import json
 import tomllib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
@@ -32,7 +32,7 @@ console = Console(emoji=False, markup=False, highlight=False)
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a command prints: tables and lines for people, and last one line of JSON."""
+    """The output of a command: tables and lines for people, and last one line of JSON."""
 
     figures: object
     shown: Iterable[Table | str] = ()
@@ -68,23 +68,23 @@ def command(name: str) -> Callable[[Callable[..., Report | None]], Callable[...,
 
         signature, types = inspect.signature(measure), get_type_hints(measure)
         parameters = [
-            one.replace(
-                kind=one.KEYWORD_ONLY,
-                annotation=Annotated[types[one.name], _option(texts["options"][one.name])],
+            parameter.replace(
+                kind=parameter.KEYWORD_ONLY,
+                annotation=Annotated[types[parameter.name], _option(texts["options"][parameter.name])],
             )
-            for one in signature.parameters.values()
+            for parameter in signature.parameters.values()
         ]
         run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         run.__doc__, run.__name__ = texts["help"], measure.__name__
         return run
 
     return decorated
 
 
-def _option(told: str | dict[str, Any]) -> Any:
-    """Return a Typer option, or argument, by its entry: its help alone, or with name, min and max."""
-    entry = {"help": told} if isinstance(told, str) else dict(told)
+def _option(text: str | dict[str, Any]) -> Any:
+    """Make a Typer option, or argument, of its entry: its help alone, or with name, min and max."""
+    entry = {"help": text} if isinstance(text, str) else dict(text)
     kind = typer.Argument if entry.pop("argument", False) else typer.Option
     names = [entry.pop("name")] if "name" in entry else []
     return kind(*names, **entry)
@@ -98,7 +98,7 @@ def table(
     caption: str = "",
     left: int = 1,
 ) -> Table:
-    """Return a table whose columns after the first `left` are right-aligned; None is a rule."""
+    """Draw a table whose columns after the first `left` are right-aligned; None is a rule."""
     columns = [Column(name, justify="right" if at >= left else "left") for at, name in enumerate(head)]
     drawn = Table(*columns, box=SIMPLE_HEAD, title=title or None, caption=caption or None)
     for row in rows:
@@ -110,23 +110,33 @@ def table(
 
 
 def decimals(figure: float | None, places: int = 3, missing: str = "") -> str:
-    """Return a figure with so many decimals, `missing` for None."""
+    """Format a figure with `places` decimals; `missing` for None."""
     return missing if figure is None else f"{figure:,.{places}f}"
 
 
+def cell(figure: object, places: int = 3) -> str:
+    """Format a figure of the JSON line: floats with `places` decimals, nothing for None."""
+    if isinstance(figure, int):
+        return f"{figure:,}"
+    return decimals(figure, places) if isinstance(figure, float | None) else str(figure)
+
+
 def plain_table(figures: Figures, places: int) -> Table:
-    """Return figures under the names that the JSON line has."""
+    """Draw figures under the names that the JSON line has."""
+    rows = [(name, "None" if figure is None else cell(figure, places)) for name, figure in figures.items()]
+    return table(("What", "Figure"), rows)
 
-    def shown(figure: object) -> str:
-        if isinstance(figure, float):
-            return f"{figure:,.{places}f}"
-        return f"{figure:,}" if isinstance(figure, int) else str(figure)
 
-    return table(("What", "Figure"), [(name, shown(figure)) for name, figure in figures.items()])
+def figures_table(
+    head: str, rows: Mapping[str, Figures], columns: Mapping[str, str], places: int = 3, title: str = ""
+) -> Table:
+    """Draw a row for each name, with the figures that `columns` name by their keys."""
+    cells = [(name, *(cell(own[key], places) for key in columns)) for name, own in rows.items()]
+    return table((head, *columns.values()), cells, title=title)
 
 
 def mean(values: Iterable[float | None]) -> float | None:
-    """Return the mean of the values that are not None, None where there are none."""
+    """Average the values that are not None, None where there are none."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
 
@@ -137,6 +147,6 @@ def share(part: int, whole: int) -> float | None:
 
 
 def some_ids(ids: Sequence[str], most: int = 5) -> str:
-    """Return the first ids and how many more there are."""
+    """List the first ids and the number of the others."""
     more = f" and {len(ids) - most:,} more" if len(ids) > most else ""
     return f"{', '.join(ids[:most])}{more}"

@@ -1,4 +1,4 @@
-"""Retrieval in a conversation: what is found with four kinds of history, asked for in three ways.
+"""Retrieval in a conversation, with four kinds of history and three kinds of query.
 
 After TruthReader's Table 4. The right passages of a turn stand among those of all turns. The question is the
 same with every history.
@@ -43,13 +43,13 @@ class ConversationTurn(BaseModel, frozen=True, extra="ignore"):
     def _take_turns(self) -> Self:
         speakers = [speaker for speaker, _ in self.history]
         if speakers != ["user", "agent"] * (len(speakers) // 2):
-            raise ValueError("history must have what a user and an agent said, in turns")
+            raise ValueError("history must have turns of a user and an agent")
         return self
 
     @property
     def exchanges(self) -> tuple[Exchange, ...]:
-        said = [text for _, text in self.history]
-        return tuple(zip(said[::2], said[1::2], strict=True))
+        texts = [text for _, text in self.history]
+        return tuple(zip(texts[::2], texts[1::2], strict=True))
 
     @property
     def is_measured(self) -> bool:
@@ -57,7 +57,7 @@ class ConversationTurn(BaseModel, frozen=True, extra="ignore"):
 
 
 def measure_histories(file: Path, encoder: Encoder, seed: int = 13, limit: int | None = None) -> Figures:
-    """Return the recall of an encoder by query and kind of history, on the first `limit` turns.
+    """Measure the recall of an encoder by query and kind of history, on the first `limit` turns.
 
     An irrelevant history is that of a turn of another collection. Raises EvaluationError and CorpusError.
     """

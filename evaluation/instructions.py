@@ -1,23 +1,22 @@
-"""Instructions on scientific papers as SciRIFF gives them: what is asked, the replies, and their figures."""
+"""Instructions on scientific papers as SciRIFF gives them: items, replies, and their figures."""
 
 import json
 import random
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from string import Template
-from typing import Annotated, Literal, Protocol
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, RootModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, RootModel, ValidationError
 
 from assistant.models import (
     BadReplyError,
     CallLimits,
-    ChatModel,
     Exchange,
     ModelError,
     ModelUnavailableError,
@@ -38,11 +37,12 @@ from evaluation.instruction_metrics import (
     verdict_f1,
 )
 from evaluation.judging import Judge, between
+from evaluation.kept import KeptModel
 from evaluation.retrieval import read_parquet
 
 Way = Literal["held", "free"]
 LONGEST_TEXT = 2**20
-# So many errors, with no reply before them, are no fault of single items.
+# As many errors at the beginning are no fault of single items.
 MOST_ERRORS = 8
 SAID_EVERY = 100
 LOOK_AGAIN_SECONDS = 0.1
@@ -54,8 +54,8 @@ _HINT = 'Each line is an instance of SciRIFF: {"input", "output", "metadata", "_
 _CLAIM_HINT = 'Each line is {"set", "id", "claim", "references", "label_raw", "supporting_sentences"}.'
 _RULE = re.compile(r"^-{10,}$", re.MULTILINE)
 _BRACKETS = {list: ("[", "]"), dict: ("{", "}")}
-# The figures of SciRIFF's summary without DiscoMaT's, which GenGO Ultra leaves out, and those that stand in
-# for a judge's.
+# The figures of SciRIFF's summary, without DiscoMaT's, which GenGO Ultra leaves out; and those that replace a
+# judge's.
 _SUMMARY = (
     *("BioASQ F1", "BioRED F1", "Evidence Inference overlap F1", "MultiCite F1", "MUP judged"),
     *("Qasper judged", "Qasper evidence F1", "SciERC F1", "SciFact label F1", "SciFact token F1"),
@@ -125,82 +125,50 @@ class Verdict(_Object):
     evidence: list[str]
 
 
-class _WantedAnswer(BaseModel):
-    answer: str
-    evidence: list[str]
-
-
-class _WantedVerdict(BaseModel):
-    verdict: str
-    evidence: list[str]
-
-
 @dataclass(frozen=True, slots=True)
 class Task:
     """A task of SciRIFF: its figures, 0..1, by the names of columns.
 
-    `wanted` validates references, `form` is the schema of a reply, None where the reply is text. `nothing`
-    stands for a reply without JSON.
+    `form` is the schema of a reply, None where the reply is text. `nothing` stands for a reply without JSON.
     """
 
     name: str
     score: Callable[[Sequence[Pair]], Mapping[str, float]]
-    wanted: TypeAdapter[object]
     form: type[BaseModel] | None = None
     nothing: list[object] | dict[str, object] | None = None
     array_may_end_as_object: bool = False
 
 
-def _named(
-    name: str, score: Callable[[Sequence[Pair]], float | Mapping[str, float]]
-) -> Callable[[Sequence[Pair]], Mapping[str, float]]:
-    """Return a score under its column, or several under "name part F1"."""
-
-    def named(pairs: Sequence[Pair]) -> Mapping[str, float]:
-        found = score(pairs)
-        if isinstance(found, Mapping):
-            return {f"{name} {part} F1": figure for part, figure in found.items()}
-        return {name: found}
-
-    return named
+def _parts(name: str, figures: Mapping[str, float]) -> Mapping[str, float]:
+    return {f"{name} {part} F1": figure for part, figure in figures.items()}
 
 
-def _summary_rouge(pairs: Sequence[Pair]) -> float:
-    return rouge_l([(str(given), str(wanted)) for given, wanted in pairs])
-
-
-_ENTITIES: TypeAdapter[object] = TypeAdapter(dict[str, list[str]])
-_TEXTS: TypeAdapter[object] = TypeAdapter(list[str])
-_FINDINGS: TypeAdapter[object] = TypeAdapter(list[list[str | None]])
-SUMMARIES = Task("mup_single_document_summarization", _named("MUP ROUGE-L", _summary_rouge), TypeAdapter(str))
-ANSWERS = Task(
-    "qasper_abstractive_qa", _named("Qasper", answer_f1), TypeAdapter(_WantedAnswer), AnswerOrNull, {}
-)
-CLAIMS = Task("scifact_entailment", _named("SciFact", verdict_f1), TypeAdapter(_WantedVerdict), Verdict, {})
+SUMMARIES = Task("mup_single_document_summarization", lambda pairs: {"MUP ROUGE-L": rouge_l(pairs)})
+ANSWERS = Task("qasper_abstractive_qa", lambda pairs: _parts("Qasper", answer_f1(pairs)), AnswerOrNull, {})
+CLAIMS = Task("scifact_entailment", lambda pairs: _parts("SciFact", verdict_f1(pairs)), Verdict, {})
 TASKS: Mapping[str, Task] = {
     task.name: task
     for task in (
-        Task("bioasq_list_qa", _named("BioASQ F1", list_f1), _TEXTS, ListedAnswers, []),
-        Task("biored_ner", _named("BioRED F1", mention_f1), _ENTITIES, BiomedicalEntities, {}),
+        Task("bioasq_list_qa", lambda pairs: {"BioASQ F1": list_f1(pairs)}, ListedAnswers, []),
+        Task("biored_ner", lambda pairs: {"BioRED F1": mention_f1(pairs)}, BiomedicalEntities, {}),
         Task(
             "evidence_inference",
-            _named("Evidence Inference", finding_f1),
-            _FINDINGS,
+            lambda pairs: _parts("Evidence Inference", finding_f1(pairs)),
             Findings,
             [],
             array_may_end_as_object=True,
         ),
-        Task("multicite_intent_classification", _named("MultiCite F1", list_f1), _TEXTS, Intents, []),
+        Task("multicite_intent_classification", lambda pairs: {"MultiCite F1": list_f1(pairs)}, Intents, []),
         SUMMARIES,
         ANSWERS,
-        Task("scierc_ner", _named("SciERC F1", mention_f1), _ENTITIES, ScientificEntities, {}),
+        Task("scierc_ner", lambda pairs: {"SciERC F1": mention_f1(pairs)}, ScientificEntities, {}),
         CLAIMS,
     )
 }
 
 
 class Instance(BaseModel, frozen=True, strict=True):
-    """An instance as it lies in a file."""
+    """An instance of a file of SciRIFF."""
 
     input: str = Field(min_length=1, max_length=LONGEST_TEXT)
     output: str = Field(min_length=1, max_length=LONGEST_TEXT)
@@ -209,7 +177,7 @@ class Instance(BaseModel, frozen=True, strict=True):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An instruction that a model is given, and what is `wanted` in reply."""
+    """An instruction for a model, and the `wanted` reply."""
 
     id: str
     task: Task
@@ -218,13 +186,13 @@ class Item:
 
 
 def parse_instance_id(instance_id: str) -> tuple[str, str, str]:
-    """Return the task, the split and the id in it."""
+    """Split an instance's id into the task, the split and the id in it."""
     task, split, own = instance_id.split(":", 2)
     return task, split, own
 
 
 def read_items(path: Path, limit: int | None = None) -> list[Item]:
-    """Return the first items of each task, of Parquet or JSON lines; raises EvaluationError."""
+    """Read at most `limit` items of each task, of Parquet or JSON lines; raises EvaluationError."""
     if path.suffix == ".parquet":
         rows = read_parquet(path, Instance, ["input", "output", "_instance_id"], _HINT)
     else:
@@ -242,16 +210,12 @@ def read_items(path: Path, limit: int | None = None) -> list[Item]:
 
 
 def item_of(instance: Instance, path: Path) -> Item:
-    """Return an instance as an item; raises EvaluationError where its output is not of the task's form."""
+    """Parse an instance; raises EvaluationError where its output should be JSON and is not."""
     task = TASKS[parse_instance_id(instance.instance_id)[0]]
     try:
-        read = task.wanted.validate_json if task.form else task.wanted.validate_python
-        wanted = task.wanted.dump_python(read(instance.output))
-    except ValidationError as error:
-        problem = error.errors(include_input=False)[0]["msg"]
-        raise EvaluationError(
-            f"{path}, {instance.instance_id}: the output is not usable: {problem}."
-        ) from None
+        wanted = json.loads(instance.output) if task.form else instance.output
+    except ValueError as error:
+        raise EvaluationError(f"{path}, {instance.instance_id}: the output is not usable: {error}.") from None
     return Item(instance.instance_id, task, instance.input, wanted)
 
 
@@ -265,7 +229,7 @@ class _Claim(BaseModel, frozen=True, strict=True):
 
 
 def read_claims(path: Path, limit: int | None = None) -> list[Item]:
-    """Return SciFact's claims of a file of attribution pairs, which stand in for SciRIFF."""
+    """Read SciFact's claims from a file of attribution pairs, in place of SciRIFF."""
     prompt = Template((PROMPTS / "claim.md").read_text(encoding="utf-8").strip())
     items = []
     for number, line in enumerate(read_text(path).split("\n"), start=1):
@@ -292,7 +256,7 @@ class FoundJson:
 def find_json(
     text: str, nothing: list[object] | dict[str, object], *, array_may_end_as_object: bool = False
 ) -> FoundJson:
-    """Return the JSON of a reply as SciRIFF's authors look for it, `nothing` where it has none or is null.
+    """Find the JSON of a reply as SciRIFF's authors do, `nothing` where it has none or is null.
 
     Of a reply that is no JSON as a whole, the first part counts that parses, from an opening bracket of the
     kind of `nothing` to its closing one; brackets are counted in strings too. `array_may_end_as_object` takes
@@ -344,29 +308,21 @@ class Reply:
 
     @property
     def is_nothing(self) -> bool:
-        return not any(one.completion.text.strip() for one in self.exchanges)
-
-
-class TimedModel(ChatModel, Protocol):
-    """A chat model that returns how long a reply took."""
-
-    def exchange(self, messages: Sequence[Message], parameters: Parameters) -> Exchange:
-        """Return a whole reply; raises ModelError, also where it breaks off."""
-        ...
+        return not any(exchange.completion.text.strip() for exchange in self.exchanges)
 
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """A model, whether it is held to a schema, and how many items are asked at once at most."""
+    """A model, whether it is held to a schema, and the most items asked at once."""
 
-    model: TimedModel
+    model: KeptModel
     way: Way
     parameters: Parameters
     limits: CallLimits
     at_once: int
 
     def ask(self, item: Item) -> Reply:
-        """Return the reply to an item; raises ModelUnavailableError, any other error is the reply's."""
+        """Ask for an item; raises ModelUnavailableError, any other error is the reply's."""
         messages = (Message("user", item.instruction),)
         form, exchanges = item.task.form, list[Exchange]()
         try:
@@ -412,80 +368,65 @@ def _nothing(item: Item, exchanges: tuple[Exchange, ...] = (), problem: str = ""
 
 
 def ask_all(asker: Asker, items: Sequence[Item]) -> list[Reply]:
-    """Return the replies to all items in their order; raises ModelError where the model cannot be asked."""
-    places = _Places(asker.limits)
-    replies: dict[int, Reply] = {}
+    """Ask for all items, replies in their order; raises ModelError where the model cannot be asked."""
+    changed = threading.Condition()
+    inside = 0
 
     def ask(item: Item) -> Reply:
-        with places.one():
+        """Wait for a place here, so that a reply's time does not include the queue of the model's limits."""
+        nonlocal inside
+        with changed:
+            while inside >= asker.limits.at_once:
+                changed.wait(LOOK_AGAIN_SECONDS)
+            inside += 1
+        try:
             return asker.ask(item)
+        finally:
+            with changed:
+                inside -= 1
+                changed.notify_all()
 
-    is_answering = False
+    replies: list[Reply] = []
     with ThreadPoolExecutor(asker.at_once) as pool:
-        asked = {pool.submit(ask, item): index for index, item in enumerate(items)}
-        try:
-            for future in as_completed(asked):
-                reply = replies[asked[future]] = future.result()
-                is_answering = is_answering or not reply.problem
-                if not is_answering and len(replies) >= min(MOST_ERRORS, len(items)):
-                    raise ModelError(reply.problem)
-                if len(replies) % SAID_EVERY == 0:
-                    say(f"{len(replies):,} of {len(items):,} items.")
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-    return [replies[index] for index in range(len(items))]
-
-
-class _Places:
-    """Lets as many ask at once as the model's limits do now, so that no time is counted in their queue."""
-
-    def __init__(self, limits: CallLimits) -> None:
-        self._limits = limits
-        self._inside = 0
-        self._changed = threading.Condition()
-
-    @contextmanager
-    def one(self) -> Iterator[None]:
-        with self._changed:
-            while self._inside >= self._limits.at_once:
-                self._changed.wait(LOOK_AGAIN_SECONDS)
-            self._inside += 1
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._inside -= 1
-                self._changed.notify_all()
+        for reply in pool.map(ask, items):
+            replies.append(reply)
+            if len(replies) == min(MOST_ERRORS, len(items)) and all(own.problem for own in replies):
+                raise ModelError(reply.problem)
+            if len(replies) % SAID_EVERY == 0:
+                say(f"{len(replies):,} of {len(items):,} items.")
+    return replies
 
 
 def task_figures(replies: Sequence[Reply]) -> dict[str, float]:
-    """Return the figures of each task that was asked, 0..1."""
+    """Score each task that was asked, 0..1."""
     figures: dict[str, float] = {}
     for task in TASKS.values():
-        if pairs := [(one.value, one.item.wanted) for one in replies if one.item.task is task]:
+        if pairs := [(reply.value, reply.item.wanted) for reply in replies if reply.item.task is task]:
             figures |= task.score(pairs)
     return figures
 
 
 def means(figures: Mapping[str, float]) -> dict[str, float]:
-    """Return the means over the tasks, each only where all its figures are there."""
+    """Average the tasks' figures, each mean only where all its figures are there."""
     wanted = {"mean": _SUMMARY, "mean, unjudged": tuple(_UNJUDGED.get(name, name) for name in _SUMMARY)}
     return {
-        name: sum(figures[one] for one in names) / len(names)
+        name: sum(figures[column] for column in names) / len(names)
         for name, names in wanted.items()
-        if all(one in figures for one in names)
+        if all(column in figures for column in names)
     }
 
 
 def reply_figures(replies: Sequence[Reply]) -> dict[str, float]:
-    """Return the percentages of replies that are not of their form, and tokens and seconds an item."""
-    formed = [one for one in replies if one.fits_at_first is not None]
+    """Compute percentages of replies that are not of their form, and tokens and seconds an item."""
+    formed = [reply for reply in replies if reply.fits_at_first is not None]
     figures = {
-        "invalid at first %": mean(100.0 * (not one.fits_at_first) for one in formed),
-        "invalid at last %": mean(100.0 * (not one.fits_at_last) for one in formed),
+        "invalid at first %": mean(100.0 * (not reply.fits_at_first) for reply in formed),
+        "invalid at last %": mean(100.0 * (not reply.fits_at_last) for reply in formed),
         "prompt tokens": mean(_tokens(replies, "prompt_tokens")),
         "completion tokens": mean(_tokens(replies, "completion_tokens")),
-        "seconds": mean(sum(call.seconds for call in one.exchanges) for one in replies if one.exchanges),
+        "seconds": mean(
+            sum(call.seconds for call in reply.exchanges) for reply in replies if reply.exchanges
+        ),
     }
     return {name: figure for name, figure in figures.items() if figure is not None}
 
@@ -504,38 +445,27 @@ class Rating(BaseModel, extra="forbid", strict=True):
 
 
 def rate_replies(judge: Judge, replies: Sequence[Reply]) -> tuple[dict[str, float], int]:
-    """Return mean ratings of Qasper's answers and a sample of MUP's summaries, 0..1, and how many failed.
+    """Average a judge's ratings of Qasper's answers and a sample of MUP's summaries, 0..1; count failed ones.
 
-    What was not answered is rated 1 without asking. Raises ModelUnavailableError.
+    An empty reply is rated 1 without asking. Raises ModelUnavailableError.
     """
     figures: dict[str, float] = {}
     failed = 0
-    answers = [reply for reply in replies if reply.item.task is ANSWERS]
-    summaries = sampled([reply for reply in replies if reply.item.task is SUMMARIES])
+    answers, summaries = (
+        [reply for reply in replies if reply.item.task is task] for task in (ANSWERS, SUMMARIES)
+    )
+    places = random.Random(SEED).sample(range(len(summaries)), min(SUMMARIES_RATED, len(summaries)))
+    summaries = [summaries[place] for place in sorted(places)]
     for name, chosen in (("Qasper judged", answers), ("MUP judged", summaries)):
         if chosen:
             say(f"{name}: the judge {judge.model.label} gives {counted(len(chosen), 'rating')}.")
-            given = _rate(judge, chosen)
+            with ThreadPoolExecutor(judge.at_once) as pool:
+                given = list(pool.map(partial(_rating, judge), chosen))
             usable = [rating for rating in given if rating is not None]
             failed += len(given) - len(usable)
             if usable:
                 figures[name] = (sum(usable) / len(usable) - LOWEST) / (HIGHEST - LOWEST)
     return figures, failed
-
-
-def sampled(replies: Sequence[Reply]) -> list[Reply]:
-    """Return the replies that are rated, always the same."""
-    places = random.Random(SEED).sample(range(len(replies)), min(SUMMARIES_RATED, len(replies)))
-    return [replies[place] for place in sorted(places)]
-
-
-def _rate(judge: Judge, replies: Sequence[Reply]) -> list[int | None]:
-    with ThreadPoolExecutor(judge.at_once) as pool:
-        asked = [pool.submit(_rating, judge, reply) for reply in replies]
-        try:
-            return [one.result() for one in asked]
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _rating(judge: Judge, reply: Reply) -> int | None:
@@ -575,12 +505,12 @@ def _rating_messages(item: Item, given: str) -> tuple[Message, ...]:
 
 
 def title_of(instruction: str) -> str:
-    """Return the paper's title in one of Qasper's instructions: the line below the first rule."""
+    """Find the paper's title in an instruction of Qasper: the line below the first rule."""
     _, *below = _RULE.split(instruction, maxsplit=1)
     return below[0].strip("\n").partition("\n")[0] if below else ""
 
 
 def question_of(instruction: str) -> str:
-    """Return the question in one of Qasper's instructions."""
+    """Find the question in an instruction of Qasper."""
     lines = (line for line in instruction.split("\n") if line.startswith("Question:"))
     return next(lines, "").removeprefix("Question:").strip()

@@ -3,7 +3,7 @@
 The rows hold questions and places, no text of any paper: the papers are read from the corpus of a home.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,7 @@ from corpus.records import parse_passage_id
 from corpus.search import DEFAULT_PAPERS
 from evaluation.answers.asking import ask, open_homes
 from evaluation.answers.questions import QuestionKind, ScopedQuestion
-from evaluation.harness import Figures, Report, command, table
+from evaluation.harness import Figures, Report, command, figures_table
 from evaluation.input_files import DATA, named_folders, read_json_lines
 
 JUDGED = DATA / "judged.jsonl"
@@ -50,7 +50,7 @@ class JudgedQuestion(ScopedQuestion):
 
     @cached_property
     def grades(self) -> dict[Place, float]:
-        """How far each sentence seen answers: 1 fully, 0.5 in part, 0 not."""
+        """The grade of each sentence seen: 1 answers fully, 0.5 in part, 0 not."""
         grades = dict.fromkeys(places(self.seen), 0.0)
         return grades | dict.fromkeys(places(self.part), PART) | dict.fromkeys(places(self.full), FULL)
 
@@ -72,20 +72,20 @@ def place_of(citation: Citation) -> Place:
 
 
 def read_judged(path: Path = JUDGED) -> list[JudgedQuestion]:
-    """Return the questions of a file; raises EvaluationError."""
+    """Read the questions of a file; raises EvaluationError."""
     return read_json_lines(path, JudgedQuestion, _HINT)
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What the product found for a question: its query as it is searched, and the evidence."""
+    """The findings for a question: its query as it is searched, and the evidence."""
 
     rewrite: Rewrite
     evidence: Evidence
 
 
 def find(question: JudgedQuestion, assistant: Assistant) -> Found:
-    """Return what a writer would be given to answer a question, whether or not it would be refused."""
+    """Gather the evidence that a writer would be given for a question, even if it would be refused."""
     kind = request_kind(question.question, question.scope)
     rewrite = as_read(assistant.corpus, Rewrite(question.question, question.question, kind=kind))
     options = AskOptions(question.scope, DEFAULT_PAPERS)
@@ -103,38 +103,24 @@ class JudgedOutcome:
     is_refused: bool
 
 
-def measure_judged(questions: Sequence[JudgedQuestion], homes: Mapping[str, Path]) -> list[JudgedOutcome]:
-    """Ask the questions whose corpora have a home; raises EvaluationError and CorpusError."""
-    outcomes = []
-    for question, assistant in open_homes(questions, homes):
-        asked = ask(assistant, question.question, (), question.scope)
-        grades = tuple(
-            max((question.grades.get(place_of(one), 0.0) for one in sentence.citations), default=0.0)
-            for sentence in asked.turn.answer.sentences
-        )
-        outcomes.append(JudgedOutcome(question, asked.turn.rewrite.kind, grades, asked.is_refused))
-    return outcomes
-
-
-def counts_of(outcomes: Iterable[JudgedOutcome]) -> Figures:
-    """Return counts of questions and, of answers to answerable questions, shares.
+def counts_of(outcomes: Sequence[JudgedOutcome]) -> Figures:
+    """Count questions and, of answers to answerable questions, compute shares.
 
     `first_full`: the first sentence answers fully; `any_full`: a sentence does; `beside`: none answers at
     all; `clean`: one answers fully and none is beside the point. `full_cited` is of the sentences that answer
     fully.
     """
-    told = list(outcomes)
-    can = [one for one in told if one.question.answerable]
-    cannot = [one for one in told if not one.question.answerable]
-    given = [one.grades for one in can if not one.is_refused]
+    can = [outcome for outcome in outcomes if outcome.question.answerable]
+    cannot = [outcome for outcome in outcomes if not outcome.question.answerable]
+    given = [outcome.grades for outcome in can if not outcome.is_refused]
     sentences = [grade for grades in given for grade in grades]
-    wanted = sum(min(MOST_WANTED, len(one.question.full)) for one in can)
+    wanted = sum(min(MOST_WANTED, len(outcome.question.full)) for outcome in can)
     most = max(1, len(can))
     return {
         "answerable": len(can),
         "unanswerable": len(cannot),
-        "refused_wrongly": sum(one.is_refused for one in can),
-        "refused_rightly": sum(one.is_refused for one in cannot),
+        "refused_wrongly": sum(outcome.is_refused for outcome in can),
+        "refused_rightly": sum(outcome.is_refused for outcome in cannot),
         "first_full": sum(grades[:1] == (FULL,) for grades in given) / most,
         "any_full": sum(FULL in grades for grades in given) / most,
         "beside": sum(not any(grades) for grades in given) / most,
@@ -146,17 +132,19 @@ def counts_of(outcomes: Iterable[JudgedOutcome]) -> Figures:
 
 @command("judged")
 def judged(home: list[str], data: Path = JUDGED) -> Report:
-    outcomes = measure_judged(read_judged(data), named_folders(home))
-    whole = ("answerable", "refused_wrongly", "unanswerable", "refused_rightly")
-    shares = ("first_full", "any_full", "beside", "clean", "sentences_beside")
-
-    def row(name: str, counts: Figures) -> list[object]:
-        return [name, *(counts[one] for one in whole), *(f"{counts[one]:.2f}" for one in shares)]
-
-    kinds = sorted({one.kind for one in outcomes})
-    rows = [row(kind, counts_of(one for one in outcomes if one.kind == kind)) for kind in kinds]
-    head = (
-        *("kind", "answerable", "refused wrongly", "unanswerable", "refused"),
-        *(name.replace("_", " ") for name in shares),
-    )
-    return Report(counts_of(outcomes), [table(head, [*rows, None, row("all", counts_of(outcomes))])])
+    outcomes = []
+    for question, assistant in open_homes(read_judged(data), named_folders(home)):
+        asked = ask(assistant, question.question, (), question.scope)
+        grades = tuple(
+            max(
+                (question.grades.get(place_of(citation), 0.0) for citation in sentence.citations), default=0.0
+            )
+            for sentence in asked.turn.answer.sentences
+        )
+        outcomes.append(JudgedOutcome(question, asked.turn.rewrite.kind, grades, asked.is_refused))
+    kinds = sorted({outcome.kind for outcome in outcomes})
+    rows = {kind: counts_of([outcome for outcome in outcomes if outcome.kind == kind]) for kind in kinds}
+    figures = counts_of(outcomes)
+    keys = ("answerable", "refused_wrongly", "unanswerable", "refused_rightly", "first_full", "any_full")
+    columns = {key: key.replace("_", " ") for key in (*keys, "beside", "clean", "sentences_beside")}
+    return Report(figures, [figures_table("kind", {**rows, "all": figures}, columns, 2)])

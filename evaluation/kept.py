@@ -1,4 +1,4 @@
-"""Paid results kept in files of JSON lines, so that a killed run loses none and nothing is paid for twice."""
+"""The cache of paid replies: files of JSON lines, so that a killed run loses none and pays for none twice."""
 
 import hashlib
 import json
@@ -8,8 +8,8 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
-from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from contextlib import closing, suppress
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -30,71 +30,20 @@ from assistant.models import (
 )
 from assistant.records import Message, Parameters
 from corpus.durable import replace_durably
-from evaluation.input_files import EvaluationError, Form, read_text, record_of
+from evaluation.input_files import EvaluationError, read_text
 
+Messages = Sequence[Message]
+# A request by the hash of all of it, and the number of times that it was made.
+Numbered = tuple[str, int]
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file that is there whole or not at all; raises OSError."""
+    """Write a file whole or not at all; raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     temporary.write_text(text, encoding="utf-8")
     replace_durably(temporary, path)
-
-
-class KeptLines:
-    """A file of records whose first field is `key`, a text; it need not be there yet.
-
-    A line torn by a kill is left out. Safe to share between threads.
-    """
-
-    _BEGINNING = '{"key": "'
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._writing = threading.Lock()
-
-    def read(self, form: type[Form], what: str, hint: str) -> list[Form]:
-        """Return the records in their order; raises EvaluationError that names the line at fault."""
-        if not self._path.exists():
-            return []
-        lines = enumerate(read_text(self._path, what).split("\n"), start=1)
-        return [
-            record_of(self._path, number, line, form, hint)
-            for number, line in lines
-            if line.strip() and not self._is_torn(line)
-        ]
-
-    def begin(self) -> None:
-        """Make sure that records can be kept before any is paid for; raises EvaluationError."""
-        try:
-            text = self._path.read_bytes() if self._path.exists() else b""
-        except OSError as error:
-            raise self._unwritable(error) from error
-        self._append("\n" if text and not text.endswith(b"\n") else "")
-
-    def add(self, record: dict[str, object]) -> None:
-        """Write a record; raises EvaluationError."""
-        self._append(f"{json.dumps(record)}\n")
-
-    def _append(self, text: str) -> None:
-        try:
-            # In one piece, so that lines of two runs do not mix.
-            with self._writing, self._path.open("ab", buffering=0) as file:
-                file.write(text.encode())
-        except OSError as error:
-            raise self._unwritable(error) from error
-
-    def _unwritable(self, error: OSError) -> EvaluationError:
-        return EvaluationError(f"The file {self._path} cannot be written: {error.strerror}.")
-
-    def _is_torn(self, line: str) -> bool:
-        try:
-            json.loads(line)
-        except ValueError:
-            return line.startswith(self._BEGINNING[: len(line)])
-        return False
 
 
 class _KeptReply(BaseModel, frozen=True, extra="forbid"):
@@ -109,62 +58,61 @@ class _KeptReply(BaseModel, frozen=True, extra="forbid"):
     exchanges: tuple[Exchange, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Request:
-    """A request by the hash of all of it, and how often it was made before."""
-
-    key: str
-    number: int
-    model: str
-    messages: tuple[Message, ...]
-
-
 class KeptReplies:
-    """The replies of a file, which need not be there yet. Safe to share between threads.
+    """The replies of a file of JSON lines, which need not be there yet. Safe to share between threads.
 
-    A request that a run repeats gets as many replies. Raises EvaluationError.
+    A request that a run repeats gets as many replies. A line torn by a kill costs its reply alone. Raises
+    EvaluationError where the file cannot be read or written.
     """
 
     def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._asked: Counter[str] = Counter()
+        self._kept: dict[Numbered, tuple[Exchange, ...]] = {}
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise EvaluationError(f"The folder {path.parent} cannot be made: {error.strerror}.") from error
-        self._lines = KeptLines(path)
-        kept = self._lines.read(_KeptReply, "file of replies", "Delete the file to ask for its replies anew.")
-        self._kept = {(one.key, one.number): one.exchanges for one in kept}
-        self._asked: Counter[str] = Counter()
-        self._counting = threading.Lock()
-        self._lines.begin()
+        text = read_text(path, "file of replies") if path.exists() else ""
+        for line in filter(None, text.split("\n")):
+            with suppress(ValidationError):
+                reply = _KeptReply.model_validate_json(line)
+                self._kept[reply.key, reply.number] = reply.exchanges
+        # Fails before a reply is paid for, and ends a torn line.
+        self._append("\n" if text and not text.endswith("\n") else "")
 
-    def request(
-        self, model: str, messages: Sequence[Message], parameters: Parameters, form: object
-    ) -> _Request:
-        """Return a request; `form` is the wanted form of the reply, as JSON."""
-        told = [model, [asdict(message) for message in messages], asdict(parameters), form]
-        key = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
-        with self._counting:
+    def number(self, model: str, messages: Messages, parameters: Parameters, form: object) -> Numbered:
+        """Count a request; `form` is the wanted form of the reply, as JSON."""
+        asked = [model, [asdict(message) for message in messages], asdict(parameters), form]
+        key = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+        with self._lock:
             self._asked[key] += 1
-            return _Request(key, self._asked[key], model, tuple(messages))
+            return key, self._asked[key]
 
-    def find(self, request: _Request) -> tuple[Exchange, ...]:
-        """Return the exchanges of an earlier run, none where it did not ask."""
-        exchanges = self._kept.get((request.key, request.number), ())
-        return tuple(one if one.messages else replace(one, messages=request.messages) for one in exchanges)
+    def find(self, request: Numbered, messages: Messages) -> tuple[Exchange, ...]:
+        """Return the exchanges that an earlier run kept, none where it did not ask."""
+        exchanges = self._kept.get(request, ())
+        return tuple(own if own.messages else replace(own, messages=tuple(messages)) for own in exchanges)
 
-    def keep(self, request: _Request, exchanges: Sequence[Exchange]) -> None:
-        short = (replace(one, messages=()) if one.messages == request.messages else one for one in exchanges)
-        kept = _KeptReply(
-            key=request.key,
-            number=request.number,
-            model=request.model,
-            exchanges=tuple(map(_storable, short)),
-        )
-        self._lines.add(kept.model_dump(mode="json"))
+    def keep(self, request: Numbered, model: str, messages: Messages, exchanges: Sequence[Exchange]) -> None:
+        sent = tuple(messages)
+        short = (replace(own, messages=()) if own.messages == sent else own for own in exchanges)
+        stored = tuple(map(_storable, short))
+        kept = _KeptReply(key=request[0], number=request[1], model=model, exchanges=stored)
+        self._append(f"{json.dumps(kept.model_dump(mode='json'))}\n")
+
+    def _append(self, text: str) -> None:
+        try:
+            # In one piece, so that lines of two runs do not mix.
+            with self._lock, self._path.open("ab", buffering=0) as file:
+                file.write(text.encode())
+        except OSError as error:
+            raise EvaluationError(f"The file {self._path} cannot be written: {error.strerror}.") from error
 
 
 def replies_file(folder: Path, model: str) -> Path:
-    """Return the file of a model's replies in the folder of results."""
+    """Name the file of a model's replies in the folder of results."""
     name = _UNSAFE.sub("-", model).strip("-.")[-60:]
     return folder / "replies" / f"{name}-{hashlib.sha256(model.encode()).hexdigest()[:8]}.jsonl"
 
@@ -172,24 +120,28 @@ def replies_file(folder: Path, model: str) -> Path:
 class KeptModel:
     """A model whose whole replies are kept, and given again for the same request.
 
-    An interrupted reply is not kept. `how` says what else replies in a form depend on, such as whether the
-    server holds the model to the form.
+    An interrupted reply is not kept. `how` is what else replies in a form depend on, such as whether the
+    server holds the model to the form. Without `keeps_bad` a reply that is not of its form is asked for anew
+    in the next run.
     """
 
-    def __init__(self, model: ChatModel, replies: KeptReplies, how: str = "") -> None:
+    def __init__(
+        self, model: ChatModel, replies: KeptReplies, how: str = "", *, keeps_bad: bool = True
+    ) -> None:
         self.id = model.id
         self.label = model.label
         self._model = model
         self._replies = replies
         self._how = how
+        self._keeps_bad = keeps_bad
 
     def stream(
-        self, messages: Sequence[Message], parameters: Parameters, enough: Enough | None = None
+        self, messages: Messages, parameters: Parameters, enough: Enough | None = None
     ) -> Generator[str, None, Completion]:
         exchange = yield from self._exchange(messages, parameters, enough)
         return exchange.completion
 
-    def exchange(self, messages: Sequence[Message], parameters: Parameters) -> Exchange:
+    def exchange(self, messages: Messages, parameters: Parameters) -> Exchange:
         """Return a whole reply in any form, with its time; raises ModelError where it breaks off."""
         with closing(self._exchange(messages, parameters, None)) as reply:
             while True:
@@ -209,8 +161,8 @@ class KeptModel:
         on_piece: OnPiece | None = None,
     ) -> Schema:
         form = [self._how, schema.model_json_schema()]
-        request = self._replies.request(self.id, messages, parameters, form)
-        if kept := self._replies.find(request):
+        request = self._replies.number(self.id, messages, parameters, form)
+        if kept := self._replies.find(request, messages):
             for exchange in kept if on_exchange else ():
                 on_exchange(exchange)  # type: ignore[misc]
             last = kept[-1].completion
@@ -218,7 +170,7 @@ class KeptModel:
                 return read_reply(last.text, schema)
             except ValidationError as error:
                 problem = reply_problem(last, error, schema)
-            raise bad_reply(self.label, problem, tuple(one.completion.text for one in kept))
+            raise bad_reply(self.label, problem, tuple(exchange.completion.text for exchange in kept))
         exchanges: list[Exchange] = []
 
         def note(exchange: Exchange) -> None:
@@ -230,17 +182,18 @@ class KeptModel:
         try:
             reply = self._model.reply(messages, parameters, schema, note, on_piece)
         except BadReplyError:
-            self._replies.keep(request, exchanges)
+            if self._keeps_bad:
+                self._replies.keep(request, self.id, messages, exchanges)
             raise
-        self._replies.keep(request, exchanges)
+        self._replies.keep(request, self.id, messages, exchanges)
         return reply
 
     def _exchange(
-        self, messages: Sequence[Message], parameters: Parameters, enough: Enough | None
+        self, messages: Messages, parameters: Parameters, enough: Enough | None
     ) -> Generator[str, None, Exchange]:
         form = "text" if enough is None else "text, as far as it is wanted"
-        request = self._replies.request(self.id, messages, parameters, form)
-        if kept := self._replies.find(request):
+        request = self._replies.number(self.id, messages, parameters, form)
+        if kept := self._replies.find(request, messages):
             yield kept[-1].completion.text
             return kept[-1]
         started, clock = datetime.now(UTC).isoformat(timespec="milliseconds"), time.monotonic()
@@ -248,7 +201,7 @@ class KeptModel:
             completion = yield from reply
         exchange = Exchange(tuple(messages), completion, started, time.monotonic() - clock)
         if completion.finish_reason != "interrupted":
-            self._replies.keep(request, [exchange])
+            self._replies.keep(request, self.id, messages, [exchange])
         return exchange
 
 
@@ -262,9 +215,11 @@ def _check_whole(exchange: Exchange) -> None:
 
 
 def _storable(exchange: Exchange) -> Exchange:
-    """Return an exchange without lone surrogates, which no file can hold."""
+    """Replace lone surrogates, which no file can hold."""
     completion = replace(exchange.completion, text=_whole_characters(exchange.completion.text))
-    messages = tuple(replace(one, content=_whole_characters(one.content)) for one in exchange.messages)
+    messages = tuple(
+        replace(message, content=_whole_characters(message.content)) for message in exchange.messages
+    )
     return replace(exchange, messages=messages, completion=completion)
 
 

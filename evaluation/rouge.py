@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -26,41 +25,31 @@ _TOKEN = re.compile(r"(?:[^\W\d_]\.){2,}|\d+(?:[.,]\d+)+|\w+(?:[-'.]+\w+)*|([^\w
 Scores = dict[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class TextScores:
-    """One text beside its references: by the one it comes closest to, and on average over them."""
+def score_text(text: str, references: Sequence[str], title: str) -> Scores:
+    """Score a text by ROUGE-1, -2, -L (F1, stemmed) and ROUGE-K; raises EvaluationError without references.
 
-    highest: Scores
-    mean: Scores
-
-
-def score_text(text: str, references: Sequence[str], title: str) -> TextScores:
-    """Return ROUGE-1, -2 and -L (F1, stemmed) and ROUGE-K of a text; raises EvaluationError without any.
-
-    `highest` has all figures of the reference with the highest ROUGE-1, as SciTLDR's script does it.
-    ROUGE-K is the same in both; it is left out where references and title share no keyword.
+    Figures are those of the reference with the highest ROUGE-1, as SciTLDR's script does it. ROUGE-K is left
+    out where references and title share no keyword.
     """
     keywords = find_keywords([*references, title])
-    by_reference = [overlaps(reference, text) for reference in references]
-    share = {"rougeK": rouge_k(text, keywords)} if keywords else {}
-    closest = max(by_reference, key=lambda scores: scores["rouge1"])
-    return TextScores(closest | share, mean_scores(by_reference) | share)
+    closest = max((overlaps(own, text) for own in references), key=lambda scores: scores["rouge1"])
+    return closest | ({"rougeK": rouge_k(text, keywords)} if keywords else {})
 
 
 def highest_rouge1(text: str, references: Sequence[str]) -> float:
-    """Return the ROUGE-1 (F1, stemmed) of a text with the reference it comes closest to, 0..100."""
+    """Compute the ROUGE-1 (F1, stemmed) of a text with the closest reference, 0..100."""
     scorer = _scorer("rouge1")
-    return max(100 * float(scorer.score(one, text)["rouge1"].fmeasure) for one in references)
+    return max(100 * float(scorer.score(reference, text)["rouge1"].fmeasure) for reference in references)
 
 
 def mean_scores(rows: Sequence[Scores]) -> Scores:
-    """Return the mean of each metric over the rows that have it; 0 where none has."""
+    """Average each metric over the rows that have it."""
     names = [metric for metric in METRICS if any(metric in row for row in rows)]
     return {name: fmean(row[name] for row in rows if name in row) for name in names}
 
 
 def find_keywords(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the keywords of references and title: what two of the texts or more share (ROUGE-K, section 3).
+    """Find the keywords of references and title, which two or more of the texts share (ROUGE-K, section 3).
 
     Windows of ten words down to one are compared without their stop words, the longest first; a window with
     a word of an earlier keyword is none. Unlike the authors' program, words are compared by stems instead of
@@ -68,7 +57,7 @@ def find_keywords(texts: Sequence[str]) -> tuple[str, ...]:
     Raises EvaluationError for fewer than two texts.
     """
     if len(texts) < 2:
-        raise EvaluationError("ROUGE-K's keywords are what texts share: it needs a reference and a title.")
+        raise EvaluationError("ROUGE-K's keywords are shared by texts: it needs a reference and a title.")
     tokens = [_tokens(text) for text in texts]
     kept: list[str] = []
     taken: set[str] = set()
@@ -81,13 +70,13 @@ def find_keywords(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def rouge_k(text: str, keywords: Sequence[str]) -> float:
-    """Return the share of the keywords that stand in a text, 0..100, as parts of longer words too."""
+    """Compute the share of the keywords in a text, 0..100, also as parts of longer words."""
     content = " ".join(word for word in _tokens(text) if word)
     return 100 * sum(keyword in content for keyword in keywords) / len(keywords)
 
 
 def _shared(texts: Sequence[Sequence[str]], size: int) -> list[tuple[str, ...]]:
-    """Return the windows of one size that at least two texts have, in the order in which they are tried."""
+    """Return the windows of one size that at least two texts share, in the order in which they are tried."""
     counts = Counter(words for text in texts for words in set(_windows(text, size)))
     shared = [words for words, count in counts.items() if count > 1]
     return sorted(shared, key=lambda words: (-len(words), -counts[words], words))
@@ -100,7 +89,7 @@ def _windows(tokens: Sequence[str], size: int) -> Iterator[tuple[str, ...]]:
 
 
 def _tokens(text: str) -> list[str]:
-    """Return the stems of a text's words and its marks in order, "" in the place of each stop word."""
+    """Split a text into the stems of its words and its marks, "" in the place of each stop word."""
     tokens = [match[0] for match in _TOKEN.finditer(text.lower().replace("’", "'"))]
     stemmed = [stem(token) if token[0].isalpha() else token for token in tokens]
     stopped = _STOP_MARKS | _stop_words()
@@ -109,14 +98,14 @@ def _tokens(text: str) -> list[str]:
 
 @cache
 def _stop_words() -> frozenset[str]:
-    """Return the stop words of NLTK's English list and those that the authors added, with their stems."""
+    """Read NLTK's English stop words and those that the authors added, with their stems."""
     # Their program looks lemmas up, which are singular, so this entry of theirs stops nothing.
     words = frozenset(_STOP_WORDS.read_text(encoding="utf-8").split()) - {"authors"}
     return words | frozenset(map(stem, words))
 
 
 def overlaps(reference: str, text: str) -> Scores:
-    """Return ROUGE-1, -2 and -L of a text with one reference (F1, stemmed), 0..100."""
+    """Compute ROUGE-1, -2 and -L of a text with one reference (F1, stemmed), 0..100."""
     found = _scorer(*OVERLAPS).score(reference, text)
     return {metric: 100 * float(found[metric].fmeasure) for metric in OVERLAPS}
 

@@ -24,7 +24,7 @@ Matrix = NDArray[np.float64]
 # The penalty on squared weights; chosen by cross-validation among .003, .01, .03 and .06.
 SHRINK = 0.03
 FOLDS, ITERATIONS = 5, 200
-# Features of fewer candidates, and smaller weights, are dropped.
+# Features that fewer candidates have, and smaller weights, are dropped.
 _FEWEST, _SMALLEST = 20, 0.02
 _HEAD = """\
 # Coefficients of a linear model over the forms of the sentences of an abstract: "sentence ..." is of the
@@ -34,7 +34,7 @@ _HEAD = """\
 
 @dataclass(frozen=True, slots=True)
 class Rewarded:
-    """A paper's candidates with the ROUGE-1 of each against what people wrote."""
+    """A paper's candidates with the ROUGE-1 of each against people's sentences."""
 
     candidates: list[TldrCandidate]
     rewards: Matrix
@@ -60,19 +60,19 @@ def train_tldr(data: Path, out_file: Path = TLDR_WEIGHTS, split: str = "train") 
 
 def _rewarded(item: TldrItem) -> Rewarded:
     candidates = tldr_candidates(item.title, item.source)
-    return Rewarded(candidates, np.array([highest_rouge1(one.text, item.targets) for one in candidates]))
+    rewards = [highest_rouge1(candidate.text, item.targets) for candidate in candidates]
+    return Rewarded(candidates, np.array(rewards))
 
 
 def cross_validate(items: Sequence[TldrItem], papers: Sequence[Rewarded]) -> dict[str, float]:
-    """Return ROUGE-1: of the choice by weights fitted without the paper, of the lead, of the best form."""
-    folds = [zlib.crc32(item.id.encode()) % FOLDS for item in items]
+    """Compute ROUGE-1 of the choice by weights fitted without the paper, of the lead, of the best form."""
+    folds = [(paper, zlib.crc32(item.id.encode()) % FOLDS) for paper, item in zip(papers, items, strict=True)]
     chosen: list[float] = []
     for fold in range(FOLDS):
-        weights = fit([paper for paper, own in zip(papers, folds, strict=True) if own != fold])
-        for paper, own in zip(papers, folds, strict=True):
-            if own == fold:
-                best = int(np.argmax([candidate.score(weights) for candidate in paper.candidates]))
-                chosen.append(float(paper.rewards[best]))
+        weights = fit([paper for paper, own in folds if own != fold])
+        for paper in (paper for paper, own in folds if own == fold):
+            best = int(np.argmax([candidate.score(weights) for candidate in paper.candidates]))
+            chosen.append(float(paper.rewards[best]))
     figures = {
         "cross_validated_rouge1": fmean(chosen),
         "lead_rouge1": fmean(highest_rouge1(item.source[0], item.targets) for item in items),
@@ -82,7 +82,7 @@ def cross_validate(items: Sequence[TldrItem], papers: Sequence[Rewarded]) -> dic
 
 
 def fit(papers: Sequence[Rewarded]) -> dict[str, float]:
-    """Return the weights under which a form drawn by its softmax score has the highest expected ROUGE-1."""
+    """Fit the weights under which a form drawn by its softmax score has the highest expected ROUGE-1."""
     rows = [candidate.features for paper in papers for candidate in paper.candidates]
     counts = Counter(name for features in rows for name, value in features.items() if value)
     kept = {name for name, count in counts.items() if count >= _FEWEST}
@@ -108,7 +108,7 @@ def fit(papers: Sequence[Rewarded]) -> dict[str, float]:
 
 
 def _written(provenance: Mapping[str, object], weights: Mapping[str, float]) -> str:
-    """Return the file as TOML, which reads numbers and quoted strings as JSON writes them."""
+    """Write TOML, which reads numbers and quoted strings as JSON writes them."""
     tables = {"provenance": provenance, "weights": dict(sorted(weights.items()))}
     lines = [
         f"\n[{name}]\n" + "".join(f"{json.dumps(key)} = {json.dumps(value)}\n" for key, value in rows.items())

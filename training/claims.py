@@ -140,7 +140,7 @@ def altered(claims: Sequence[Claim], share: float, seed: int) -> list[Claim]:
 
 def _wrong(claim: str, sentences: Sequence[str], names: Sequence[str], chance: random.Random) -> str | None:
     """Return the claim with one thing changed, all possible kinds of change being equally likely."""
-    found = [changed for _, changed in changes(claim, sentences, names)]
+    found = list(changes(claim, sentences, names))
     return chance.choice(found) if found else None
 
 

@@ -28,8 +28,9 @@ from assistant.learned import (
 )
 from corpus.encoders import Encoder
 from evaluation.answers.evidence.rankers import Ranker
-from evaluation.answers.evidence.ranking import Figures, measure_rankers
+from evaluation.answers.evidence.ranking import measure_rankers
 from evaluation.answers.evidence.rows import EvidenceRow
+from evaluation.harness import Figures
 from training import network
 from training.choice import JudgedData, choice_scales, judged_texts
 from training.files import SETS, Run, hash_byte
@@ -278,7 +279,7 @@ def _figures(read: Read, seed: int) -> dict[str, Figures]:
         "head": lambda row: features[row]["network"],
         "ours": lambda row: shares(features[row], all_scales[_half(row)]),
     }
-    return dict(measure_rankers([row for row, _ in read], rankers).sets)
+    return dict(measure_rankers([row for row, _ in read], rankers)["sets"])
 
 
 def _half(row: EvidenceRow) -> int:

@@ -72,16 +72,15 @@ def train_support(run: Run, encoder: Encoder) -> Card:
         fitted["features"] = scales.fit(compared, every, with_network=False)
         told = {of: {"intercept": scale.intercept, **scale.weights} for of, scale in fitted.items()}
 
-        def figures(measure: Callable[..., tuple[scales.Matrix, scales.Matrix]]) -> dict[str, object]:
-            """Return how well supported claims are told from others, by set, and from altered ones."""
+        def figures(measure: Callable[..., scales.Matrix]) -> dict[str, object]:
+            """Return how well supported claims are told from others, by set."""
             found: dict[str, object] = {}
             for how, has in (("with the network", True), ("without", False)):
-                agreed = measure_attribution(pairs, compared, measure(compared, with_network=has), "")
-                sets = {
-                    of: {"auroc": row["auroc_support"], "ece": row["ece"]} for of, row in agreed.sets.items()
+                agreed = measure_attribution(pairs, measure(compared, with_network=has))
+                found[how] = {
+                    of: {"auroc": row["auroc_support"], "ece": row["ece"]}
+                    for of, row in agreed["sets"].items()
                 }
-                below = {kind: row["below_support"] for kind, row in agreed.contrast.items()}
-                found[how] = {**sets, "below": below}
             return found
 
         return told, {

@@ -19,7 +19,7 @@ from evaluation.input_files import EvaluationError, home_of
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question's turn, the ids of the papers found for it, best first, and how long all of it took."""
+    """A question's turn, the ids of the papers found for it, best first, and its time."""
 
     turn: Turn
     found: tuple[str, ...]
@@ -44,7 +44,7 @@ def open_assistant(
     settings: Settings | None = None,
     through: Callable[[ChatModel], ChatModel] | None = None,
 ) -> Assistant:
-    """Return what answers from a PAPER_TRAIL_HOME, or the corpus folder in it; by default without a model.
+    """Open a PAPER_TRAIL_HOME, or the corpus folder in it, to ask it questions; by default without a model.
 
     `through` may wrap the model. Raises CorpusError, and AssistantError for an unknown generator.
     """
@@ -55,7 +55,7 @@ def open_assistant(
 
 
 def open_homes(rows: Sequence[Row], homes: Mapping[str, Path]) -> list[tuple[Row, Assistant]]:
-    """Return the rows whose corpora have a home, each with its assistant; raises EvaluationError."""
+    """Pair the rows whose corpora have a home with their assistants; raises EvaluationError."""
     chosen = [row for row in rows if row.corpus in homes]
     if not chosen:
         raise EvaluationError("None of the questions is of a corpus that is named: --home NAME=FOLDER.")

@@ -1,4 +1,4 @@
-"""What is told first of one paper's challenge, approach or outcome, beside what people highlighted of it."""
+"""The first sentence about a paper's challenge, approach or outcome, beside people's highlights."""
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from corpus.records import AspectName, Collection, Scope
 from corpus.settings import Settings
 from evaluation.answers.asking import ask, open_assistant
 from evaluation.answers.wordings import forms
-from evaluation.harness import Figures, Report, command, table
+from evaluation.harness import Figures, Report, command, figures_table
 from evaluation.input_files import EvaluationError, read_json_lines
 from indexer.build import build_collection
 from indexer.sources.folder import Folder
@@ -46,7 +46,7 @@ def _indexed(records: Sequence[_Record], home: Path) -> Assistant:
     papers = home / "papers"
     papers.mkdir()
     for record in records:
-        parts = (f"## {part.capitalize()}\n\n{' '.join(told)}\n" for part, told in record.source.items())
+        parts = (f"## {part.capitalize()}\n\n{' '.join(texts)}\n" for part, texts in record.source.items())
         (papers / f"{record.id}.md").write_text("\n".join((f"# {record.title}\n", *parts)), encoding="utf-8")
     settings = Settings(home=home)
     build_collection(settings, open_encoder(settings), Folder(papers, _COLLECTION, (".md",)), lambda _: None)
@@ -62,23 +62,23 @@ def _asked(
             for wording in forms().highlights[aspect]:
                 asked = ask(assistant, wording, (), Scope(papers=(f"{_COLLECTION.id}/{record.id}",)))
                 first = _first(asked.turn)
-                yield wording, any(_are_same(first, one) for one in highlighted), asked.is_refused
+                yield wording, any(_are_same(first, sentence) for sentence in highlighted), asked.is_refused
 
 
 def _first(turn: Turn) -> str:
     """Return the letters of the first sentence that an answer cites, as it stands in the paper."""
-    for citation in (one for sentence in turn.answer.sentences[:1] for one in sentence.citations):
-        for passage in (one for paper in turn.evidence.papers for one in paper.passages):
-            if passage.id == citation.passage_id and citation.sentence is not None:
-                return _letters(passage.sentence_text(citation.sentence))
+    passages = {passage.id: passage for paper in turn.evidence.papers for passage in paper.passages}
+    for citation in (citation for sentence in turn.answer.sentences[:1] for citation in sentence.citations):
+        if citation.passage_id in passages and citation.sentence is not None:
+            return _letters(passages[citation.passage_id].sentence_text(citation.sentence))
     return ""
 
 
-def _are_same(one: str, other: str) -> bool:
+def _are_same(left: str, right: str) -> bool:
     """Return True for one sentence as two programs cut it: one holds the other, or most of it."""
-    if min(len(one), len(other)) < SHORTEST_SAME:
-        return bool(one) and one == other
-    return one[:SHORTEST_SAME] in other or other[:SHORTEST_SAME] in one
+    if min(len(left), len(right)) < SHORTEST_SAME:
+        return bool(left) and left == right
+    return left[:SHORTEST_SAME] in right or right[:SHORTEST_SAME] in left
 
 
 def _letters(text: str) -> str:
@@ -86,7 +86,7 @@ def _letters(text: str) -> str:
 
 
 def _figures(outcomes: Sequence[tuple[str, bool, bool]]) -> Figures:
-    """Return the share told first what is highlighted, also of the worst and the best wording."""
+    """Compute the share of answers that begin with a highlight, also of the worst and the best wording."""
     by_wording: dict[str, list[bool]] = {}
     for wording, is_highlighted, _ in outcomes:
         by_wording.setdefault(wording, []).append(is_highlighted)
@@ -110,14 +110,11 @@ def highlights(data: Path, split: str = "") -> Report:
         figures = {
             aspect: _figures(list(_asked(assistant, records, aspect))) for aspect in forms().highlights
         }
-    rows = [
-        (
-            aspect,
-            one["questions"],
-            *(f"{one[name]:.3f}" for name in ("first", "worst", "best")),
-            one["refused"],
-        )
-        for aspect, one in figures.items()
-    ]
-    head = ("Asked for", "Questions", "Highlighted first", "Worst wording", "Best wording", "Refused")
-    return Report(figures, [table(head, rows)])
+    columns = {
+        "questions": "Questions",
+        "first": "Highlighted first",
+        "worst": "Worst wording",
+        "best": "Best wording",
+        "refused": "Refused",
+    }
+    return Report(figures, [figures_table("Asked for", figures, columns)])

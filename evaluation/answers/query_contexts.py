@@ -1,4 +1,4 @@
-"""What a search is asked in the light of a conversation: three queries, and four kinds of history."""
+"""Queries of a conversation: three ways to ask, and four kinds of history."""
 
 from collections.abc import Sequence
 from typing import Literal, get_args

@@ -1,4 +1,4 @@
-"""Questions written beforehand, asked as readers ask them: what is answered, what is refused, who is cited.
+"""Questions written beforehand, asked as readers ask them: answers, refusals and citations, counted.
 
 These counts do not say whether an answer is right: people judge that from the answers written out.
 """
@@ -18,7 +18,7 @@ from corpus.records import Scope
 from corpus.store import Corpus
 from evaluation.answers.asking import AskedQuestion, ask, open_assistant
 from evaluation.harness import Figures, Report, command, share, table
-from evaluation.input_files import DATA, EvaluationError, read_numbered_json_lines
+from evaluation.input_files import DATA, EvaluationError, read_numbered_json_lines, write_text
 
 QUESTIONS = DATA / "questions.jsonl"
 QuestionKind = Literal["list", "paper", "definition", "fact", "comparison", "how", "overview"]
@@ -45,10 +45,10 @@ class ScopedQuestion(BaseModel):
 
 
 class WrittenQuestion(ScopedQuestion):
-    """A question with what should become of it.
+    """A question that should be answered or refused.
 
     `history` has the earlier questions, the oldest first. Each of `expected_papers` answers it, or a part of
-    it. `corpus` names what it was written for.
+    it. `corpus` names the corpus that it was written for.
     """
 
     history: tuple[str, ...] = ()
@@ -63,8 +63,68 @@ class WrittenQuestion(ScopedQuestion):
         return (*self.expected_papers, self.paper) if self.paper else self.expected_papers
 
 
-def outcome_of(row: WrittenQuestion, asked: AskedQuestion) -> Figures:
-    """Return the answer to a question, for a person to judge.
+Numbered = tuple[int, WrittenQuestion]
+_Judged = tuple[WrittenQuestion, Figures]
+
+
+def read_questions(data: Path, part: Part | None = None, corpus: str | None = None) -> list[Numbered]:
+    """Read the questions of a part and a corpus with their line numbers; raises EvaluationError."""
+    rows = read_numbered_json_lines(data, WrittenQuestion, _HINT)
+    known: set[str] = set()
+    for number, row in rows:
+        if row.id in known:
+            raise EvaluationError(f"{data}, line {number}: id: {row.id!r} stands in an earlier line too.")
+        known.add(row.id)
+    chosen = [
+        (number, row) for number, row in rows if part in (None, row.part) and corpus in (None, row.corpus)
+    ]
+    if not chosen:
+        raise EvaluationError(f"None of the questions of {data} is of the part and corpus chosen.")
+    return chosen
+
+
+def _check_held(data: Path, rows: Sequence[Numbered], corpus: Corpus) -> None:
+    """Raise EvaluationError where a question names a paper or collection that the corpus lacks."""
+    collections = corpus.collection_ids()
+    named = {paper for _, row in rows for paper in row.papers_named}
+    held = {paper.id for paper in corpus.papers_by_id(tuple(named))}
+    for number, row in rows:
+        lacking = [f"collection {row.collection!r}"] if row.collection not in (None, *collections) else []
+        lacking += [f"paper {paper!r}" for paper in row.papers_named if paper not in held]
+        if lacking:
+            raise EvaluationError(
+                f"{data}, line {number}: the corpus has no {lacking[0]}. "
+                "Ask of another home, or choose the questions of this one by --corpus-name."
+            )
+
+
+def _ask_all(
+    data: Path, rows: Sequence[Numbered], home: Path, generator: str, out: Path | None, trails: Path | None
+) -> Iterator[_Judged]:
+    """Yield the outcome of each question, written down before the next one is asked."""
+    assistant = open_assistant(home, generator)
+    _check_held(data, rows, assistant.corpus)
+    written = ""
+    for number, row in rows:
+        turns: tuple[Turn, ...] = ()
+        try:
+            for question in (*row.history, row.question):
+                asked = ask(assistant, question, turns, row.scope)
+                turns = (*turns, asked.turn)
+        except AssistantError as error:
+            raise EvaluationError(f"{data}, line {number}: {error}") from error
+        outcome = _outcome(row, asked)
+        written += json.dumps(outcome, ensure_ascii=False) + "\n"
+        if out:
+            write_text(out, written)
+        if trails:
+            conversation = Conversation(f"line-{number}", row.question, turns)
+            write_text(trails / f"{conversation.id}.json", to_json(conversation))
+        yield row, outcome
+
+
+def _outcome(row: WrittenQuestion, asked: AskedQuestion) -> Figures:
+    """Describe an answer for a person to judge.
 
     "found" are the ids of papers, best first, "cited" in the order of the text; "support" is per sentence.
     """
@@ -87,96 +147,6 @@ def outcome_of(row: WrittenQuestion, asked: AskedQuestion) -> Figures:
     }
 
 
-_Numbered = tuple[int, WrittenQuestion]
-_Judged = tuple[WrittenQuestion, Figures]
-
-
-def read_questions(
-    data: Path, part: Part | None = None, kind: QuestionKind | None = None, corpus: str | None = None
-) -> list[_Numbered]:
-    """Return the questions of a part, kind and corpus with their line numbers; raises EvaluationError."""
-    rows = read_numbered_json_lines(data, WrittenQuestion, _HINT)
-    known: set[str] = set()
-    for number, row in rows:
-        if row.id in known:
-            raise EvaluationError(f"{data}, line {number}: id: {row.id!r} stands in an earlier line too.")
-        known.add(row.id)
-    wanted = {"part": part, "kind": kind, "corpus": corpus}
-    chosen = [
-        (number, row)
-        for number, row in rows
-        if all(value in (None, getattr(row, name)) for name, value in wanted.items())
-    ]
-    if not chosen:
-        raise EvaluationError(f"None of the questions of {data} is of the part, kind and corpus chosen.")
-    return chosen
-
-
-def _check_held(data: Path, rows: Sequence[_Numbered], corpus: Corpus) -> None:
-    """Raise EvaluationError where a question names what the corpus does not hold."""
-    collections = corpus.collection_ids()
-    named = {paper for _, row in rows for paper in row.papers_named}
-    held = {paper.id for paper in corpus.papers_by_id(tuple(named))}
-    for number, row in rows:
-        lacking = [f"collection {row.collection!r}"] if row.collection not in (None, *collections) else []
-        lacking += [f"paper {paper!r}" for paper in row.papers_named if paper not in held]
-        if lacking:
-            raise EvaluationError(
-                f"{data}, line {number}: the corpus has no {lacking[0]}. "
-                "Ask of another home, or choose the questions of this one by --corpus-name."
-            )
-
-
-def _ask_all(
-    data: Path, rows: Sequence[_Numbered], home: Path, generator: str, out: Path | None, trails: Path | None
-) -> Iterator[_Judged]:
-    """Yield the outcome of each question, written down before the next one is asked."""
-    assistant = open_assistant(home, generator)
-    _check_held(data, rows, assistant.corpus)
-    try:
-        if out:
-            out.write_text("", encoding="utf-8")
-        if trails:
-            trails.mkdir(parents=True, exist_ok=True)
-        for number, row in rows:
-            turns: list[Turn] = []
-            try:
-                for earlier in row.history:
-                    turns.append(ask(assistant, earlier, turns, row.scope).turn)
-                asked = ask(assistant, row.question, turns, row.scope)
-            except AssistantError as error:
-                raise EvaluationError(f"{data}, line {number}: {error}") from error
-            outcome = outcome_of(row, asked)
-            if out:
-                with out.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(outcome, ensure_ascii=False) + "\n")
-            if trails:
-                conversation = Conversation(f"line-{number}", row.question, (*turns, asked.turn))
-                (trails / f"{conversation.id}.json").write_text(to_json(conversation), encoding="utf-8")
-            yield row, outcome
-    except OSError as error:
-        raise EvaluationError(f"The file {error.filename} cannot be written: {error.strerror}.") from error
-
-
-def question_figures(judged: Sequence[_Judged]) -> Figures:
-    """Return shares, None where there is nothing to count, and the counts of all and of each kind."""
-    counts = _counts(judged)
-    refused_wrongly = counts["answerable"] - counts["answered"]
-    kinds = {kind: [(row, got) for row, got in judged if row.kind == kind] for kind in get_args(QuestionKind)}
-    return {
-        "questions": len(judged),
-        "answered": share(counts["answered"], counts["answerable"]),
-        "refused_wrongly": share(refused_wrongly, counts["answerable"]),
-        "refused_rightly": share(counts["refused"], counts["unanswerable"]),
-        "expected_found": share(counts["found"], counts["expecting"]),
-        "expected_cited": share(counts["cited"], counts["expecting"]),
-        "best_cited": share(counts["best_cited"], counts["given"]),
-        "seconds_median": median(outcome["seconds"] for _, outcome in judged),
-        "counts": counts,
-        "kinds": {kind: _counts(own) for kind, own in kinds.items() if own},
-    }
-
-
 def _counts(judged: Sequence[_Judged]) -> dict[str, int]:
     """Count questions; `expecting` are answerable with expected papers, `given` are all answers."""
     answerable = [(row, outcome) for row, outcome in judged if row.expect == "answer"]
@@ -196,6 +166,16 @@ def _counts(judged: Sequence[_Judged]) -> dict[str, int]:
     }
 
 
+# Shares of the JSON line, and columns of the table: a count and the count that it is of.
+_SHARES = {
+    "answered": ("answered", "answerable"),
+    "expected_found": ("found", "expecting"),
+    "expected_cited": ("cited", "expecting"),
+    "refused_rightly": ("refused", "unanswerable"),
+    "best_cited": ("best_cited", "given"),
+}
+
+
 @command("questions")
 def questions(
     corpus: Path,
@@ -203,23 +183,26 @@ def questions(
     data: Path = QUESTIONS,
     out_file: Path | None = None,
     part: Part | None = None,
-    kind: QuestionKind | None = None,
     corpus_name: str | None = None,
     trails: Path | None = None,
     generator: str = EXTRACTIVE,
 ) -> Report:
-    rows = read_questions(data, part, kind, corpus_name)
-    figures = question_figures(list(_ask_all(data, rows, corpus, generator, out_file, trails)))
-    pairs = (
-        ("answered", "answerable"),
-        ("found", "expecting"),
-        ("cited", "expecting"),
-        ("refused", "unanswerable"),
-        ("best_cited", "given"),
-    )
+    rows = read_questions(data, part, corpus_name)
+    judged = list(_ask_all(data, rows, corpus, generator, out_file, trails))
+    kinds = {kind: [(row, got) for row, got in judged if row.kind == kind] for kind in get_args(QuestionKind)}
+    by_kind = {kind: _counts(own) for kind, own in kinds.items() if own}
+    counts = _counts(judged)
+    figures = {
+        "questions": len(judged),
+        **{name: share(counts[part], counts[whole]) for name, (part, whole) in _SHARES.items()},
+        "refused_wrongly": share(counts["answerable"] - counts["answered"], counts["answerable"]),
+        "seconds_median": median(outcome["seconds"] for _, outcome in judged),
+        "counts": counts,
+        "kinds": by_kind,
+    }
     shown = [
-        (name, *(f"{counts[part]} of {counts[whole]}" for part, whole in pairs))
-        for name, counts in {**figures["kinds"], "all": figures["counts"]}.items()
+        (name, *(f"{own[part]} of {own[whole]}" for part, whole in _SHARES.values()))
+        for name, own in {**by_kind, "all": counts}.items()
     ]
     title = f"{figures['questions']} questions, {figures['seconds_median']:.2f} s in the median"
     head = ("Kind", "Answered", "Found", "Cited", "Refused", "First cited")

@@ -1,19 +1,18 @@
-"""Whether a collection refuses what it cannot answer, and answers what it can.
+"""Refusal of questions that a collection cannot answer, and answers to those that it can.
 
 For the demonstration collections beside 2022.acl-long the questions were written beforehand. For other
-collections they are made of the papers: what a title or a sentence of approach names is asked of its own
+collections they are made of the papers: phrases of a title or a sentence of approach are asked of their own
 collection and of the collection that lies farthest from it.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 from pydantic import BaseModel
 
-from assistant.questions import Phrase, is_complete, phrases
+from assistant.questions import is_complete, phrases
 from corpus.records import Paper, Scope, passage_id
 from corpus.store import Corpus
 from evaluation.answers.asking import ask, open_assistant
@@ -22,7 +21,6 @@ from evaluation.input_files import EvaluationError
 
 QUESTIONS = Path(__file__).parent / "data" / "refusal.json"
 MADE_PER_DIRECTION = 20
-Source = Literal["written", "made"]
 
 
 class _Question(BaseModel, frozen=True, extra="forbid"):
@@ -51,13 +49,13 @@ class Case:
 
 
 def measure_refusal(path: Path, *, made: bool = False) -> Figures:
-    """Return the figures of a corpus; `made` makes questions even where written ones fit.
+    """Measure refusal on a corpus; `made` makes questions even where written ones fit.
 
     Raises EvaluationError and CorpusError.
     """
     assistant = open_assistant(path)
     cases = () if made else written_cases(assistant.corpus.collection_ids())
-    source: Source = "written" if cases else "made"
+    source = "written" if cases else "made"
     cases = cases or tuple(made_cases(assistant.corpus))
     judged = [
         (case, ask(assistant, case.question, (), Scope(collections=case.collections)).is_refused)
@@ -72,9 +70,9 @@ def measure_refusal(path: Path, *, made: bool = False) -> Figures:
         "false_refusals": counts["refused_answerable"] / max(1, counts["answerable"]),
         "counts": counts,
         "directions": {
-            name: _counts([one for one in judged if one[0].direction == name]) for name in directions
+            name: _counts([row for row in judged if row[0].direction == name]) for name in directions
         },
-        "parts": {name: _counts([one for one in judged if one[0].part == name]) for name in parts},
+        "parts": {name: _counts([row for row in judged if row[0].part == name]) for name in parts},
         "wrong": [f"{case.question} ({case.direction})" for case, no in judged if no == case.answerable],
     }
 
@@ -89,7 +87,7 @@ def _counts(judged: Sequence[tuple[Case, bool]]) -> dict[str, int]:
 
 
 def written_cases(held: Sequence[str]) -> tuple[Case, ...]:
-    """Return the questions written for the purpose, none unless all their collections are held."""
+    """Read the questions written for the purpose, none unless all their collections are held."""
     written = _Written.model_validate_json(QUESTIONS.read_text(encoding="utf-8"))
     if not {name for group in written.collections.values() for name in group} <= set(held):
         return ()
@@ -118,7 +116,7 @@ def made_cases(corpus: Corpus) -> Iterator[Case]:
 
 
 def _made_questions(corpus: Corpus, collection: str) -> list[str]:
-    """Return a question on each of some papers, taken evenly from the whole collection."""
+    """Make a question on each of some papers, taken evenly from the whole collection."""
     papers = corpus.papers(Scope(collections=(collection,)))
     step = max(1, len(papers) // MADE_PER_DIRECTION)
     asked = (_question(paper, ask_title=number % 2 == 0) for number, paper in enumerate(papers[::step]))
@@ -126,24 +124,17 @@ def _made_questions(corpus: Corpus, collection: str) -> list[str]:
 
 
 def _question(paper: Paper, *, ask_title: bool) -> str:
-    """Return a question that a paper answers, from its title or its approach, "" where neither does."""
+    """Make a question that a paper answers, from its title or its approach, "" where neither does."""
     approach = next((aspect.text for aspect in paper.aspects if aspect.name == "approach"), "")
-    named = [
-        phrase
-        for phrase in phrases(paper.title if ask_title or not approach else approach)
-        if _is_usable(phrase)
-    ]
+    text = paper.title if ask_title or not approach else approach
+    named = [phrase.text for phrase in phrases(text) if is_complete(phrase) and " " in phrase.text.strip()]
     if len(named) < 2:
-        return f"What is known about {named[0].text}?" if named else ""
-    return f"What is the role of {named[0].text} in {named[-1].text}?"
-
-
-def _is_usable(phrase: Phrase) -> bool:
-    return is_complete(phrase) and len(phrase.text.split()) > 1
+        return f"What is known about {named[0]}?" if named else ""
+    return f"What is the role of {named[0]} in {named[-1]}?"
 
 
 def _far_apart(corpus: Corpus) -> tuple[str, str]:
-    """Return the two collections whose papers' mean vectors are the least alike."""
+    """Find the two collections whose papers' mean vectors are the least alike."""
     collections = corpus.collection_ids()
     if len(collections) < 2:
         raise EvaluationError(
@@ -151,8 +142,8 @@ def _far_apart(corpus: Corpus) -> tuple[str, str]:
         )
     means = np.stack([_mean_vector(corpus, collection) for collection in collections])
     likeness = means @ means.T
-    one, other = np.unravel_index(int(np.argmin(likeness)), likeness.shape)
-    return collections[int(one)], collections[int(other)]
+    first, second = np.unravel_index(int(np.argmin(likeness)), likeness.shape)
+    return collections[int(first)], collections[int(second)]
 
 
 def _mean_vector(corpus: Corpus, collection: str) -> np.ndarray[tuple[int], np.dtype[np.float32]]:

@@ -1,4 +1,4 @@
-"""How near rewritten questions are to those that people wrote, on conversations with both.
+"""Rewritten questions beside those that people wrote, on conversations with both.
 
 Each question is rewritten after the raw questions before it, which were rewritten in the same way. CAsT has
 no answers; CANARD has an answer to every earlier question.
@@ -10,6 +10,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Self
 
+import numpy as np
 from pydantic import AliasChoices, BaseModel, Field, model_validator
 
 from assistant.questions import rewrite_from_words, stems
@@ -60,7 +61,7 @@ class AskedTurn(BaseModel):
 
 
 def read_turns(file: Path) -> Sequence[AskedTurn]:
-    """Return the turns of a file; raises EvaluationError."""
+    """Read the turns of a file; raises EvaluationError."""
     return read_json_lines(
         file, AskedTurn, "Each line has history, raw and manual, or history, question and rewrite (CANARD)."
     )
@@ -69,7 +70,7 @@ def read_turns(file: Path) -> Sequence[AskedTurn]:
 def measure_rewriting(
     turns: Sequence[AskedTurn], rewrite: Rewriting = rewrite_from_words
 ) -> dict[str, RewritingFigures]:
-    """Return the figures of all turns under "all", and of each source where they name several."""
+    """Measure all turns under "all", and those of each source where they name several."""
     sources = sorted({turn.src for turn in turns if turn.src})
     parts = {"all": list(turns)}
     parts |= {name: [turn for turn in turns if turn.src == name] for name in sources if len(sources) > 1}
@@ -83,21 +84,21 @@ def _figures(turns: Sequence[AskedTurn], rewrite: Rewriting) -> RewritingFigures
         "rewritten": [rewritten(turn.raw, turn.exchanges, rewrite) for turn in turns],
     }
     wanted = [turn.manual for turn in turns]
-    f1 = {name: list(map(rouge_f1, wanted, asked)) for name, asked in queries.items()}
-    gains = [own - raw for own, raw in zip(f1["rewritten"], f1["raw"], strict=True)]
+    f1 = {name: np.array(list(map(rouge_f1, wanted, asked))) for name, asked in queries.items()}
+    gains = f1["rewritten"] - f1["raw"]
     return {
         "turns": len(turns),
         **{
-            name: {"f1": fmean(f1[name]), "recall": fmean(map(term_recall, wanted, asked))}
+            name: {"f1": float(f1[name].mean()), "recall": fmean(map(term_recall, wanted, asked))}
             for name, asked in queries.items()
         },
-        "worse_than_raw": fmean(gain < -_TIE for gain in gains),
-        "better_than_raw": fmean(gain > _TIE for gain in gains),
+        "worse_than_raw": float((gains < -_TIE).mean()),
+        "better_than_raw": float((gains > _TIE).mean()),
     }
 
 
 def rouge_f1(wanted: str, said: str) -> float:
-    """Return ROUGE-1 F1 with stemming of two questions as they stand, function words included."""
+    """Compute ROUGE-1 F1 with stemming of two questions, function words included."""
     return highest_rouge1(said, [wanted]) / 100
 
 
@@ -108,7 +109,7 @@ def term_recall(wanted: str, said: str) -> float:
 
 
 def concatenated(question: str, history: Sequence[str]) -> str:
-    """Return a question with its history, the newest first (TruthReader).
+    """Put a question before its history, the newest first (TruthReader).
 
     Each utterance is cut to 128 words and the whole to 500; the oldest are dropped.
     """
@@ -122,7 +123,7 @@ def concatenated(question: str, history: Sequence[str]) -> str:
 
 
 def rewritten(question: str, exchanges: Sequence[Exchange], rewrite: Rewriting = rewrite_from_words) -> str:
-    """Return a question as we search for it after some exchanges, whose questions are rewritten too."""
+    """Rewrite a question as the search has it after some exchanges, whose questions are rewritten too."""
     return _asked((question, ""), tuple(exchanges), rewrite).rewrite.search_query
 
 

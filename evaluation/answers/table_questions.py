@@ -31,7 +31,7 @@ class TableQuestion(BaseModel, frozen=True, extra="forbid"):
 
 def _cited_rows(turn: Turn, corpus: Corpus) -> Iterator[tuple[str, str, str]]:
     """Yield the rows of tables that an answer cites, the claim about each, and their papers."""
-    for citation in (one for sentence in turn.answer.sentences for one in sentence.citations):
+    for citation in (citation for sentence in turn.answer.sentences for citation in sentence.citations):
         (passage,) = corpus.passages_by_id([citation.passage_id])
         if passage.table and citation.sentence is not None and citation.sentence >= passage.first_row:
             yield passage.sentence_text(citation.sentence), citation.claim, passage.paper_id
@@ -39,8 +39,8 @@ def _cited_rows(turn: Turn, corpus: Corpus) -> Iterator[tuple[str, str, str]]:
 
 def holds(text: str, part: str) -> bool:
     """Return True if a text has a part as it stands, not within longer words or figures."""
-    told, wanted = (" ".join(one.casefold().split()) for one in (text, part))
-    return re.search(rf"(?<![\w.]){re.escape(wanted)}(?!\w|\.\d)", told) is not None
+    whole, wanted = (" ".join(written.casefold().split()) for written in (text, part))
+    return re.search(rf"(?<![\w.]){re.escape(wanted)}(?!\w|\.\d)", whole) is not None
 
 
 @command("tables-asked")
@@ -61,6 +61,6 @@ def tables_asked(home: list[str], data: Path = TABLE_QUESTIONS) -> Report:
         counts["no_row"] += not row
         counts["refused"] += asked.is_refused
         right = "value" if is_right_value else "row" if is_right_row else "no"
-        told = claim or ("refused" if asked.is_refused else "no row of a table")
-        rows.append((question.question, f"{question.row}: {question.value}", told, right))
+        answer = claim or ("refused" if asked.is_refused else "no row of a table")
+        rows.append((question.question, f"{question.row}: {question.value}", answer, right))
     return Report(counts, [table(("Question", "Wanted", "Told", "Right"), rows, left=3)])

@@ -1,9 +1,7 @@
-"""Citations brought to one token, so that sentences can be compared whatever style they cite in."""
+"""Citations in a sentence: one token for any style, and the works that it cites."""
 
 import re
 from dataclasses import dataclass
-
-from corpus.store import plain_words
 
 CITE = "CITE"
 
@@ -28,44 +26,31 @@ _LABELS = re.compile(rf"\s?{_GROUP}(?:[\s,;]*{_GROUP})*")
 _NUMBER = re.compile(r"\d{1,3}")
 _OTHERS = re.compile(rf"{_NAME},? et\.? al\b\.?{_OWN}")
 _SPACE_BEFORE_STOP = re.compile(r"(?<!\s)\s++(?=[.,;:!?)])")
-_AUTHORS = re.compile(r"(?P<who>.{1,300}?)(?P<more>,? et\.? al\b\.?)? (?P<year>\d{4})(?P<letter>[a-z]?)")
-_BETWEEN_AUTHORS = re.compile(r",? (?:and|&) |, ")
 _RUN_OF_CITES = re.compile(rf"{CITE}(?:(?: and|[,;&])* {CITE}\b)+")
 
 
 @dataclass(frozen=True, slots=True)
 class CitingSentence:
-    """A sentence in which every citation, or group of them, is one token, and the works that it cites.
-
-    `fresh` are those that the sentence before it does not cite.
-    """
+    """A sentence in which each group of citations is one token, and the works that it cites."""
 
     text: str
     cited: frozenset[str]
-    fresh: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class NamedWork:
-    """A work as it is cited: family names as they are compared, whether more follow ("et al."), the year.
+def neutral(sentence: str) -> CitingSentence:
+    """Replace citations of any style by one token: "(Lee et al., 2019)", "Lee (2019)" and "[3]" are alike.
 
-    `letter` tells apart what the same people wrote in one year: "2017b".
-    """
-
-    authors: tuple[str, ...]
-    has_more: bool
-    year: int
-    letter: str = ""
-
-
-def neutral(sentence: str, before: frozenset[str] = frozenset()) -> CitingSentence:
-    """Return a sentence without its style of citing: "(Lee et al., 2019)", "Lee (2019)" and "[3]" become one.
-
-    Names without a year ("Lee et al.") become the token too, but are no work that is counted. Labels that
-    only say again whom the sentence speaks of, by name or because the sentence `before` cites the same
-    works, leave no token: where authors and years are written, nobody repeats them.
+    Names without a year ("Lee et al.") become the token too, but are no cited work. A single label behind
+    such a name repeats the name and leaves no token of its own.
     """
     cited: set[str] = set()
+    text = " ".join(sentence.split())
+    is_named = bool(_OTHERS.search(text))
+
+    def labels(found: re.Match[str]) -> str:
+        works = set(_NUMBER.findall(found[0]))
+        cited.update(works)
+        return "" if is_named and len(works) == 1 else f" {CITE}"
 
     def narrative(found: re.Match[str]) -> str:
         cited.update(_works(found["who"], found["years"]))
@@ -77,61 +62,12 @@ def neutral(sentence: str, before: frozenset[str] = frozenset()) -> CitingSenten
             cited.update(_works(entry["who"], entry["years"]))
         return CITE if entries else found[0]
 
-    text = " ".join(sentence.split())
-    text, labelled = _without_labels(text, before, is_named=bool(_OTHERS.search(text)))
+    text = _LABELS.sub(labels, text)
     text = _PARENTHESIS.sub(parenthesis, _NARRATIVE.sub(narrative, text))
     text = _OTHERS.sub(CITE, _RUNNING.sub(narrative, text))
     text = _RUN_OF_CITES.sub(CITE, _SPACE_BEFORE_STOP.sub("", text))
-    every = frozenset(cited) | labelled
-    return CitingSentence(" ".join(text.split()), every, every - before)
-
-
-def _without_labels(text: str, before: frozenset[str], *, is_named: bool) -> tuple[str, frozenset[str]]:
-    """Return a text with tokens for those of its labels that say something new, and all its labels."""
-    cited: set[str] = set()
-
-    def labels(found: re.Match[str]) -> str:
-        works = set(_NUMBER.findall(found[0]))
-        is_new = not works <= before and not (is_named and len(works) == 1)
-        cited.update(works)
-        return f" {CITE}" if is_new else ""
-
-    return _LABELS.sub(labels, text), frozenset(cited)
+    return CitingSentence(" ".join(text.split()), frozenset(cited))
 
 
 def _works(who: str, years: str) -> list[str]:
     return [f"{who} {year}" for year in re.findall(_YEAR, years)]
-
-
-def parse_work(work: str) -> NamedWork | None:
-    """Return whom one of the works that a sentence cites names, None for a label."""
-    found = _AUTHORS.fullmatch(work)
-    if found is None:
-        return None
-    authors = tuple(map(comparable_name, _BETWEEN_AUTHORS.split(found["who"])))
-    return NamedWork(authors, found["more"] is not None, int(found["year"]), found["letter"])
-
-
-def comparable_name(name: str) -> str:
-    """Return a name without accents, spaces and hyphens, in lower case."""
-    return "".join(plain_words(name))
-
-
-def with_labels(sentence: str, numbers: dict[str, int]) -> str:
-    """Return a sentence that cites by labels, "Lee et al. [3]", where it cited by authors and years.
-
-    `numbers` are the works' labels; a work without one is given the next.
-    """
-
-    def label(who: str, years: str) -> str:
-        works = _works(who, years)
-        return "".join(f"[{numbers.setdefault(work, len(numbers) + 1)}]" for work in works)
-
-    def narrative(found: re.Match[str]) -> str:
-        return f"{found['who']} {label(found['who'], found['years'])}"
-
-    def parenthesis(found: re.Match[str]) -> str:
-        entries = _ENTRY.finditer(found["inside"])
-        return "".join(label(entry["who"], entry["years"]) for entry in entries) or found[0]
-
-    return _RUNNING.sub(narrative, _PARENTHESIS.sub(parenthesis, _NARRATIVE.sub(narrative, sentence)))

@@ -48,7 +48,7 @@ def _plan(without_a_model: Mapping[str, str], with_a_model: Mapping[str, str], a
 
 def _report(asked: Asked, writer: str) -> Figures:
     # rouge_score takes a second to import.
-    from evaluation.summaries.experiment import table_report  # noqa: PLC0415
+    from evaluation.summaries.experiment import run_experiment  # noqa: PLC0415
 
     corwa, anthology = (find(name, asked.data).path for name in SETS)
     # Summaries of a model were paid for, and outlive our code.
@@ -56,7 +56,7 @@ def _report(asked: Asked, writer: str) -> Figures:
     key = hashlib.sha256("\0".join(made_by).encode()).hexdigest()[:12]
     name = "".join(one if one.isalnum() else "-" for one in writer)
     folder = asked.out / "chatcite-experiment" / f"{name}-{key}"
-    return table_report(corwa, anthology, folder, writer, SAMPLES, asked.limit, asked.judge)
+    return run_experiment(corwa, anthology, folder, writer, SAMPLES, asked.limit, asked.judge)
 
 
 def _encoder(asked: Asked) -> tuple[str, str]:

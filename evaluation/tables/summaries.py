@@ -139,7 +139,7 @@ def _our_row(found: Mapping[str, Found], name: str, title: str) -> Row:
     notes = []
     if one := found.get(TLDR):
         tldr = measure_tldr(one.path)
-        figures |= _named(TLDR, tldr.systems[name]["highest"])
+        figures |= _named(TLDR, tldr.systems[name]["tldr"])
         notes.append(f"{tldr.papers:,} papers of SciTLDR ({tldr.split})")
     if one := found.get(ACLSUM):
         aspects = measure_aspects(one.path)
@@ -155,7 +155,7 @@ def _model_row(asked: Asked, found: Mapping[str, Found], model: str) -> Row:
     notes = []
     if one := found.get(TLDR):
         items = read_tldr_items(one.path)[1][: asked.limit]
-        figures |= _named(TLDR, score_tldrs(items, writer.each(items, writer.tldr, ""))["highest"])
+        figures |= _named(TLDR, score_tldrs(items, writer.each(items, writer.tldr, "")))
         notes.append(f"{len(items):,} papers of SciTLDR")
     if one := found.get(ACLSUM):
         papers = read_aspect_items(one.path)[1][: asked.limit]

@@ -1,4 +1,4 @@
-"""Claims made wrong on purpose: supported claims, each with one thing changed.
+"""Claims made wrong on purpose, to train on: supported claims, each with one thing changed.
 
 The number or name put in stands nowhere in the evidence, the one taken out does.
 """
@@ -7,16 +7,11 @@ import random
 import re
 import tomllib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import Literal, get_args
 
 from assistant.checking import Statement, read_statement, stem, word_lists
-from evaluation.answers.attribution.pairs import LabelledPair, evidence_sentences
 from evaluation.input_files import DATA
 
-ContrastKind = Literal["number", "negation", "name", "comparison", "unit", "quantifier"]
-KINDS: tuple[ContrastKind, ...] = get_args(ContrastKind)
 TRIES = 20
 _NUMBER = re.compile(r"(?<![\w.,\[-])(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?![\w\]]|[.,]\d)")
 _LABEL = re.compile(r"\[\d+\]")
@@ -39,7 +34,7 @@ OTHER_UNITS = {
     for kind in _WORDS["units"].split(";")
     for unit in kind.split()
 }
-# What each may become, so that the claim says more than before or the reverse, never less.
+# Replacements after which the claim says more than before or the reverse, never less.
 QUANTIFIERS = {
     word.strip(): tuple(other.strip() for other in others.split(","))
     for word, _, others in (entry.partition(":") for entry in _WORDS["quantifiers"].split(";"))
@@ -49,49 +44,29 @@ _UNIT = re.compile(rf"(?<=\d)([ -]?)({'|'.join(sorted(OTHER_UNITS, key=len, reve
 _QUANTIFIER = re.compile(rf"\b(?:{'|'.join(QUANTIFIERS)})\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Contrast:
-    """A claim with one thing changed; `pair` is the index of the pair whose claim it was."""
-
-    kind: ContrastKind
-    pair: int
-    claim: str
-
-
-def contrasts(pairs: Sequence[LabelledPair]) -> tuple[Contrast, ...]:
-    """Return at most one change of each kind for every supported pair, the same every time."""
-    names = names_in([pair.claim for pair in pairs])
-    return tuple(
-        Contrast(kind, index, changed)
-        for index, pair in enumerate(pairs)
-        if pair.label == 1
-        for kind, changed in changes(pair.claim, evidence_sentences(pair.references), names)
-    )
-
-
 def names_in(claims: Sequence[str]) -> list[str]:
-    """Return the names of claims, each once: what a name may be swapped for."""
-    return sorted({name for claim in claims for name, _ in _names(claim)})
+    """List the names of claims, each once, to swap a name for another."""
+    return sorted({name for claim in claims for name in _names(claim)})
 
 
-def changes(claim: str, sentences: Sequence[str], names: Sequence[str]) -> Iterator[tuple[ContrastKind, str]]:
+def changes(claim: str, sentences: Sequence[str], names: Sequence[str]) -> Iterator[str]:
     """Yield a claim made wrong, in each way that it can be, beside sentences that carry it."""
     # The claim itself seeds the choice, so that a pair is changed alike in any file.
     choice = random.Random(claim)
     evidence = [read_statement(sentence) for sentence in sentences]
-    changed: dict[ContrastKind, str | None] = {
-        "number": change_number(claim, evidence, choice),
-        "negation": change_negation(claim, evidence, choice),
-        "name": change_name(claim, evidence, names, choice),
-        "comparison": change_comparison(claim, choice),
-        "unit": change_unit(claim, evidence, choice),
-        "quantifier": change_quantifier(claim, choice),
-    }
-    yield from ((kind, other) for kind, other in changed.items() if other and other != claim)
+    changed = (
+        change_number(claim, evidence, choice),
+        change_negation(claim, evidence, choice),
+        change_name(claim, evidence, names, choice),
+        change_comparison(claim, choice),
+        change_unit(claim, evidence, choice),
+        change_quantifier(claim, choice),
+    )
+    yield from (other for other in changed if other and other != claim)
 
 
 def change_number(claim: str, evidence: Sequence[Statement], choice: random.Random) -> str | None:
-    """Return the claim with one of the evidence's numbers made another, None where it has none."""
+    """Change a number that the evidence has; return None where there is none."""
     found = [match for match in _NUMBER.finditer(claim) if _stands(match[0], evidence)]
     if not found:
         return None
@@ -104,7 +79,7 @@ def change_number(claim: str, evidence: Sequence[Statement], choice: random.Rand
 
 
 def _other_number(whole: str, decimals: str, choice: random.Random) -> str:
-    """Return a number of the same shape: a year stays a year, 91.2 keeps one decimal, 1,000 its comma."""
+    """Draw a number of the same shape: a year stays a year, 91.2 keeps one decimal, 1,000 its comma."""
     value = int(whole.replace(",", ""))
     if 1000 <= value <= 2100 and "," not in whole and not decimals:
         return str(value + choice.choice((-1, 1)) * choice.randint(2, 30))
@@ -114,15 +89,12 @@ def _other_number(whole: str, decimals: str, choice: random.Random) -> str:
 
 
 def _stands(number: str, evidence: Sequence[Statement]) -> bool:
-    meant = read_statement(number).numbers
-    return any(one.says(other) for one in meant for said in evidence for other in said.numbers)
+    held = [other for sentence in evidence for other in sentence.numbers]
+    return any(own.says(other) for own in read_statement(number).numbers for other in held)
 
 
 def change_negation(claim: str, evidence: Sequence[Statement], choice: random.Random) -> str | None:
-    """Return the claim with a negation put in, or its own dropped where the evidence denies the same.
-
-    None where neither goes.
-    """
+    """Put a negation in, or drop one where the evidence denies the same; return None where neither goes."""
     stated = read_statement(claim)
     if stated.negations:
         denied = any(stated.negated & sentence.negated for sentence in evidence)
@@ -130,16 +102,16 @@ def change_negation(claim: str, evidence: Sequence[Statement], choice: random.Ra
         if found is None:
             return None
         return claim[: found.start()] + (found["can"] or found["verb"] or "") + claim[found.end() :]
-    place = _one_of(_AUXILIARY, claim, choice)
+    place = _draw(_AUXILIARY, claim, choice)
     return f"{claim[: place.end()]} not{claim[place.end() :]}" if place else None
 
 
 def change_name(
     claim: str, evidence: Sequence[Statement], names: Sequence[str], choice: random.Random
 ) -> str | None:
-    """Return the claim with one of the evidence's names made another, None where it has none."""
+    """Change a name that the evidence has; return None where there is none."""
     held = {part for sentence in evidence for part in sentence.stems}
-    own = [name for name, _ in _names(claim) if _stems(name) <= held]
+    own = [name for name in _names(claim) if _stems(name) <= held]
     if not own:
         return None
     name = choice.choice(own)
@@ -151,13 +123,13 @@ def change_name(
     return re.sub(rf"\b{re.escape(name)}\b", choice.choice(unknown), claim) if unknown else None
 
 
-def _names(claim: str) -> Iterator[tuple[str, int]]:
-    """Yield the names of a claim with their places; a single capital at its beginning may be no name."""
+def _names(claim: str) -> Iterator[str]:
+    """Yield the names of a claim; a single capital at its beginning may be no name."""
     for match in _NAME.finditer(_LABEL.sub("", claim)):
         name = re.sub(r"['’]s?$", "", match[0]).rstrip("-")
         opens = match.start() < 3 and " " not in name
         if not opens and _stems(name) and name.partition(" ")[0].lower() not in word_lists().function:
-            yield name, match.start()
+            yield name
 
 
 @cache
@@ -166,15 +138,15 @@ def _stems(text: str) -> frozenset[str]:
 
 
 def change_comparison(claim: str, choice: random.Random) -> str | None:
-    """Return the claim with one comparison reversed, None where it makes none."""
-    match = _one_of(_COMPARISON, claim, choice)
-    return _put(claim, match, str(OPPOSITES[match[0].lower()])) if match else None
+    """Reverse a comparison; return None where there is none."""
+    match = _draw(_COMPARISON, claim, choice)
+    return _replace(claim, match, str(OPPOSITES[match[0].lower()])) if match else None
 
 
 def change_unit(claim: str, evidence: Sequence[Statement], choice: random.Random) -> str | None:
-    """Return the claim with the unit of one number changed to a unit that the evidence does not have."""
+    """Change the unit of a number to one that the evidence does not have."""
     said_units = {word for sentence in evidence for word in sentence.words}
-    match = _one_of(_UNIT, claim, choice)
+    match = _draw(_UNIT, claim, choice)
     others = [unit for unit in OTHER_UNITS[match[2]] if unit not in said_units] if match else []
     if not match or not others:
         return None
@@ -182,17 +154,17 @@ def change_unit(claim: str, evidence: Sequence[Statement], choice: random.Random
 
 
 def change_quantifier(claim: str, choice: random.Random) -> str | None:
-    """Return the claim with "some" made "all", "most" made "few", and the like; None where it has none."""
-    match = _one_of(_QUANTIFIER, claim, choice)
-    return _put(claim, match, choice.choice(QUANTIFIERS[match[0].lower()])) if match else None
+    """Change "some" to "all", "most" to "few", and the like; return None where there is none."""
+    match = _draw(_QUANTIFIER, claim, choice)
+    return _replace(claim, match, choice.choice(QUANTIFIERS[match[0].lower()])) if match else None
 
 
-def _one_of(pattern: re.Pattern[str], claim: str, choice: random.Random) -> re.Match[str] | None:
+def _draw(pattern: re.Pattern[str], claim: str, choice: random.Random) -> re.Match[str] | None:
     found = list(pattern.finditer(claim))
     return choice.choice(found) if found else None
 
 
-def _put(claim: str, match: re.Match[str], other: str) -> str:
-    """Return the claim with another word in the place of one, with a capital where that has one."""
+def _replace(claim: str, match: re.Match[str], other: str) -> str:
+    """Replace a word, keeping its capital."""
     word = other[0].upper() + other[1:] if match[0][0].isupper() else other
     return claim[: match.start()] + word + claim[match.end() :]

@@ -1,7 +1,6 @@
 """Fits the weights of the support score: a logistic regression whose signs are fixed beforehand.
 
-Some features are too rare in human labels to be fitted: `AT_LEAST` sets how much they count at least. Claims
-made wrong on purpose (contrast.py) are measured, not trained on.
+Some features are too rare in human labels to be fitted: `AT_LEAST` sets their least weight.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +15,6 @@ from sklearn.model_selection import StratifiedGroupKFold
 from assistant.checking import NOWHERE, SupportReader, SupportWeights
 from assistant.learned import LearnedPart
 from corpus.encoders import Encoder
-from evaluation.answers.attribution.contrast import Contrast, contrasts
 from evaluation.answers.attribution.pairs import LabelledPair, evidence_sentences, groups
 from evaluation.input_files import EvaluationError
 
@@ -41,50 +39,36 @@ AT_LEAST = {
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """All pairs as features: a row for each pair, a row for each contrast, columns by `names`."""
+    """All pairs as features: a row for each pair, columns by `names`."""
 
     names: tuple[str, ...]
     rows: Matrix
     labels: NDArray[np.int64]
     sets: tuple[str, ...]
     groups: NDArray[np.int64]
-    contrasts: tuple[Contrast, ...]
-    contrast_rows: Matrix
-
-    @property
-    def contrast_pairs(self) -> NDArray[np.int64]:
-        return np.array([contrast.pair for contrast in self.contrasts], dtype=np.int64)
 
 
 def compare_pairs(
     pairs: Sequence[LabelledPair], encoder: Encoder, learned: LearnedPart | None = None
 ) -> Compared:
-    """Compare every pair and every contrast with its evidence, by default with the product's learned part."""
-    changed = contrasts(pairs)
-    claims: dict[int, list[str]] = {index: [pair.claim] for index, pair in enumerate(pairs)}
-    for contrast in changed:
-        claims[contrast.pair].append(contrast.claim)
-    features: list[list[Mapping[str, float]]] = []
-    for index, pair in enumerate(pairs):
-        evidence = evidence_sentences(pair.references)
+    """Compare every pair with its evidence, by default with the product's learned part."""
+    features: list[Mapping[str, float]] = []
+    for pair in pairs:
         reader = SupportReader(encoder, learned=learned)
-        compared = reader.compare(claims[index], [evidence] * len(claims[index]))
-        features.append([one.features if one else {} for one in compared])
-    names = tuple(next(few[0] for few in features if few[0]))
-    rows = [[[one.get(name, 0.0) for name in names] for one in few] for few in features]
+        (found,) = reader.compare([pair.claim], [evidence_sentences(pair.references)])
+        features.append(found.features if found else {})
+    names = tuple(next(own for own in features if own))
     return Compared(
         names=names,
-        rows=np.array([few[0] for few in rows]),
+        rows=np.array([[own.get(name, 0.0) for name in names] for own in features]),
         labels=np.array([pair.label for pair in pairs], dtype=np.int64),
         sets=tuple(pair.set for pair in pairs),
         groups=np.array(groups(pairs), dtype=np.int64),
-        contrasts=changed,
-        contrast_rows=np.array([row for few in rows for row in few[1:]]).reshape(-1, len(names)),
     )
 
 
 def fit(compared: Compared, chosen: NDArray[np.bool_], *, with_network: bool = True) -> SupportWeights:
-    """Fit the weights to the chosen pairs, and calibrate what they say (Platt)."""
+    """Fit the weights to the chosen pairs, and calibrate their scores (Platt)."""
     columns = [
         index
         for index, name in enumerate(compared.names)
@@ -99,13 +83,13 @@ def fit(compared: Compared, chosen: NDArray[np.bool_], *, with_network: bool = T
     return SupportWeights(
         name="fitted",
         intercept=round(float(curve.intercept_[0]), 4),
-        weights={name: round(float(one), 4) for name, one in zip(names, weights, strict=True)},
+        weights={name: round(float(weight), 4) for name, weight in zip(names, weights, strict=True)},
         provenance={},
     )
 
 
 def _fit_signed(rows: Matrix, labels: NDArray[np.int64], names: Sequence[str], scale: Matrix) -> Matrix:
-    """Return the weights of standardised rows, each on its own side of zero."""
+    """Fit the weights of standardised rows, each on its own side of zero."""
     signs = 2.0 * labels - 1
 
     def loss(point: Matrix) -> tuple[float, Matrix]:
@@ -115,7 +99,7 @@ def _fit_signed(rows: Matrix, labels: NDArray[np.int64], names: Sequence[str], s
         value = np.logaddexp(0, -margins).mean() + SHRINK * (weights**2).sum()
         return float(value), np.append(rows.T @ pull + 2 * SHRINK * weights, pull.sum())
 
-    bounds = [_bounds(name, float(one)) for name, one in zip(names, scale, strict=True)]
+    bounds = [_bounds(name, float(own)) for name, own in zip(names, scale, strict=True)]
     start = np.zeros(rows.shape[1] + 1)
     found = minimize(loss, start, jac=True, bounds=[*bounds, (None, None)], method="L-BFGS-B")
     return np.asarray(found.x[:-1], dtype=np.float64)
@@ -132,47 +116,35 @@ def scores(weights: SupportWeights, rows: Matrix, names: Sequence[str]) -> Matri
     return np.array([weights.score(dict(zip(names, row, strict=True))) for row in rows])
 
 
-def cross_validated(
-    compared: Compared, repeats: int = REPEATS, *, with_network: bool = True
-) -> tuple[Matrix, Matrix]:
-    """Return the scores of pairs and contrasts by weights that saw nothing of the group.
-
-    Means of several divisions into folds; pairs of one question, claim or reference stay together.
-    """
+def cross_validated(compared: Compared, *, with_network: bool = True) -> Matrix:
+    """Score pairs by weights fitted without their groups: means of several divisions into folds."""
     if len(set(compared.groups.tolist())) < FOLDS:
         raise EvaluationError(
             f"To hold some pairs back takes at least {FOLDS} groups of pairs that share nothing."
         )
     folds = [
-        held
-        for repeat in range(repeats)
+        np.isin(np.arange(len(compared.rows)), held)
+        for repeat in range(REPEATS)
         for _, held in StratifiedGroupKFold(FOLDS, shuffle=True, random_state=SEED + repeat).split(
             compared.rows, compared.labels, compared.groups
         )
     ]
-    masks = [np.isin(np.arange(len(compared.rows)), held) for held in folds]
-    pairs, changed = _held_out_scores(compared, masks, with_network=with_network)
-    return pairs / repeats, changed / repeats
+    return _held_out_scores(compared, folds, with_network=with_network) / REPEATS
 
 
-def across_sets(compared: Compared, *, with_network: bool = True) -> tuple[Matrix, Matrix]:
-    """Return the scores of pairs and contrasts by weights that saw nothing of the set."""
+def across_sets(compared: Compared, *, with_network: bool = True) -> Matrix:
+    """Score the pairs of each set by weights fitted to the other sets."""
     names = np.array(compared.sets)
     if len(set(compared.sets)) < 2:
         raise EvaluationError("To train on other sets takes at least two sets of pairs.")
-    masks = [names == name for name in dict.fromkeys(compared.sets)]
-    return _held_out_scores(compared, masks, with_network=with_network)
+    folds = [names == name for name in dict.fromkeys(compared.sets)]
+    return _held_out_scores(compared, folds, with_network=with_network)
 
 
-def _held_out_scores(
-    compared: Compared, masks: Sequence[NDArray[np.bool_]], *, with_network: bool
-) -> tuple[Matrix, Matrix]:
-    """Return the sums of the scores of held-out pairs, and of the contrasts made of them."""
-    pairs, changed = np.zeros(len(compared.rows)), np.zeros(len(compared.contrasts))
-    for held in masks:
+def _held_out_scores(compared: Compared, folds: Sequence[NDArray[np.bool_]], *, with_network: bool) -> Matrix:
+    """Add up the scores of the pairs of each fold by weights fitted without it."""
+    found = np.zeros(len(compared.rows))
+    for held in folds:
         weights = fit(compared, ~held, with_network=with_network)
-        pairs[held] += scores(weights, compared.rows[held], compared.names)
-        if len(compared.contrasts):
-            of_held = held[compared.contrast_pairs]
-            changed[of_held] += scores(weights, compared.contrast_rows[of_held], compared.names)
-    return pairs, changed
+        found[held] += scores(weights, compared.rows[held], compared.names)
+    return found

@@ -33,7 +33,7 @@ class EvidenceRow(BaseModel, frozen=True, extra="ignore"):
 
 
 def read_rows(path: Path) -> tuple[EvidenceRow, ...]:
-    """Return the rows of a file; raises EvaluationError that names the line at fault."""
+    """Read the rows of a file; raises EvaluationError that names the line at fault."""
     rows = read_json_lines(path, EvidenceRow, "Each line has question, candidates and relevant.")
     if not any(row.relevant for row in rows):
         raise EvaluationError(f"{path} has no question with a relevant candidate.")

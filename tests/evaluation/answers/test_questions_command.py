@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from evaluation.answers.judge import asked_of_all, is_answer, not_asked_of_all, read_systems
+from evaluation.answers.judge import is_answer, read_systems, writers
 from tests.evaluation.commands import figures, figures_in, invoke, write_lines
 from tests.evaluation.conftest import Serve
 from tests.standin_chat import reply
@@ -71,11 +71,13 @@ def test_trails_are_kept_for_a_judge(demo_home: Path, tmp_path: Path, serve: Ser
     figures(*asked, "--generator", "writer", "--trails", kept / "writer")
     assert server.requests
     systems = read_systems([str(kept / "extractive"), str(kept / "writer")])
-    assert [one.writers for one in systems] == [{"extractive"}, {"writer"}]
+    assert {name: writers(turns) for name, turns in systems.items()} == {
+        name: {name} for name in ("extractive", "writer")
+    }
     # The question before the follow-up is one of its own.
-    assert len(asked_of_all(systems)) == 4
-    assert not_asked_of_all(systems) == {}
-    refused = {one.question.question for one in asked_of_all(systems) if not is_answer(one.turns[0])}
+    extractive, writer = systems.values()
+    assert len(extractive.keys() & writer.keys()) == len(extractive) == len(writer) == 4
+    refused = {question.question for question, turn in extractive.items() if not is_answer(turn)}
     assert refused == {CLICKBAIT["question"]}
     nobody = invoke(*asked, "--generator", "nobody")
     assert (nobody.exit_code, "no writer 'nobody'" in nobody.stderr) == (2, True)

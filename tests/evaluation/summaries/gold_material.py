@@ -1,4 +1,4 @@
-"""A small copy of the Anthology, and related-work sections that cite its papers as CORWA's do."""
+"""A small copy of the Anthology, related-work sections that cite its papers, and the gold rows of these."""
 
 import json
 import pkgutil
@@ -42,3 +42,24 @@ def write_corwa(file: Path) -> Path:
         texts, tags = zip(*section, strict=True)
         lines.append({"s2_paper_id": str(number), "paragraphs": [{"sentences": texts, "tags": tags}]})
     return write_lines(file, *lines)
+
+
+def write_gold(file: Path) -> Path:
+    """Write the rows of both sections: all sentences on the papers, which are of one volume."""
+    rows = [
+        ("1", [1, 2, 3, 4], [1, 2, 3], "dense words encoder joining passages ranking search small"),
+        ("2", [0, 1, 2, 3], [1, 3, 4], "dense answers citations encoder joining search small retrieval"),
+    ]
+    volume = "2018.trail-main"
+    return write_lines(
+        file,
+        *(
+            {
+                "section": section,
+                "sentences": [f"0:{sentence}" for sentence in sentences],
+                "papers": [f"{volume}/{volume}.{paper}" for paper in papers],
+                "topics": topics.split(),
+            }
+            for section, sentences, papers, topics in rows
+        ),
+    )

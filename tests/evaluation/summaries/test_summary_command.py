@@ -1,18 +1,12 @@
-"""The command on summaries: from files of comparisons to figures, with gold text, ablations and a judge."""
+"""The command on summaries: from files of comparisons to figures, with gold text and a judge."""
 
 from pathlib import Path
 
 import pytest
 
-from assistant.comparing.choice import open_comparative_generator
-from assistant.comparing.compare import Comparer
 from assistant.comparing.records import Comparison
 from assistant.trail.comparison_file import comparison_to_json
-from corpus.encoders.base import Encoder
-from corpus.settings import read_settings
 from evaluation.summaries.summary import DIMENSIONS, sentences_of
-from tests.assistant.comparing.compared_papers import open_compared_corpus, request_for
-from tests.assistant.comparing.comparing_model import ComparingModel
 from tests.evaluation.commands import figures_in, invoke
 from tests.evaluation.conftest import Serve
 from tests.evaluation.summaries.compared_summaries import SUMMARY, comparison_of
@@ -59,21 +53,3 @@ def test_systems_of_two_files_are_judged_together(ours: str, tmp_path: Path, ser
     printed = " ".join(result.output.split())
     assert "The judge wrote other itself" in printed
     assert "asked 3 times" in printed
-
-
-def test_an_ablation_by_a_model_says_its_calls_and_makes_none_again(
-    encoder: Encoder, tmp_path: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setenv("PAPER_TRAIL_HOME", str(tmp_path))
-    corpus = open_compared_corpus(tmp_path / "corpus", encoder)
-    model = ComparingModel()
-    serve(model)
-    generator = open_comparative_generator("writer", read_settings(), encoder)
-    *_, last = Comparer(corpus, encoder, generator).compare(request_for(2, votes=1), identifier="whole")
-    whole = write(tmp_path / "whole.json", last.comparison)
-    before = dict(model.counts)
-    result = invoke("summary", "--comparison", whole, "--without", "increments", "--json")
-    assert "whole, without increments: 6 model calls at most." in result.stderr
-    assert model.counts == before | {"compare": before["compare"] + 2, "vote": before["vote"] + 1}
-    systems = figures_in(result)["systems"]
-    assert [one["papers_covered"] for one in systems.values()] == [2, 2]

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
+from evaluation.summaries import gold
 from tests.assistant.comparing.comparing_model import ComparingModel
 from tests.evaluation.commands import figures_in, invoke
 from tests.evaluation.conftest import Serve
-from tests.evaluation.summaries.gold_material import write_anthology, write_corwa
+from tests.evaluation.summaries.gold_material import PAPERS, write_anthology, write_corwa, write_gold
 from tests.evaluation.summaries.test_judge import judging
 from tests.standin_chat import Behaviour, Received, refusal
 
@@ -24,6 +25,7 @@ def data(tmp_path: Path, demo_home: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     data = tmp_path / "data"
     (data / "related_work").mkdir(parents=True)
     write_corwa(data / "related_work" / "corwa.jsonl")
+    monkeypatch.setattr(gold, "GOLD", write_gold(tmp_path / "gold.jsonl"))
     anthology = write_anthology(data / "acl_anthology")
     write_anthology(anthology, [(["Other"], "Of Another Year", "")], "2022.acl")
     (anthology / "json").mkdir()
@@ -53,10 +55,18 @@ def test_a_model_and_a_judge_give_every_row_of_both_tables_from_one_experiment(
     written = ["zero-shot", "few-shot", "incremental, no reflection", "ChatCite's method"]
     assert list(results.rows) == ["lead sentences", "extractive", *(f"{one}, writer" for one in written)]
     assert all(list(row["figures"]) == [*ROUGE, "G-Score"] for row in results.rows.values())
+    lead, extractive = (results.rows[name]["figures"] for name in ("lead sentences", "extractive"))
+    assert [lead[name] for name in ROUGE] == pytest.approx([57.3798, 39.9642, 49.5673], abs=1e-4)
+    assert [extractive[name] for name in ROUGE] == pytest.approx([60.9280, 40.2550, 41.9292], abs=1e-4)
     scores = {name: row["figures"]["G-Score"] for name, row in results.rows.items()}
     assert (scores["lead sentences"], scores["ChatCite's method, writer"]) == (2, 4)
     assert results.missing == {}
     assert results.rows["zero-shot, writer"]["note"] == "on 2 of 2 sections; judged by judge on 2"
+    prompts = [
+        one.body["messages"] for one in server.requests if "all at once" in one.body["messages"][0]["content"]
+    ]
+    assert sorted("Example 1" in system["content"] for system, _ in prompts) == [False, False, True, True]
+    assert all(PAPERS[0][2] in user["content"] for _, user in prompts)
     asked = len(server.requests)
     ablations = Run(data, ABLATIONS, "--judge", "judge")
     names = ["all parts, writer", "no elements, writer", "no increments, writer", "no reflection, writer"]
