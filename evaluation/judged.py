@@ -143,7 +143,9 @@ def judged(home: list[str], data: Path = JUDGED) -> Report:
         )
         outcomes.append(JudgedOutcome(question, asked.turn.rewrite.kind, grades, asked.is_refused))
     kinds = sorted({outcome.kind for outcome in outcomes})
-    rows = {kind: counts_of([outcome for outcome in outcomes if outcome.kind == kind]) for kind in kinds}
+    rows: dict[str, Figures] = {
+        kind: counts_of([outcome for outcome in outcomes if outcome.kind == kind]) for kind in kinds
+    }
     figures = counts_of(outcomes)
     keys = ("answerable", "refused_wrongly", "unanswerable", "refused_rightly", "first_full", "any_full")
     columns = {key: key.replace("_", " ") for key in (*keys, "beside", "clean", "sentences_beside")}

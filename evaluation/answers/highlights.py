@@ -107,7 +107,7 @@ def highlights(data: Path, split: str = "") -> Report:
         raise EvaluationError(f"{data} has no paper of the split {split!r}.")
     with tempfile.TemporaryDirectory() as home:
         assistant = _indexed(records, Path(home))
-        figures = {
+        figures: dict[str, Figures] = {
             aspect: _figures(list(_asked(assistant, records, aspect))) for aspect in forms().highlights
         }
     columns = {
