@@ -43,8 +43,8 @@ def ours_measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     workplace.out.mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PAPER_TRAIL_ENCODER_RUNTIME", "torch")  # as each test has it
-        (run,) = workplace.runs((), material)
-    assert not run.kept
+        ((_, _, kept),) = workplace.runs((), material)
+    assert not kept
     return workplace.out
 
 
