@@ -114,7 +114,7 @@ class Visitor:
             raise VisitError(f"/{self._page} failed: {element.alert.body[:300]}")
         # A run that was stopped for another is not the end.
         is_end = message.WhichOneof("type") == "script_finished"
-        return is_end and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
+        return bool(is_end and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY)
 
 
 @asynccontextmanager

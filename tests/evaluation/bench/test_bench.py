@@ -1,13 +1,11 @@
-"""What the benches measure: the app under load, corpora as they grow, the steps of an answer."""
+"""What the benches measure: the app under load, corpora as they grow."""
 
 from pathlib import Path
 
 import pytest
 
-from corpus.encoders.base import SentenceEncoder
-from corpus.store import Corpus, passage_index
+from corpus.store import passage_index
 from evaluation.bench import growth
-from evaluation.bench.speed import measure_learned
 from tests.evaluation.commands import figures, figures_in, invoke
 from tests.served_site import NGINX
 
@@ -56,16 +54,6 @@ def test_recall_is_of_what_is_near_in_signs(monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.setattr(growth, "QUERIES", 10)
     growth.write(tmp_path, 1205)
     assert 0.5 < growth.read(tmp_path)["recall"] < 0.95
-
-
-@pytest.mark.long
-def test_the_steps_of_an_answer_are_timed_beside_those_without_networks(
-    demo_corpus: Corpus, encoder: SentenceEncoder
-) -> None:
-    steps = measure_learned(demo_corpus, encoder, ["What is rank fusion?", "How is ROUGE computed?"])
-    assert steps["follow_up_ms"] > 0
-    assert steps["support_ms"] > 0 and steps["support_without_network_ms"] > 0
-    assert 0 < steps["learned_mib"] < 300  # the libraries that run them included
 
 
 def test_what_is_added_is_what_remains_beside_the_models_own_time(demo_home: Path) -> None:
