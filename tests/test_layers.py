@@ -193,7 +193,7 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
         "training/network.py",
     ),
     "typst": ("corpus/demo/render.py",),
-    "websockets": ("evaluation/bench/app.py",),
+    "websockets": ("evaluation/bench/visitor.py",),
     "yaml": ("corpus/encoders/languages.py", "indexer/parsers/text/markdown.py"),
     "urllib3": ("indexer/parsers/grobid/client.py",),
 }

@@ -151,7 +151,7 @@ class TableResult:
             *self.table.remarks,
             *(f"Stands in: {stand_in}" for stand_in in self.stand_ins),
             *(f"{row.system}: {row.note}" for _, row in self.labelled_rows if row.note),
-            *(f"Missing: {one.what}: {one.advice}" for one in self.missing),
+            *(f"Missing: {gap.what}: {gap.advice}" for gap in self.missing),
         ]
 
     def to_json(self) -> dict[str, Any]:
@@ -162,7 +162,7 @@ class TableResult:
             "columns": [column.name for column in self.table.columns],
             "printed": [row.to_json() for row in self.printed],
             "measured": [row.to_json() for row in self.rows],
-            "missing": [asdict(one) for one in self.missing],
+            "missing": [asdict(gap) for gap in self.missing],
             "stand_ins": list(self.stand_ins),
         }
 
@@ -263,7 +263,7 @@ def _distinct(value: object) -> object:
     if isinstance(value, Path):
         return content_hash(value)
     if isinstance(value, Mapping):
-        return {str(name): _distinct(one) for name, one in value.items()}
+        return {str(name): _distinct(part) for name, part in value.items()}
     return value if isinstance(value, str | int | float | None) else repr(value)
 
 
@@ -345,11 +345,11 @@ def markdown_table(result: TableResult) -> str:
     ]
     rows += [[heading, escaped(row.system), *_cells(row, columns)] for heading, row in result.labelled_rows]
     lines = [f"| {' | '.join(cells)} |" for cells in rows]
-    dates = sorted({one.date for one in result.rows})
+    dates = sorted({row.date for row in result.rows})
     spanned = " and ".join(dict.fromkeys((*dates[:1], *dates[-1:])))
     command = _code(result.command)
     measured = f"{command}, {escaped(f'measured on {spanned}')}" if dates else command
-    machines = sorted({escaped(one.machine) for one in result.rows})
+    machines = sorted({escaped(row.machine) for row in result.rows})
     notes = "\n".join(f"- {escaped(note)}" for note in result.notes)
     return "\n".join([*lines, "", " · ".join([measured, *machines]), *(["", notes] if notes else [])])
 

@@ -7,7 +7,7 @@ from typing import Any
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from evaluation.bench.app import VisitError, Visitor, connected
+from evaluation.bench.visitor import VisitError, Visitor, connected
 
 # What a browser is told to show as its address.
 _ADDRESS = re.compile(rb'"address": \{"conversation": "([\w-]+)"')
