@@ -185,12 +185,13 @@ $(VENV)/installed-cluster: $(VENV)/installed-dev
 	@$(PIP) -r requirements.txt -r $(VENV)/cluster.txt && touch $@ || echo "Ray could not be installed: its tests will skip."
 
 # Takes about four minutes, and one more to index real volumes; `SESSIONS="1 10 25 50"` takes each of these.
-# `make bench-app PROCESSES="1 2"` measures these numbers of processes behind nginx beside each other instead.
+# `make bench-app PROCESSES="1 2"` measures these numbers of processes behind nginx beside each other instead,
+# with visitors who hardly think: how many pages are drawn a second at most.
 SESSIONS ?= 25
 BENCH_PROCESSES := $(if $(filter command line environment,$(origin PROCESSES)),$(PROCESSES))
 bench-app: $(VENV)/installed-dev
 	$(BIN)/python -m evaluation bench-app $(foreach count,$(SESSIONS),--sessions $(count)) \
-	  $(foreach number,$(BENCH_PROCESSES),--processes $(number)) \
+	  $(foreach number,$(BENCH_PROCESSES),--processes $(number)) $(if $(BENCH_PROCESSES),--think 0.02) \
 	  $(if $(ANTHOLOGY),--anthology $(ANTHOLOGY))
 
 # Our search beside paper-qa's and plain LanceDB's, which have an environment of their own. What is measured is

@@ -98,5 +98,5 @@ def _worded(home: Path, most: int) -> Iterator[Share]:
 def corpus(home: Path | None = None, most: int = 100) -> Report:
     # The home is left out of the command: it is a path of this machine.
     report = measure_corpus(home, most, f"paper-trail eval corpus --most {most}")
-    rows = [(one.counted, f"{one.share:.3f}", f"{one.of:,}") for one in report.measured.shares]
+    rows = [(share.counted, f"{share.share:.3f}", f"{share.of:,}") for share in report.measured.shares]
     return Report(report, [table(("Share of", "", "of"), rows, caption="\n".join(report.left_out))])

@@ -171,7 +171,7 @@ def system_name(title: str) -> str:
 def misspelt(word: str, chance: random.Random) -> str:
     """Return a word with one letter after the first left out, put in, changed or swapped with the next."""
     at = chance.randrange(1, len(word) - 1)
-    letter = chance.choice([one for one in string.ascii_lowercase if one not in word.lower()])
+    letter = chance.choice(sorted(set(string.ascii_lowercase) - set(word.lower())))
     return chance.choice(
         [
             word[:at] + word[at + 1 :],

@@ -285,9 +285,9 @@ def search_collection(
 
     return {
         mode: replace(
-            one, rankings={query: by_document(query, papers) for query, papers in one.rankings.items()}
+            found, rankings={query: by_document(query, papers) for query, papers in found.rankings.items()}
         )
-        for mode, one in searched.items()
+        for mode, found in searched.items()
     }, built
 
 

@@ -154,7 +154,6 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
     "markdown_it": ("indexer/parsers/text/markdown.py",),
     "outlines": ("assistant/models/local.py",),
     "paperqa": ("evaluation/peers/paper_qa.py",),
-    "playwright": ("evaluation/bench/app_browser.py",),
     "pypdfium2": ("corpus/pdf/*.py",),
     "rapidocr": ("indexer/parsers/ocr/rapid.py",),
     "ray": ("indexer/build/ray_engine.py",),
@@ -201,7 +200,7 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
         "training/network.py",
     ),
     "typst": ("corpus/demo/render.py",),
-    "websockets": ("evaluation/bench/app_load.py",),
+    "websockets": ("evaluation/bench/visitor.py",),
     "yaml": ("corpus/encoders/languages.py", "indexer/parsers/text/markdown.py"),
     "urllib3": ("indexer/parsers/grobid/client.py",),
 }

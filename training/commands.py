@@ -20,6 +20,7 @@ from corpus.settings import Settings, read_settings
 from evaluation.answers.query_contexts import QueryContext
 from evaluation.input_files import EvaluationError, named_folders
 from evaluation.judged import JUDGED
+from evaluation.kept import KeptModel, KeptReplies
 from training.files import Run, TrainingError
 
 Work = Annotated[Path, Option(help="Where checkpoints are kept: a killed run resumes from them.")]
@@ -34,7 +35,7 @@ Judged = Annotated[Path, Option(help="The judged questions.")]
 
 
 @contextmanager
-def _failures_told() -> Iterator[None]:
+def _exit_on_failure() -> Iterator[None]:
     """Print why nothing can be made and exit with code 2."""
     try:
         yield
@@ -51,9 +52,7 @@ def _say(line: str) -> None:
 
 
 def data(
-    documents: Annotated[
-        Path, Option(help="A PAPER_TRAIL_HOME, a folder of files, or JSON lines {id, title, text}.")
-    ],
+    documents: Annotated[Path, Option(help="A PAPER_TRAIL_HOME, or JSON lines {id, title, text}.")],
     out: Annotated[Path, Option(help="Where the rows go; statistics and dropped ones go beside it.")],
     model: Annotated[str, Option(help="Who writes questions and answers; by default the first model.")] = "",
     seed: Seed = 0,
@@ -64,20 +63,18 @@ def data(
 
     Replies of the model are kept beside the rows: a killed run resumes, and asks nothing twice.
     """
-    with _failures_told():
+    with _exit_on_failure():
         from training.truthreader.construct import Construction
         from training.truthreader.documents import read_documents
-        from training.truthreader.recording import RecordedModel
 
         settings = read_settings()
         entry = _entry(model, settings)
-        found, unread = read_documents(documents)
-        parameters, calls = default_parameters(settings, entry), out.with_suffix(".calls.jsonl")
-        asked = RecordedModel(open_model(entry, settings), parameters, calls)
-        made = Construction(found, asked, limit=limit, context=context, seed=seed, say=_say)
-        made.dropped += unread
+        found = read_documents(documents)
+        asked = KeptModel(open_model(entry, settings), KeptReplies(out.with_suffix(".calls.jsonl")))
+        parameters = default_parameters(settings, entry)
+        made = Construction(found, asked, parameters, limit=limit, context=context, seed=seed, say=_say)
         made.run()
-        about = {"documents": len(found), "model": entry.id, "seed": seed, "calls": asked.count}
+        about = {"documents": len(found), "model": entry.id, "seed": seed}
         echo(json.dumps(made.write(out, about)))
 
 
@@ -99,22 +96,22 @@ def generator(
     out: Annotated[Path, Option(help="The folder that the trained model goes to.")],
     epochs: Count = 2,
     learning_rate: Rate = 1e-5,
-    length: Annotated[int, Option(help="Tokens of a row, into which dialogues are packed.", min=16)] = 4096,
+    length: Annotated[
+        int, Option(help="Most tokens of a dialogue; longer ones are left out.", min=16)
+    ] = 4096,
     seed: Seed = 0,
     rank: Rank = 16,
-    rows_per_step: Count = 4,
-    checkpoint_every: Annotated[int, Option(help="Steps between checkpoints.", min=1)] = 20,
 ) -> None:
     """Train a language model to answer with citations: LoRA, merged when done.
 
     Uses a GPU if there is one. A killed run resumes from its last checkpoint. PAPER_TRAIL_LOCAL_MODEL opens
     the result.
     """
-    with _failures_told():
+    with _exit_on_failure():
         from training.generator import GeneratorPlan, train_generator
 
-        plan = GeneratorPlan(epochs, learning_rate, length, seed, rank, rows_per_step=rows_per_step)
-        echo(json.dumps(train_generator(Run(data, out, out, _say), model, plan, checkpoint_every)))
+        plan = GeneratorPlan(epochs, learning_rate, length, seed, rank)
+        echo(json.dumps(train_generator(Run(data, out, out, _say), model, plan)))
 
 
 def relevance(
@@ -128,7 +125,7 @@ def relevance(
     begun: Annotated[Path | None, Option(help="A part to continue on the judged questions alone.")] = None,
 ) -> None:
     """Learn which texts answer a question, from questions with marked answers."""
-    with _failures_told():
+    with _exit_on_failure():
         from training.relevance import RelevanceRun, judged_data, train_relevance
 
         homes = named_folders(home or [])
@@ -141,7 +138,7 @@ def choice(
     home: Annotated[list[str], Home], out: Part = None, seed: Seed = 13, judged: Judged = JUDGED
 ) -> None:
     """Fit which sentences are chosen and what is refused, beside the relevance part's network."""
-    with _failures_told():
+    with _exit_on_failure():
         from training.relevance import fit_choice, judged_data
 
         card = fit_choice(judged_data(judged, named_folders(home)), out or SHIPPED, seed)
@@ -155,7 +152,7 @@ def follow_ups(
     seed: Seed = 13,
 ) -> None:
     """Learn what follow-ups mean, from conversations with self-contained questions."""
-    with _failures_told():
+    with _exit_on_failure():
         from training.followups import train_follow_ups
 
         card = train_follow_ups(Run(data, work, out or SHIPPED, _say, seed))
@@ -174,24 +171,19 @@ def retriever(
     length: Annotated[int, Option(help="Most tokens of a query or a text.", min=16, max=512)] = 512,
     most_tokens: Annotated[int | None, Option(help="Most tokens of the run.", min=1)] = None,
     tokens_per_step: Annotated[int, Option(help="The more, the more negatives.", min=64)] = 8192,
-    negatives: Annotated[int, Option(help="Hard negatives of a query.", min=0, max=8)] = 1,
     learning_rate: Rate = 2e-4,
     rank: Rank = 16,
-    measured: Annotated[int, Option(help="Held-back queries of each set that measure.", min=1)] = 100,
-    checkpoint_seconds: Annotated[float, Option(help="Seconds between checkpoints.", min=0)] = 60.0,
     seed: Seed = 13,
 ) -> None:
     """Fine-tune the bundled sentence encoder to find passages (TruthReader, section 3.2).
 
     A killed run resumes from its last checkpoint. PAPER_TRAIL_ENCODER opens the result.
     """
-    with _failures_told():
+    with _exit_on_failure():
         from training.retriever import RetrieverPlan, train_retriever
 
-        plan = RetrieverPlan(
-            context, length, most_tokens, negatives, measured, learning_rate, tokens_per_step, seed, rank
-        )
-        card = train_retriever(Run(data, work, out, _say), plan, checkpoint_seconds)
+        plan = RetrieverPlan(context, length, most_tokens, learning_rate, tokens_per_step, seed, rank)
+        card = train_retriever(Run(data, work, out, _say), plan)
         echo(json.dumps(card["held_back"]))
 
 
@@ -203,7 +195,7 @@ def support(
     held: Held = 0,
 ) -> None:
     """Learn how far evidence supports a claim, from judged claims and altered ones."""
-    with _failures_told():
+    with _exit_on_failure():
         from training.support import train_support
 
         card = train_support(Run(data, work, out or SHIPPED, _say, seed, held), open_encoder(read_settings()))

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,10 +15,12 @@ from safetensors import SafetensorError
 
 from corpus.durable import replace_durably, sync_tree
 
-CARD = "card.json"
+CARD, CHECKPOINT, CURVE = "card.json", "checkpoint.pt", "curve.jsonl"
 SETS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("sets.toml").read_text(encoding="utf-8"))
 Say = Callable[[str], None]
 Value = TypeVar("Value")
+# What a card says of a model, and the function that writes the model.
+Trained = tuple[dict[str, Any], Callable[[], None]]
 
 
 class TrainingError(Exception):
@@ -34,19 +37,6 @@ class Run:
     say: Say
     seed: int = 13
     held: int = 0
-
-
-def finished_card(out: Path, fingerprint: str) -> dict[str, Any] | None:
-    """Return the card of a complete run, None where there is none; raises TrainingError for another run's."""
-    try:
-        card: dict[str, Any] = json.loads((out / CARD).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError):
-        raise TrainingError(f"{out / CARD} cannot be read. Remove it, or choose another --out.") from None
-    if card.get("fingerprint") != fingerprint:
-        raise TrainingError(f"{out} holds another model. Choose another --out.")
-    return card
 
 
 def write_durably(path: Path, content: bytes | str) -> None:
@@ -90,15 +80,33 @@ def grouped(rows: Iterable[Value], attribute: str) -> dict[str, list[Value]]:
     return found
 
 
-def write_model(
-    out: Path, card: dict[str, Any], write: Callable[[], None], leftovers: Iterable[Path]
-) -> dict[str, Any]:
-    """Write a model, then its card, which marks the folder as complete, and remove leftovers of the run."""
-    with saving(out):
-        out.mkdir(parents=True, exist_ok=True)
+def train_folder(run: Run, parts: object, train: Callable[[str], Trained]) -> dict[str, Any]:
+    """Return the card of the model in `run.out`, which is trained unless it is there already.
+
+    `parts` is all that the model depends on; `train` takes their hash. The card is written last and marks the
+    folder as complete. Raises TrainingError where another model is in it.
+    """
+    fingerprint = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    path = run.out / CARD
+    try:
+        card: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        card = {}
+    except (OSError, ValueError):
+        raise TrainingError(f"{path} cannot be read. Remove it, or choose another --out.") from None
+    if card and card.get("fingerprint") != fingerprint:
+        raise TrainingError(f"{run.out} holds another model. Choose another --out.")
+    if card:
+        run.say(f"{run.out} holds this model already.")
+        return card
+    trained, write = train(fingerprint)
+    versions = {package: version(package) for package in ("torch", "transformers", "peft")}
+    card = {"fingerprint": fingerprint, **trained, "versions": versions}
+    with saving(run.out):
+        run.out.mkdir(parents=True, exist_ok=True)
         write()
-        sync_tree(out)
-        write_durably(out / CARD, as_json(card))
-        for path in leftovers:
-            path.unlink(missing_ok=True)
+        sync_tree(run.out)
+        write_durably(path, as_json(card))
+        for name in (CHECKPOINT, CURVE):
+            (run.work / name).unlink(missing_ok=True)
     return card

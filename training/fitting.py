@@ -6,19 +6,18 @@ import math
 import pickle
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Generic, TypedDict, TypeVar
 
 import torch
 
-from training.files import Say, TrainingError, saving, write_durably
-from training.network import Reader, restore, trained
+from training.files import CHECKPOINT, CURVE, Say, TrainingError, saving, write_durably
+from training.network import restore, trained
 
 Example = TypeVar("Example")
-Batch = TypeVar("Batch")
-CHECKPOINT, CURVE = "checkpoint.pt", "curve.jsonl"
+REPORTED = 20  # steps between two points of the curve that is written
 SPREAD = 0.1  # jitter of lengths, so that batches differ between epochs
 
 
@@ -44,106 +43,17 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Task(Generic[Example]):
-    """What a trainer brings to the loop: the tokens of an example and the loss of a batch."""
+    """What a trainer brings to the loop: the tokens of an example, and the parts of a batch's loss.
 
-    tokens: Callable[[Example], int]
-    loss: Callable[[Reader, Sequence[Example]], torch.Tensor]
-
-
-@dataclass(frozen=True, slots=True)
-class Loop(Generic[Batch]):
-    """Optimiser steps over batches, with a checkpoint in `folder`; `fingerprint` tells runs apart.
-
-    `losses` yields the parts of a batch's loss, each backpropagated by itself. Checkpoints are
-    `checkpoint_steps` apart, or, where that is 0, `plan.checkpoint_seconds`.
+    Each part is backpropagated before the next is computed.
     """
 
-    model: torch.nn.Module
-    batches: Sequence[Batch]
-    losses: Callable[[Batch], Iterable[torch.Tensor]]
-    plan: Plan
-    folder: Path
-    fingerprint: object
-    say: Say
-    report_steps: int = 20
-    checkpoint_steps: int = 0
-
-    def run(self) -> list[Point]:
-        """Take the remaining steps and return the whole curve; raises TrainingError."""
-        plan, weights, steps = self.plan, list(trained(self.model).values()), len(self.batches)
-        optimizer = torch.optim.AdamW(weights, lr=plan.learning_rate, weight_decay=plan.weight_decay)
-        curve, saved = self._resume(optimizer), time.monotonic()
-        self.model.train()
-        self.say(f"{steps} steps, {len(curve)} done, {weights[0].device.type}")
-        for step in range(len(curve) + 1, steps + 1):
-            clock = time.monotonic()
-            loss = self._step(optimizer, weights, step)
-            curve.append({"step": step, "loss": loss, "seconds": time.monotonic() - clock})
-            if step == steps or step % self.report_steps == 0:
-                self.say(f"step {step} of {steps}: loss {loss:.4f}, {curve[-1]['seconds']:.2f} s")
-                lines = "".join(json.dumps(point) + "\n" for point in reported(curve, self.report_steps))
-                with saving(self.folder):
-                    write_durably(self.folder / CURVE, lines)
-            passed = time.monotonic() - saved > plan.checkpoint_seconds
-            if step == steps or (step % self.checkpoint_steps == 0 if self.checkpoint_steps else passed):
-                self._save(optimizer, curve)
-                saved = time.monotonic()
-        return curve
-
-    def _step(self, optimizer: torch.optim.Optimizer, weights: list[torch.nn.Parameter], step: int) -> float:
-        """Take one step and return its loss; the learning rate rises linearly and falls by half a cosine."""
-        steps, done = len(self.batches), step - 1
-        # Dropout is seeded by the step, so that a resumed run draws what an uninterrupted one does.
-        torch.manual_seed(self.plan.seed * 1_000_003 + done)
-        warm = max(1, int(self.plan.warm_up * steps))
-        fall = 0.5 * (1 + math.cos(math.pi * (done - warm) / max(1, steps - warm)))
-        optimizer.param_groups[0]["lr"] = self.plan.learning_rate * (step / warm if done < warm else fall)
-        optimizer.zero_grad(set_to_none=True)
-        loss = 0.0
-        for part in self.losses(self.batches[done]):
-            part.backward()  # type: ignore[no-untyped-call]
-            loss += float(part.detach())
-        if not math.isfinite(loss):
-            raise TrainingError(f"Step {step} has no finite loss. Try a lower learning rate.")
-        torch.nn.utils.clip_grad_norm_(weights, 1.0)
-        optimizer.step()
-        return loss
-
-    def _save(self, optimizer: torch.optim.Optimizer, curve: list[Point]) -> None:
-        written = io.BytesIO()
-        weights = {name: weight.detach().cpu() for name, weight in trained(self.model).items()}
-        state = {"fingerprint": self.fingerprint, "trained": weights, "curve": curve}
-        torch.save(state | {"optimizer": optimizer.state_dict()}, written)
-        with saving(self.folder):
-            write_durably(self.folder / CHECKPOINT, written.getvalue())
-
-    def _resume(self, optimizer: torch.optim.Optimizer) -> list[Point]:
-        path = self.folder / CHECKPOINT
-        with saving(self.folder):
-            self.folder.mkdir(parents=True, exist_ok=True)
-        if not path.exists():
-            return []
-        try:
-            state: dict[str, Any] = torch.load(path, weights_only=True)
-        except (OSError, RuntimeError, EOFError, ValueError, LookupError, pickle.UnpicklingError):
-            raise TrainingError(f"{path} cannot be read. Remove it to begin anew.") from None
-        if state.get("fingerprint") != self.fingerprint:
-            raise TrainingError(
-                f"{path} is of a run on other data or with other numbers. Remove it, or name another folder."
-            )
-        restore(self.model, state["trained"])
-        optimizer.load_state_dict(state["optimizer"])
-        return list(state["curve"])
-
-
-def reported(curve: Sequence[Point], every: int = 20) -> list[dict[str, float]]:
-    """Return the losses of every 20th step and of the last one."""
-    kept = [point for point in curve if point["step"] % every == 0 or point is curve[-1]]
-    return [{"step": point["step"], "loss": round(point["loss"], 5)} for point in kept]
+    tokens: Callable[[Example], int]
+    losses: Callable[[Any, Sequence[Example]], Iterator[torch.Tensor]]
 
 
 def fit(
-    reader: Reader,
+    model: torch.nn.Module,
     task: Task[Example],
     examples: Sequence[Example],
     plan: Plan,
@@ -152,17 +62,95 @@ def fit(
     say: Say,
     fingerprint: object = None,
 ) -> list[Point]:
-    """Fit a reader to examples and return the curve; raises TrainingError."""
+    """Fit a model to examples and return the curve; a killed run resumes from the checkpoint in `folder`.
+
+    `fingerprint`, by default the plan, tells runs apart. Raises TrainingError.
+    """
     if not examples:
         raise TrainingError("There is no example to learn from.")
+    fingerprint = fingerprint or asdict(plan)
     batches = [batch for epoch in range(plan.epochs) for batch in batched(task, examples, plan, epoch)]
+    weights, steps = list(trained(model).values()), len(batches)
+    optimizer = torch.optim.AdamW(weights, lr=plan.learning_rate, weight_decay=plan.weight_decay)
+    curve, saved = _resume(model, optimizer, folder, fingerprint), time.monotonic()
+    model.train()
+    say(f"{steps} steps, {len(curve)} done, {weights[0].device.type}")
+    for step in range(len(curve) + 1, steps + 1):
+        clock = time.monotonic()
+        # Dropout is seeded by the step, so that a resumed run draws what an uninterrupted one does.
+        torch.manual_seed(plan.seed * 1_000_003 + step - 1)
+        optimizer.param_groups[0]["lr"] = _rate(plan, step - 1, steps)
+        optimizer.zero_grad(set_to_none=True)
+        loss = _backward(model, task, [examples[index] for index in batches[step - 1]])
+        if not math.isfinite(loss):
+            raise TrainingError(f"Step {step} has no finite loss. Try a lower learning rate.")
+        torch.nn.utils.clip_grad_norm_(weights, 1.0)
+        optimizer.step()
+        curve.append({"step": step, "loss": loss, "seconds": time.monotonic() - clock})
+        if step == steps or step % REPORTED == 0:
+            say(f"step {step} of {steps}: loss {loss:.4f}, {curve[-1]['seconds']:.2f} s")
+            with saving(folder):
+                write_durably(folder / CURVE, "".join(json.dumps(point) + "\n" for point in reported(curve)))
+        if step == steps or time.monotonic() - saved > plan.checkpoint_seconds:
+            _save(model, optimizer, folder, {"fingerprint": fingerprint, "curve": curve})
+            saved = time.monotonic()
+    return curve
 
-    def losses(batch: Sequence[int]) -> Iterator[torch.Tensor]:
-        with autocast(reader):
-            loss = task.loss(reader, [examples[index] for index in batch])
-        yield loss
 
-    return Loop(reader, batches, losses, plan, folder, fingerprint or asdict(plan), say).run()
+def _backward(model: torch.nn.Module, task: Task[Example], batch: Sequence[Example]) -> float:
+    """Backpropagate the parts of a batch's loss and return their sum."""
+    parts, loss = task.losses(model, batch), 0.0
+    while True:
+        with autocast(model):
+            part = next(parts, None)
+        if part is None:
+            return loss
+        part.backward()  # type: ignore[no-untyped-call]
+        loss += float(part.detach())
+
+
+def _rate(plan: Plan, done: int, steps: int) -> float:
+    """Return the learning rate, which rises linearly and falls by half a cosine."""
+    warm = max(1, int(plan.warm_up * steps))
+    fall = 0.5 * (1 + math.cos(math.pi * (done - warm) / max(1, steps - warm)))
+    return plan.learning_rate * ((done + 1) / warm if done < warm else fall)
+
+
+def _save(
+    model: torch.nn.Module, optimizer: torch.optim.Optimizer, folder: Path, about: dict[str, object]
+) -> None:
+    written = io.BytesIO()
+    weights = {name: weight.detach().cpu() for name, weight in trained(model).items()}
+    torch.save(about | {"trained": weights, "optimizer": optimizer.state_dict()}, written)
+    with saving(folder):
+        write_durably(folder / CHECKPOINT, written.getvalue())
+
+
+def _resume(
+    model: torch.nn.Module, optimizer: torch.optim.Optimizer, folder: Path, fingerprint: object
+) -> list[Point]:
+    path = folder / CHECKPOINT
+    with saving(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        return []
+    try:
+        state: dict[str, Any] = torch.load(path, weights_only=True)
+    except (OSError, RuntimeError, EOFError, ValueError, LookupError, pickle.UnpicklingError):
+        raise TrainingError(f"{path} cannot be read. Remove it to begin anew.") from None
+    if state.get("fingerprint") != fingerprint:
+        raise TrainingError(
+            f"{path} is of a run on other data or with other numbers. Remove it, or name another folder."
+        )
+    restore(model, state["trained"])
+    optimizer.load_state_dict(state["optimizer"])
+    return list(state["curve"])
+
+
+def reported(curve: Sequence[Point]) -> list[dict[str, float]]:
+    """Return the losses of every 20th step and of the last one."""
+    kept = [point for point in curve if point["step"] % REPORTED == 0 or point is curve[-1]]
+    return [{"step": point["step"], "loss": round(point["loss"], 5)} for point in kept]
 
 
 def batched(task: Task[Example], examples: Sequence[Example], plan: Plan, epoch: int) -> list[list[int]]:
@@ -170,26 +158,20 @@ def batched(task: Task[Example], examples: Sequence[Example], plan: Plan, epoch:
     chance = random.Random(f"{plan.seed}:{epoch}")
     lengths = [task.tokens(example) for example in examples]
     jittered = [length * (1 + chance.uniform(-SPREAD, SPREAD)) for length in lengths]
-    batches = packed(sorted(range(len(examples)), key=jittered.__getitem__), lengths, plan.tokens)
+    batches: list[list[int]] = []
+    room = 0
+    for index in sorted(range(len(examples)), key=jittered.__getitem__):
+        if not batches or lengths[index] > room:
+            batches.append([])
+            room = plan.tokens
+        batches[-1].append(index)
+        room -= lengths[index]
     chance.shuffle(batches)
     return batches
 
 
-def packed(order: Iterable[int], lengths: Sequence[int], most: int) -> list[list[int]]:
-    """Return indices, in their order, in groups of at most so many tokens."""
-    groups: list[list[int]] = []
-    room = 0
-    for index in order:
-        if not groups or lengths[index] > room:
-            groups.append([])
-            room = most
-        groups[-1].append(index)
-        room -= lengths[index]
-    return groups
-
-
-def autocast(reader: Reader) -> torch.autocast:
+def autocast(model: torch.nn.Module) -> torch.autocast:
     """Multiply matrices in bfloat16 where the machine does so faster: on GPUs and newer processors."""
-    device = reader.head.weight.device.type
+    device = next(model.parameters()).device.type
     is_fast = device != "cpu" or torch.ops.mkldnn._is_mkldnn_bf16_supported()
     return torch.autocast(device, torch.bfloat16, enabled=is_fast)

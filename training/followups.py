@@ -259,8 +259,8 @@ def examples_of(resolved: Sequence[Resolved]) -> list[Example]:
     return examples
 
 
-def _loss(reader: Reader, batch: Sequence[Example]) -> torch.Tensor:
-    """Return the mean loss of places, connectors and pointers; all mentions of the words meant are right."""
+def _losses(reader: Reader, batch: Sequence[Example]) -> Iterator[torch.Tensor]:
+    """Yield the mean loss of places, connectors and pointers; all mentions of the words meant are right."""
     losses = []
     for numbers, example in zip(reader.read([example.pair for example in batch]).float(), batch, strict=True):
         asked, said = numbers[example.asked], numbers[example.said]
@@ -275,10 +275,10 @@ def _loss(reader: Reader, batch: Sequence[Example]) -> torch.Tensor:
             wanted = torch.tensor(gap.connector, device=numbers.device)
             loss = loss + JOINED_COUNTS * cross_entropy(asking[learned.JOINED], wanted)
         losses.append(loss)
-    return torch.stack(losses).mean()
+    yield torch.stack(losses).mean()
 
 
-TASK: Task[Example] = Task(lambda example: len(example.pair.ids), _loss)
+TASK: Task[Example] = Task(lambda example: len(example.pair.ids), _losses)
 
 
 def train_follow_ups(run: Run) -> Card:

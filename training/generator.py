@@ -2,11 +2,9 @@
 
 import hashlib
 import json
-import random
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -18,14 +16,11 @@ from transformers.utils import logging as transformers_logging
 
 from assistant.records import Message
 from evaluation.input_files import read_json_lines
-from training.files import Run, TrainingError, finished_card, write_durably, write_model
-from training.fitting import CHECKPOINT, CURVE, Loop, Plan, packed
+from training.files import Run, Trained, TrainingError, train_folder
+from training.fitting import Plan, Task, fit, reported
 from training.network import adapted
 
-IGNORED = -100  # the label of tokens without loss
-# Relative difference of a dialogue's logits alone and behind another one, as far as rounding makes it.
-APART = {torch.float32: 1e-3, torch.bfloat16: 5e-2}
-LOOKED_AT = 64
+DIALOGUES_PER_STEP = 4
 _LICENCE = re.compile(r"^license:\s*(?P<name>[^\n]{1,100})$", re.MULTILINE)
 NOTE = (
     "These weights are made of the base model's and are under its licence. Their data quote the documents"
@@ -37,7 +32,7 @@ NOTE = (
 class GeneratorPlan:
     """The options of a run; the defaults are TruthReader's where it names them.
 
-    `rows_per_step` rows of `length` tokens make a step. `rank` and `dropout` are LoRA's.
+    A step has up to `DIALOGUES_PER_STEP` dialogues of `length` tokens. `rank` and `dropout` are LoRA's.
     """
 
     epochs: int = 2
@@ -46,7 +41,6 @@ class GeneratorPlan:
     seed: int = 0
     rank: int = 16
     dropout: float = 0.05
-    rows_per_step: int = 4
 
 
 class ChatMessage(BaseModel):
@@ -78,117 +72,65 @@ class Dialogue(NamedTuple):
     answer: int
 
 
-class Row(NamedTuple):
-    """Dialogues one after the other; a step has several rows, and an epoch several steps."""
-
-    dialogues: tuple[Dialogue, ...]
-    epoch: int = 1
-
-    @property
-    def tokens(self) -> list[int]:
-        return [token for dialogue in self.dialogues for token in dialogue.tokens]
-
-    @property
-    def labels(self) -> list[int]:
-        """The tokens of answers, IGNORED elsewhere."""
-        return [
-            token if place >= dialogue.answer else IGNORED
-            for dialogue in self.dialogues
-            for place, token in enumerate(dialogue.tokens)
-        ]
-
-    def logits(self, model: Any, device: torch.device) -> torch.Tensor:
-        """Return the predictions after every token: (1, tokens, vocabulary).
-
-        Positions restart with every dialogue, from which transformers masks the other dialogues.
-        """
-        positions = [place for dialogue in self.dialogues for place in range(len(dialogue.tokens))]
-        ids, places = torch.tensor([[self.tokens], [positions]], device=device)
-        found: torch.Tensor = model(input_ids=ids, position_ids=places, use_cache=False).logits
-        return found
-
-    def loss(self, model: Any, device: torch.device) -> torch.Tensor:
-        """Return the summed loss on the tokens of answers."""
-        wanted = torch.tensor([self.labels[1:]], device=device)
-        is_answer = wanted != IGNORED
-        predicted = self.logits(model, device)[:, :-1][is_answer]
-        return cross_entropy(predicted.float(), wanted[is_answer], reduction="sum")
+def _losses(model: Any, batch: Sequence[Dialogue]) -> Iterator[torch.Tensor]:
+    """Yield each dialogue's loss on the tokens of its answer; all answer tokens of a batch weigh the same."""
+    answers = sum(len(dialogue.tokens) - dialogue.answer for dialogue in batch)
+    device = next(model.parameters()).device
+    for dialogue in batch:
+        ids = torch.tensor([dialogue.tokens], device=device)
+        logits = model(input_ids=ids, use_cache=False).logits[0, dialogue.answer - 1 : -1]
+        yield cross_entropy(logits.float(), ids[0, dialogue.answer :], reduction="sum") / answers
 
 
-def train_generator(run: Run, name: str, plan: GeneratorPlan, checkpoint_steps: int = 20) -> dict[str, Any]:
+TASK: Task[Dialogue] = Task(lambda dialogue: len(dialogue.tokens), _losses)
+
+
+def train_generator(run: Run, name: str, plan: GeneratorPlan) -> dict[str, Any]:
     """Train a model on dialogues and return the card; a killed run resumes. Raises TrainingError."""
     rows = read_json_lines(run.data, ChatRow, "Each line has messages.")
     weights = sorted(Path(name).glob("*.safetensors"))
     digest = hashlib.sha256("".join(map(_sha256, weights)).encode()).hexdigest() if weights else ""
-    base, data_digest = {"name": name, "sha256": digest}, _sha256(run.data)
-    parts = {"data": data_digest, "model": base, "numbers": asdict(plan)}
-    fingerprint = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-    if (finished := finished_card(run.out, fingerprint)) is not None:
-        run.say(f"{run.out} holds this model already.")
-        return finished
-    model, tokenizer, stored = _open(name, plan)
-    device = next(model.parameters()).device
-    dialogues = _fitting(model, tokenizer, rows, plan.length)
-    is_packed = len(dialogues) > 1 and keeps_apart(model, dialogues[0], dialogues[1], device)
-    steps = steps_of(dialogues, plan, is_packed=is_packed)
-    run.say(f"{len(dialogues)} of {len(rows)} dialogues")
+    base = {"name": name, "sha256": digest}
+    data: dict[str, Any] = {"file": run.data.name, "sha256": _sha256(run.data), "rows": len(rows)}
+    numbers = asdict(plan)
 
-    def losses(step: Sequence[Row]) -> Iterator[torch.Tensor]:
-        # Each answer token has the same weight, whatever its row.
-        answers = _answers(step)
-        yield from (row.loss(model, device) / answers for row in step)
+    def train(fingerprint: str) -> Trained:
+        model, tokenizer, stored = _open(name, plan)
+        dialogues = _fitting(model, tokenizer, rows, plan.length)
+        run.say(f"{len(dialogues)} of {len(rows)} dialogues")
+        tokens = DIALOGUES_PER_STEP * plan.length
+        how = Plan(plan.epochs, plan.learning_rate, tokens, 0.03, 0.0, plan.seed)
+        curve = fit(model, TASK, dialogues, how, run.out, say=run.say, fingerprint=fingerprint)
+        learned, seconds = sum(map(TASK.tokens, dialogues)), sum(point["seconds"] for point in curve)
+        made = _read(run.data.with_suffix(".statistics.json"), json.loads)
+        licence = _read(Path(name) / "README.md", _LICENCE.search)
+        card = {
+            "kind": "generator",
+            "method": "LoRA on all linear layers, merged; loss on the answers' tokens (TruthReader)",
+            "base": base,
+            "data": {**data, "too_long": len(rows) - len(dialogues)} | ({"made": made} if made else {}),
+            "numbers": numbers,
+            "figures": {
+                "first_loss": round(curve[0]["loss"], 4),
+                "last_loss": round(curve[-1]["loss"], 4),
+                "tokens": learned,
+                "seconds": round(seconds, 1),
+                "tokens_per_second": round(plan.epochs * learned / max(seconds, 1e-9), 1),
+            },
+            "curve": reported(curve),
+            "licences": {
+                "base": licence["name"].strip() if licence else "not stated beside the weights",
+                "note": NOTE,
+            },
+        }
 
-    how = Plan(plan.epochs, plan.learning_rate, plan.length, 0.03, 0.0, plan.seed)
-    points = Loop(model, steps, losses, how, run.out, fingerprint, run.say, 1, checkpoint_steps).run()
-    curve: list[dict[str, Any]] = []
-    for point, step in zip(points, steps, strict=True):
-        counts = {"tokens": sum(len(row.tokens) for row in step), "answer_tokens": _answers(step)}
-        curve.append({**point, "epoch": step[0].epoch, **counts})
-    tokens, answers, seconds = (
-        sum(point[of] for point in curve) for of in ("tokens", "answer_tokens", "seconds")
-    )
-    losses_of: dict[int, float] = {}
-    for epoch in (1, plan.epochs):
-        own = [point for point in curve if point["epoch"] == epoch]
-        summed = sum(point["loss"] * point["answer_tokens"] for point in own)
-        losses_of[epoch] = round(summed / sum(point["answer_tokens"] for point in own), 4)
-    about = {"rows": len(rows), "too_long": len(rows) - len(dialogues), "packed": is_packed}
-    made = _read(run.data.with_suffix(".statistics.json"), json.loads)
-    licence = _read(Path(name) / "README.md", _LICENCE.search)
-    card = {
-        "kind": "generator",
-        "method": "LoRA on all linear layers, merged; loss on the answers' tokens (TruthReader)",
-        "fingerprint": fingerprint,
-        "base": base,
-        "data": {"file": run.data.name, "sha256": data_digest, **about} | ({"made": made} if made else {}),
-        "numbers": asdict(plan),
-        "figures": {
-            "steps": len(curve),
-            "first_epoch_loss": losses_of[1],
-            "last_epoch_loss": losses_of[plan.epochs],
-            "tokens": tokens,
-            "answer_tokens": answers,
-            "seconds": round(seconds, 1),
-            "tokens_per_second": round(tokens / max(seconds, 1e-9), 1),
-        },
-        "licences": {
-            "base": licence["name"].strip() if licence else "not stated beside the weights",
-            "note": NOTE,
-        },
-        "versions": {package: version(package) for package in ("torch", "transformers", "peft")},
-    }
+        def write() -> None:
+            model.merge_and_unload().to(stored).save_pretrained(run.out)
+            tokenizer.save_pretrained(run.out)
 
-    def write() -> None:
-        write_durably(run.out / "curve.json", json.dumps(curve) + "\n")
-        model.merge_and_unload().to(stored).save_pretrained(run.out)
-        tokenizer.save_pretrained(run.out)
+        return card, write
 
-    return write_model(run.out, card, write, [run.out / CHECKPOINT, run.out / CURVE])
-
-
-def _answers(step: Sequence[Row]) -> int:
-    """Return the number of answer tokens in a step."""
-    return sum(len(dialogue.tokens) - dialogue.answer for row in step for dialogue in row.dialogues)
+    return train_folder(run, {"data": data, "model": base, "numbers": numbers}, train)
 
 
 def _sha256(path: Path) -> str:
@@ -298,26 +240,3 @@ def encode(tokenizer: Any, messages: Sequence[Message], stops: Collection[int], 
     elif tokenizer.eos_token_id is not None:
         written.append(tokenizer.eos_token_id)
     return Dialogue((*read, *written), len(read))
-
-
-def keeps_apart(model: Any, first: Dialogue, second: Dialogue, device: torch.device) -> bool:
-    """Return True if a dialogue's logits do not depend on another one before it in its row."""
-    before, looked_at = (Dialogue(dialogue.tokens[:LOOKED_AT], 0) for dialogue in (first, second))
-    model.eval()
-    with torch.no_grad():
-        alone = Row((looked_at,)).logits(model, device)
-        behind = Row((before, looked_at)).logits(model, device)[:, len(before.tokens) :]
-    difference = (behind - alone).float().norm() / alone.float().norm()
-    return bool(difference < APART.get(alone.dtype, APART[torch.bfloat16]))
-
-
-def steps_of(dialogues: Sequence[Dialogue], plan: GeneratorPlan, *, is_packed: bool) -> list[list[Row]]:
-    """Return the steps of a run, of rows of dialogues in a drawn order; packed rows have as many as fit."""
-    steps: list[list[Row]] = []
-    lengths = [len(dialogue.tokens) for dialogue in dialogues]
-    for epoch in range(1, plan.epochs + 1):
-        order = random.Random(f"{plan.seed} {epoch}").sample(range(len(dialogues)), len(dialogues))
-        places = packed(order, lengths, plan.length if is_packed else 0)
-        rows = [Row(tuple(dialogues[index] for index in own), epoch) for own in places]
-        steps += [rows[at : at + plan.rows_per_step] for at in range(0, len(rows), plan.rows_per_step)]
-    return steps

@@ -5,7 +5,7 @@ which has to win where no text answers: the sign of a number tells whether its t
 """
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,6 @@ from assistant.learned import (
     RelevanceScorer,
     read_card,
     read_part,
-    shares,
 )
 from corpus.encoders import Encoder
 from evaluation.answers.evidence.rankers import Ranker
@@ -91,8 +90,8 @@ def examples_of(asked: Sequence[Asked]) -> list[Example]:
     return found
 
 
-def _loss(reader: Reader, batch: Sequence[Example]) -> torch.Tensor:
-    """Return the mean loss of questions, each with some of its texts: at most a third of them answer."""
+def _losses(reader: Reader, batch: Sequence[Example]) -> Iterator[torch.Tensor]:
+    """Yield the mean loss of questions, each with some of its texts: at most a third of them answer."""
     pairs, counts = [], []
     for example in batch:
         texts = example.plain if float(torch.rand(())) < NO_TITLE else example.titled
@@ -106,10 +105,10 @@ def _loss(reader: Reader, batch: Sequence[Example]) -> torch.Tensor:
     for own, (right_ones, _) in zip(numbers, counts, strict=True):
         chances = torch.cat([own, own.new_zeros(1)]).log_softmax(0)
         losses.append(-chances[:right_ones].logsumexp(0) if right_ones else -chances[-1])
-    return torch.stack(losses).mean()
+    yield torch.stack(losses).mean()
 
 
-TASK: Task[Example] = Task(lambda example: example.tokens, _loss)
+TASK: Task[Example] = Task(lambda example: example.tokens, _losses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +125,8 @@ class RelevanceRun(Run):
     def fitted(self, asked: Sequence[Asked], name: str, start: Mapping[str, torch.Tensor] | None) -> Reader:
         """Return a reader fitted to questions, with its checkpoint in a folder of its own."""
         reader = Reader.new(self.seed, start)
-        fit(
-            reader,
-            TASK,
-            examples_of(asked),
-            PLANS[name],
-            self.work / name,
-            say=lambda line: self.say(f"{name}: {line}"),
-        )
+        examples, folder = examples_of(asked), self.work / name
+        fit(reader, TASK, examples, PLANS[name], folder, say=lambda line: self.say(f"{name}: {line}"))
         return reader
 
 
@@ -210,11 +203,8 @@ def _measured(name: str, held: Sequence[EvidenceRow], run: RelevanceRun, encoder
         "trained_on": SETTINGS["questions"],
         "scale_of_the_choice_fitted_on": sorted(run.judged.measured) if run.judged else [],
         "licences": SETTINGS["licences"],
-        "fitting": {
-            "adapters": ADAPTERS,
-            **{name: asdict(plan) for name, plan in PLANS.items()},
-        },
-        "held_back": _figures(read, run.seed),
+        "fitting": {"adapters": ADAPTERS, **{name: asdict(plan) for name, plan in PLANS.items()}},
+        "held_back": _figures(read),
     }
 
 
@@ -266,21 +256,11 @@ def _answer_scale(read: Read, seed: int, *, with_network: bool) -> dict[str, flo
     return fitted_scale(answers(), seed)
 
 
-def _figures(read: Read, seed: int) -> dict[str, Figures]:
-    """Return each ranker's figures by set, each half of the papers by the scale of the other half."""
+def _figures(read: Read) -> dict[str, Figures]:
+    """Return the figures of the features that rank by themselves, by set: words, vectors and the network."""
     features = dict(read)
-    others = {half: [(row, found) for row, found in read if _half(row) != half] for half in (0, 1)}
-    all_scales = {half: _scale(other, seed, with_network=True) for half, other in others.items()}
-    without = {half: _scale(other, seed, with_network=False) for half, other in others.items()}
     rankers: dict[str, Ranker] = {
-        "bm25": lambda row: features[row]["bm25"],
-        "cosine": lambda row: features[row]["cosine"],
-        "features": lambda row: shares(features[row], without[_half(row)]),
-        "head": lambda row: features[row]["network"],
-        "ours": lambda row: shares(features[row], all_scales[_half(row)]),
+        name: lambda row, name=name: features[row][name]  # type: ignore[misc]
+        for name in ("bm25", "cosine", "network")
     }
     return dict(measure_rankers([row for row, _ in read], rankers)["sets"])
-
-
-def _half(row: EvidenceRow) -> int:
-    return hash_byte(row.group, 1) % 2

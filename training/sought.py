@@ -25,7 +25,7 @@ MOST_EXCHANGES = 3
 class SoughtTexts:
     """A query with the texts to be found for it; rows of a `group` (paper, dialogue) stay together.
 
-    `history` precedes the query; `alone` asks the same without it, "" where nobody wrote that.
+    `history` precedes the query.
     """
 
     set: str
@@ -33,7 +33,6 @@ class SoughtTexts:
     query: str
     texts: tuple[str, ...]
     history: tuple[Exchange, ...] = ()
-    alone: str = ""
 
 
 def sought_texts(data: Path, most: Mapping[str, int], seed: int) -> list[SoughtTexts]:
@@ -123,7 +122,7 @@ def _qasper(data: Path) -> Iterator[SoughtTexts]:
             texts = dict.fromkeys(" ".join(part.sentences).strip() for part in asked.evidence)
             history = tuple(said[max(0, number - MOST_EXCHANGES) : number])
             own = tuple(filter(None, texts))
-            yield SoughtTexts("qasper", paper, asked.question, own, history, asked.question)
+            yield SoughtTexts("qasper", paper, asked.question, own, history)
 
 
 class CanardTurn(BaseModel):
@@ -154,7 +153,7 @@ def _canard(name: str, data: Path) -> Iterator[SoughtTexts]:
             history = tuple(said[max(0, number - MOST_EXCHANGES) : number])
             if name == "canard-answers":
                 if len(turn.ans_kw.split()) >= FEWEST_KEY_WORDS:
-                    yield SoughtTexts(name, dialogue.id, turn.q, (turn.ans_kw,), history, turn.rewrite)
+                    yield SoughtTexts(name, dialogue.id, turn.q, (turn.ans_kw,), history)
             elif history and turn.q.casefold() != turn.rewrite.casefold():
                 yield SoughtTexts(name, dialogue.id, turn.q, (turn.rewrite,), history)
 

@@ -1,7 +1,7 @@
 """The support part: a cross-encoder with one number for a claim and its evidence, and the score's scales."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 
 import numpy as np
@@ -36,12 +36,12 @@ def examples_of(claims: Sequence[Claim]) -> list[Example]:
     return [(pair, claim.level) for pair, claim in zip(pairs, claims, strict=True)]
 
 
-def _loss(reader: Reader, batch: Sequence[Example]) -> torch.Tensor:
+def _losses(reader: Reader, batch: Sequence[Example]) -> Iterator[torch.Tensor]:
     found = reader.read([pair for pair, _ in batch])[:, 0].float()
-    return binary_cross_entropy_with_logits(found, found.new_tensor([level for _, level in batch]))
+    yield binary_cross_entropy_with_logits(found, found.new_tensor([level for _, level in batch]))
 
 
-TASK: Task[Example] = Task(lambda example: len(example[0].ids), _loss)
+TASK: Task[Example] = Task(lambda example: len(example[0].ids), _losses)
 
 
 def train_support(run: Run, encoder: Encoder) -> Card:

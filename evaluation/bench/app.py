@@ -1,17 +1,22 @@
-"""How quickly the app draws its pages for many visitors: beside stock settings, or in several processes."""
+"""Load test of the screens: visitors over Streamlit's websocket, their waiting time and the server's cost."""
 
-import json
-import shutil
+import asyncio
+import os
+import random
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+import time
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, ExitStack, contextmanager
+from dataclasses import dataclass, field
+from itertools import count, cycle
+from math import ceil
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from urllib.error import URLError
 from urllib.parse import urlencode
+from urllib.request import urlopen
 
 from assistant.chat import Assistant
 from assistant.generators import ExtractiveGenerator
@@ -22,22 +27,18 @@ from corpus.encoders import Encoder
 from corpus.records import Scope
 from corpus.settings import PROJECT, Settings
 from corpus.store import Corpus
-from evaluation.bench.app_browser import measure_in_browser, p95
-from evaluation.bench.app_load import Load, Page
-from evaluation.bench.app_server import AppServer, Manner, memory_mb, serving
+from deployment.site import free_ports
 from evaluation.bench.speed import VOLUMES, volumes
-from evaluation.harness import Figures, Report, command, decimals, say, table
+from evaluation.bench.visitor import VisitError, Visitor, visiting
+from evaluation.harness import Figures, Report, command, say, table
 from evaluation.input_files import EvaluationError
 from indexer.build import build_collections
 from indexer.sources.demo import demo_volumes
 
-MANNERS: tuple[Manner, ...] = ("ours", "stock")
-# Each manner is measured twice, in turns, so that all share what else the machine does.
+# Servers are measured in turns, so that all share what else the machine does.
 TURNS = 2
-CHROMIUMS = ("chromium", "chromium-browser", "google-chrome")
-# Visitors who hardly think: there is always one who waits for each process.
-HURRY = 0.02
-PAPERS_LOOKED_AT = 6
+START_SECONDS = 180.0
+PAPERS_SHOWN = 6
 QUESTIONS = (
     "How do dense retrieval and BM25 compare, and where does each of them fail?",
     "When is reciprocal rank fusion a better choice than a weighted sum of scores?",
@@ -46,34 +47,97 @@ QUESTIONS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Workplace:
-    """A home with what stands in it; `conversation` is the id of a conversation with citations."""
+class Page:
+    """A page, looked at with one query after the other; `expected` is part of it."""
 
-    home: Path
-    database: Path
-    papers: int
-    conversation: str
-    pages: tuple[Page, ...]
+    path: str
+    queries: tuple[str, ...]
+    expected: str
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """The running app: 0 processes is the app alone, else so many behind nginx."""
+
+    processes: int
+    address: str
+    pid: int
+
+    @property
+    def pids(self) -> list[int]:
+        """The server's process and all that it started."""
+        found = [self.pid]
+        for pid in found:
+            found += map(int, _proc(pid, f"task/{pid}/children").split())
+        return found
+
+    @property
+    def memory_mb(self) -> int:
+        """Resident memory of all processes, 0 where the system does not tell."""
+        lines = [line for pid in self.pids for line in _proc(pid, "status").splitlines()]
+        return sum(int(line.split()[1]) for line in lines if line.startswith("VmRSS:")) // 1024
+
+    @property
+    def cpu_seconds(self) -> float:
+        """Processor time of all processes so far, 0 where the system does not tell."""
+        times = [_proc(pid, "stat").rpartition(")")[2].split()[11:13] for pid in self.pids]
+        return sum(int(ticks) for own in times for ticks in own) / os.sysconf("SC_CLK_TCK")
+
+
+def _proc(pid: int, name: str) -> str:
+    try:
+        return Path(f"/proc/{pid}/{name}").read_text(encoding="utf-8")
+    except OSError:
+        return ""
 
 
 @contextmanager
-def workplace(home: Path | None, anthology: Path | None) -> Iterator[Workplace]:
-    """Open a home, in which nothing is changed, or build the demonstration and volumes of the Anthology."""
-    with TemporaryDirectory() as folder:
-        settings = Settings(home=home or Path(folder, "home"))
-        encoder = open_encoder(settings)
-        if home is None:
-            sources = [*demo_volumes(), *(volumes(anthology, VOLUMES) if anthology else ())]
-            build_collections(settings, encoder, sources, lambda _: None)
-        corpus = Corpus.open(settings.corpus_path, encoder)
-        database = Path(folder, "conversations.sqlite")
-        conversation = _answered(corpus, encoder, database)
-        pages = _pages(corpus, conversation)
-        yield Workplace(settings.home, database, corpus.count_papers(Scope()), conversation, pages)
+def serving(home: Path, database: Path, processes: int) -> Iterator[Server]:
+    """Run the app on a home until the end of the block; raises EvaluationError where it does not start."""
+    (port,) = free_ports(1)
+    address = f"http://127.0.0.1:{port}"
+    alone = ["streamlit", "run", str(PROJECT / "streamlit_app.py"), "--server.address=127.0.0.1"]
+    behind_nginx = ["deployment", "--processes", str(processes), "--port", str(port)]
+    started = behind_nginx if processes else [*alone, f"--server.port={port}"]
+    # No settings but these: no model, no key.
+    environment = {name: os.environ[name] for name in os.environ if not name.startswith("PAPER_TRAIL_")}
+    environment.pop("TOGETHER_API_KEY", None)
+    environment |= {
+        "PAPER_TRAIL_HOME": str(home),
+        "PAPER_TRAIL_CONVERSATIONS": f"sqlite:///{database}",
+        "PYTHONPATH": str(PROJECT),
+        "HF_HUB_OFFLINE": "1",
+    }
+    with TemporaryDirectory() as folder, Path(folder, "log.txt").open("w+") as log:
+        command_line = [sys.executable, "-m", *started]
+        server = subprocess.Popen(command_line, cwd=PROJECT, env=environment, stdout=log, stderr=log)  # noqa: S603
+        try:
+            deadline = time.monotonic() + START_SECONDS
+            while not _is_up(address):
+                if time.monotonic() > deadline or server.poll() is not None:
+                    log.seek(0)
+                    raise EvaluationError(f"The app did not start: {log.read()[-2000:]}")
+                time.sleep(0.2)
+            yield Server(processes, address, server.pid)
+        finally:
+            server.terminate()
+            try:
+                server.wait(60 if processes else 10)
+            except subprocess.TimeoutExpired:
+                server.kill()
+                server.wait()
 
 
-def _answered(corpus: Corpus, encoder: Encoder, database: Path) -> str:
-    """Store a conversation with answers; return its id."""
+def _is_up(address: str) -> bool:
+    try:
+        with urlopen(f"{address}/_stcore/health", timeout=1) as reply:  # noqa: S310 - our own address
+            return bool(reply.status == 200)
+    except (URLError, OSError):
+        return False
+
+
+def _store_answers(corpus: Corpus, encoder: Encoder, database: Path) -> str:
+    """Store a conversation with answers and return its id; raises EvaluationError without a citation."""
     assistant = Assistant(corpus, encoder, ExtractiveGenerator(encoder))
     turns: tuple[Turn, ...] = ()
     for question in QUESTIONS:
@@ -92,17 +156,17 @@ def _answered(corpus: Corpus, encoder: Encoder, database: Path) -> str:
 
 def _pages(corpus: Corpus, conversation: str) -> tuple[Page, ...]:
     """Return the pages; lists and papers change from look to look."""
-    collections = corpus.collections()
+    collections = [listed.collection.id for listed in corpus.collections()]
     papers = [
-        paper
-        for one in (collections[0], collections[-1])
-        for paper in corpus.papers(Scope(collections=(one.collection.id,)), limit=PAPERS_LOOKED_AT // 2)
+        paper.id
+        for collection in (collections[0], collections[-1])
+        for paper in corpus.papers(Scope(collections=(collection,)), limit=PAPERS_SHOWN // 2)
     ]
-    lists = ["", *(urlencode({"collection": one.collection.id}) for one in collections[:2])]
+    lists = ["", *(urlencode({"collection": collection}) for collection in collections[:2])]
     lists += [urlencode({"topic": key}) for key in list(corpus.statistics.topic_counts())[:2]]
     return (
         Page("collection", tuple(lists), "Search titles"),
-        Page("paper", tuple(urlencode({"id": paper.id}) for paper in papers), "Abstract"),
+        Page("paper", tuple(urlencode({"id": paper}) for paper in papers), "Abstract"),
         # The question without punctuation, which is escaped for Markdown.
         Page("ask", (urlencode({"conversation": conversation}),), QUESTIONS[0].partition(",")[0]),
         Page("compare", ("",), "ompar"),
@@ -110,129 +174,57 @@ def _pages(corpus: Corpus, conversation: str) -> tuple[Page, ...]:
     )
 
 
-Look = dict[str, Any]
+@dataclass(slots=True)
+class Load:
+    """So many visitors who look at a page for some seconds, thinking between looks, and what they saw."""
 
+    page: Page
+    sessions: int
+    seconds: float
+    think: float
+    ms: list[float] = field(default_factory=list)
+    cpu_seconds: float = 0.0
+    errors: list[str] = field(default_factory=list)
 
-@dataclass(frozen=True, slots=True)
-class Bench:
-    """The app in each manner, and a process of visitors, whose processor time is not the app's."""
+    async def run(self, server: Server) -> None:
+        """Have all visitors look once unmeasured, then for the seconds that are measured."""
+        try:
+            async with AsyncExitStack() as stack:
+                sessions = [visiting(server.address, self.page.path) for _ in range(self.sessions)]
+                visitors = [await stack.enter_async_context(session) for session in sessions]
+                queries = zip(visitors, cycle(self.page.queries), strict=False)
+                await asyncio.gather(*(visitor.show(query, self.page.expected) for visitor, query in queries))
+                before = server.cpu_seconds
+                await asyncio.gather(*(self._look(visitor, at) for at, visitor in enumerate(visitors)))
+                self.cpu_seconds += server.cpu_seconds - before
+        except VisitError as error:
+            self.errors.append(str(error))
 
-    place: Workplace
-    servers: Sequence[AppServer]
-    visitors: "subprocess.Popen[str]"
+    async def _look(self, visitor: Visitor, number: int) -> None:
+        chance, queries = random.Random(number), self.page.queries
+        until = time.perf_counter() + self.seconds
+        # Each begins at another moment of the time they think.
+        await asyncio.sleep(self.think * number / self.sessions)
+        for turn in count(number + 1):
+            if time.perf_counter() >= until:
+                return
+            self.ms.append(1000 * await visitor.show(queries[turn % len(queries)]))
+            await asyncio.sleep(self.think * chance.uniform(0.7, 1.3))
 
-    def look(self, server: AppServer, page: Page, sessions: int, seconds: float, think: float) -> Look:
-        """Return what visitors saw; raises EvaluationError where their process has ended."""
-        assert self.visitors.stdin and self.visitors.stdout, "it was opened with pipes"
-        pid = 0 if isinstance(server.manner, int) else server.pid
-        load = Load(server.address, pid, page, sessions, seconds, think)
-        self.visitors.stdin.write(json.dumps(asdict(load)) + "\n")
-        self.visitors.stdin.flush()
-        told = self.visitors.stdout.readline()
-        if not told:
-            raise EvaluationError("The process of the visitors has ended. What it printed says why.")
-        looks: Look = json.loads(told)
-        return looks
-
-    def warm_up(self, page: Page, sessions: int, seconds: float, think: float) -> None:
-        """Have a page drawn by each server without measuring; raises EvaluationError where it fails."""
-        for server in self.servers:
-            if errors := self.look(server, page, sessions, seconds, think)["errors"]:
-                raise EvaluationError(f"The page /{page.path} cannot be measured: {errors[0]}")
-
-    def turns(self, page: Page, sessions: int, seconds: float, *thinking: float) -> list[list[list[Look]]]:
-        """Return the looks of all turns, for each server and each time that visitors think."""
-        found: list[list[list[Look]]] = [[[] for _ in thinking] for _ in self.servers]
-        for turn in range(TURNS):
-            for server, of_server in zip(self.servers, found, strict=True):
-                say(f"{page.path}, {sessions} at once, {server.manner}, {turn + 1} of {TURNS}")
-                for think, looks in zip(thinking, of_server, strict=True):
-                    looks.append(self.look(server, page, sessions, seconds, think))
-        return found
-
-
-@contextmanager
-def bench(home: Path | None, anthology: Path | None, manners: Sequence[Manner]) -> Iterator[Bench]:
-    """Run the app in each manner and the visitors' process until the end of the block."""
-    command = [sys.executable, "-m", "evaluation.bench.app_load"]
-    with ExitStack() as stack:
-        place = stack.enter_context(workplace(home, anthology))
-        servers = [stack.enter_context(serving(place.home, place.database, manner)) for manner in manners]
-        visitors = stack.enter_context(
-            subprocess.Popen(  # noqa: S603 - our own module
-                command, cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-            )
-        )
-        stack.callback(visitors.terminate)
-        yield Bench(place, servers, visitors)
-
-
-def _milliseconds(looks: Sequence[Look]) -> list[float]:
-    return [one for look in looks for one in look["ms"]] or [0.0]
-
-
-def _errors(looks: Sequence[Look]) -> list[str]:
-    return [error for look in looks for error in look["errors"]][:3]
-
-
-def _reruns(looks: Sequence[Look], memory: int | None) -> Figures:
-    """Return the figures of runs of a page after each visitor's first, of one manner."""
-    ms = _milliseconds(looks)
-    cpu = [look["cpu_seconds"] for look in looks if look["cpu_seconds"] is not None]
-    count = sum(len(look["ms"]) for look in looks)
-    return {
-        "count": count,
-        "ms_p50": statistics.median(ms),
-        "ms_p95": p95(ms),
-        "cpu_ms": 1000 * sum(cpu) / count if cpu and count else None,
-        "messages": max(look["messages"] for look in looks),
-        "bytes": max(look["bytes"] for look in looks),
-        "memory_mb": memory,
-        "errors": _errors(looks),
-    }
-
-
-def _measure_page(running: Bench, page: Page, sessions: int, seconds: float, think: float) -> Figures:
-    """Return a page's figures in both manners; the ratio is of stock's p95 to ours."""
-    found = running.turns(page, sessions, seconds, think)
-    ours, stock = (
-        _reruns(looks, memory_mb(server.pid)) for server, (looks,) in zip(running.servers, found, strict=True)
-    )
-    ratio = stock["ms_p95"] / ours["ms_p95"] if ours["ms_p95"] else 0.0
-    return {"page": page.path, "sessions": sessions, "ours": ours, "stock": stock, "stock_to_ours": ratio}
-
-
-def _measure_processes(
-    running: Bench, page: Page, sessions: int, seconds: float, think: float
-) -> list[Figures]:
-    """Return a page's figures for each number of processes: under all load, and with thinking visitors."""
-    running.warm_up(page, sessions, 1.0, HURRY)
-    figures: list[Figures] = []
-    for server, looks in zip(
-        running.servers, running.turns(page, sessions, seconds, HURRY, think), strict=True
-    ):
-        hurried, thinking = looks
-        a_second = sum(len(look["ms"]) for look in hurried) / (len(hurried) * seconds)
-        first = figures[0]["a_second"] if figures else a_second
-        figures.append(
-            {
-                "page": page.path,
-                "processes": server.manner,
-                "sessions": sessions,
-                "a_second": a_second,
-                "to_first": a_second / first if first else 0.0,
-                "ms_p50": statistics.median(_milliseconds(hurried)),
-                "ms_p95": p95(_milliseconds(hurried)),
-                "thinking_ms_p50": statistics.median(_milliseconds(thinking)),
-                "thinking_ms_p95": p95(_milliseconds(thinking)),
-                "errors": _errors([*hurried, *thinking]),
-            }
-        )
-    return figures
-
-
-def _times(one: Figures, prefix: str = "") -> str:
-    return f"{one[f'{prefix}ms_p50']:.0f} / {one[f'{prefix}ms_p95']:.0f}"
+    def figures(self, server: Server) -> Figures:
+        ms = sorted(self.ms) or [0.0]
+        return {
+            "page": self.page.path,
+            "processes": server.processes,
+            "sessions": self.sessions,
+            "count": len(self.ms),
+            "a_second": len(self.ms) / (TURNS * self.seconds),
+            "ms_p50": statistics.median(ms),
+            "ms_p95": ms[ceil(0.95 * len(ms)) - 1],
+            "cpu_ms": 1000 * self.cpu_seconds / max(1, len(self.ms)),
+            "memory_mb": server.memory_mb,
+            "errors": self.errors[:3],
+        }
 
 
 @command("bench-app")
@@ -243,95 +235,44 @@ def bench_app(
     sessions: list[int] | None = None,
     seconds: float = 6.0,
     think: float = 1.0,
-    clicks: int = 20,
     page: list[str] | None = None,
     processes: list[int] | None = None,
 ) -> Report:
-    with bench(home, anthology, processes or MANNERS) as running:
-        place = running.place
-        chosen = [one for one in place.pages if not page or one.path in page]
-        asked = [(one, count) for count in sessions or (25,) for one in chosen]
-        if processes:
-            sites = [
-                figures
-                for one, count in asked
-                for figures in _measure_processes(running, one, count, seconds, think)
-            ]
-            return _processes_report(sites)
-        for one in chosen:
-            running.warm_up(one, len(one.queries), 0.1, 0.1)
-        pages = [_measure_page(running, one, count, seconds, think) for one, count in asked]
-        browser = None
-        chromium = next(filter(None, map(shutil.which, CHROMIUMS)), None)
-        if clicks and chromium is None:
-            say("Chromium is not installed: nothing is measured in it.")
-        elif clicks and chromium:
-            say("in Chromium")
-            address = running.servers[0].address
-            browser = measure_in_browser(chromium, address, place.conversation, clicks)
-    figures = {"papers": place.papers, "think_seconds": think, "pages": pages, "browser": browser}
-    return Report(figures, _app_parts(figures))
-
-
-def _app_parts(figures: Figures) -> Iterator[Any]:
-    """Yield the tables for people, and what failed."""
-
-    def beside(name: str, one: Figures) -> str:
-        return ", ".join(decimals(one[manner][name], 0) for manner in ("ours", "stock"))
-
+    found: list[Figures] = []
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(TemporaryDirectory()))
+        settings, database = Settings(home=home or folder / "home"), folder / "conversations.sqlite"
+        encoder = open_encoder(settings)
+        if home is None:
+            sources = [*demo_volumes(), *(volumes(anthology, VOLUMES) if anthology else ())]
+            build_collections(settings, encoder, sources, lambda _: None)
+        corpus = Corpus.open(settings.corpus_path, encoder)
+        papers = corpus.count_papers(Scope())
+        pages = _pages(corpus, _store_answers(corpus, encoder, database))
+        servers = [stack.enter_context(serving(settings.home, database, n)) for n in processes or [0]]
+        for at_once in sessions or (25,):
+            for shown in pages:
+                if page and shown.path not in page:
+                    continue
+                loads = [(server, Load(shown, at_once, seconds, think)) for server in servers]
+                for server in servers:
+                    asyncio.run(Load(shown, len(shown.queries), 0.1, 0.1).run(server))
+                for server, load in loads * TURNS:
+                    say(f"{shown.path}, {at_once} at once, {server.address}")
+                    asyncio.run(load.run(server))
+                found += [load.figures(server) for server, load in loads]
     rows = [
         (
-            one["page"],
-            one["sessions"],
-            _times(one["ours"]),
-            _times(one["stock"]),
-            f"{one['stock_to_ours']:.1f}",
-            beside("cpu_ms", one),
-            beside("memory_mb", one),
+            *(row[name] for name in ("page", "processes", "sessions")),
+            f"{row['a_second']:.1f}",
+            f"{row['ms_p50']:.0f} / {row['ms_p95']:.0f}",
+            f"{row['cpu_ms']:.0f}",
+            row["memory_mb"],
         )
-        for one in figures["pages"]
+        for row in found
     ]
-    title = (
-        f"{figures['papers']:,} papers, {figures['think_seconds']:g} s between two looks;"
-        " milliseconds are median / p95; processor time and memory are ours, stock's"
-    )
-    pages = table(("Page", "At once", "ms", "stock, ms", "ratio", "CPU ms", "MB"), rows, title=title)
-    for column in pages.columns[1:]:
-        column.no_wrap = True
-    yield pages
-    if one := figures["browser"]:
-        again = f"{one['list_again_ms_p50']:.0f} / {one['list_again_ms_max']:.0f}"
-        yield table(
-            ("In Chromium", "ms"),
-            [
-                (f"Citation to passage, {one['clicks']} clicks, median / p95", _times(one, "click_")),
-                (f"List of {figures['papers']:,} papers, until it can be used, median / longest", again),
-                ("the same on a first visit, median", f"{one['list_first_ms_p50']:.0f}"),
-            ],
-        )
-    for one in figures["pages"]:
-        for manner in ("ours", "stock"):
-            for error in one[manner]["errors"]:
-                yield f"Failed, {one['page']}, {one['sessions']} at once, {manner}: {error}"
-
-
-def _processes_report(figures: list[Figures]) -> Report:
-    rows = [
-        (
-            one["page"],
-            one["processes"],
-            one["sessions"],
-            f"{one['a_second']:.1f}",
-            f"{one['to_first']:.2f}",
-            _times(one),
-            _times(one, "thinking_"),
-        )
-        for one in figures
-    ]
-    head = ("Processes", "At once", "Drawn a second", "Times the first", "ms, median / p95", "thinking, ms")
-    failed = [
-        f"Failed, {one['page']}, {one['processes']} processes: {error}"
-        for one in figures
-        for error in one["errors"]
-    ]
-    return Report(figures, [table(("Page", *head), rows), *failed])
+    title = f"{papers:,} papers, {think:g} s between two looks; milliseconds are median / p95"
+    head = ("Page", "Processes", "At once", "Drawn a second", "ms", "CPU ms", "MB")
+    errors = [f"Failed: {error}" for row in found for error in row["errors"]]
+    figures = {"papers": papers, "think_seconds": think, "pages": found}
+    return Report(figures, [table(head, rows, title=title), *errors])

@@ -10,8 +10,8 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
-from itertools import pairwise
+from functools import partial
+from itertools import pairwise, product
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -131,15 +131,11 @@ def _passage(paper: Paper, number: int, text: str) -> Passage:
     return Passage(identifier, paper.id, paper.collection_id, number, "body", (), text, sentences)
 
 
-class _Clock:
-    def __init__(self) -> None:
-        self._since = time.perf_counter()
-
-    def lap(self) -> float:
-        """Return the seconds since the last lap."""
-        now = time.perf_counter()
-        seconds, self._since = now - self._since, now
-        return seconds
+def seconds_of(work: Callable[[], object]) -> float:
+    """Return the wall-clock seconds that a call takes."""
+    clock = time.perf_counter()
+    work()
+    return time.perf_counter() - clock
 
 
 class _TimedEncoder:
@@ -154,19 +150,6 @@ class _TimedEncoder:
     def encode_query(self, text: str) -> Vectors:
         self._encoder.encode_query(text)
         return np.asarray(next(self._vectors), np.float32)
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What a corpus is asked: texts, the first to warm up, and vectors, of everything and of a collection.
-
-    `encoder` is called for each turn at all the texts.
-    """
-
-    texts: Sequence[str]
-    encoder: Callable[[], Encoder]
-    vectors: Vectors
-    collection: str
 
 
 def measure_growth(passages: int) -> Figures:
@@ -186,67 +169,49 @@ def write(home: Path, passages: int) -> Figures:
     later = PAPERS_LATER * PASSAGES_PER_PAPER
     papers = SyntheticPapers(len(encoder.encode_query("dimension")), passages + later)
     writer = CorpusWriter(settings.corpus_path, encoder)
-    clock = _Clock()
-    papers.write(writer, papers.count - PAPERS_LATER)
-    build = clock.lap()
+    build = seconds_of(lambda: papers.write(writer, papers.count - PAPERS_LATER))
     # A new writer finds what was published, as a build does.
-    writer = CorpusWriter(settings.corpus_path, encoder)
-    papers.add(writer, range(papers.count - PAPERS_LATER, papers.count))
-    clock.lap()
-    draw_map(writer)
-    drawn = clock.lap()
-    writer.publish()
+    later_writer = CorpusWriter(settings.corpus_path, encoder)
+    papers.add(later_writer, range(papers.count - PAPERS_LATER, papers.count))
     return {
         "passages": passages,
         "build_seconds": build,
-        "map_seconds": drawn,
-        "publication_seconds": clock.lap(),
+        "map_seconds": seconds_of(lambda: draw_map(later_writer)),
+        "publication_seconds": seconds_of(later_writer.publish),
         "mb": sum(file.stat().st_size for file in home.rglob("*") if file.is_file()) / 1e6,
     }
 
 
-def read(home: Path) -> Figures:
-    """Search and list what a home of synthetic papers holds."""
+def read(home: Path, queries: Sequence[str] = ()) -> Figures:
+    """Search and list a home: of all its papers, and of one collection.
 
-    def synthetic(corpus: Corpus, encoder: Encoder) -> _Asked:
-        text = SyntheticText(corpus.manifest.dimension, seed=2)
-        vectors = text.vectors(QUERIES + WARMING)
-        return _Asked(
-            texts=[text.text(QUERY_WORDS) for _ in range(QUERIES + WARMING)],
-            encoder=lambda: _TimedEncoder(encoder, vectors),
-            vectors=SyntheticText(corpus.manifest.dimension, seed=3).vectors(QUERIES),
-            collection=collection_id(1),
-        )
-
-    return _read(home, synthetic)
-
-
-def read_real(home: Path, queries: Sequence[str]) -> Figures:
-    """Search and list what any home holds, by real queries: of everything and of the largest collection."""
-
-    def real(corpus: Corpus, encoder: Encoder) -> _Asked:
-        vectors = np.stack([encoder.encode_query(query) for query in queries[:QUERIES]])
-        largest = max(corpus.collections(), key=lambda one: one.papers)
-        texts = [*queries[-WARMING:], *queries]
-        return _Asked(texts, lambda: encoder, vectors, largest.collection.id)
-
-    return _read(home, real)
-
-
-def _read(home: Path, asking: Callable[[Corpus, Encoder], _Asked]) -> Figures:
-    """Return the times of searches and lists, recall of the nearest vectors, and the peak memory."""
+    The queries are real ones, or else synthetic, for synthetic papers. Returns times, recall of the nearest
+    vectors, and the peak memory.
+    """
     settings = Settings(home=home)
     encoder = open_encoder(settings)
     corpus = Corpus.open(settings.corpus_path, encoder)
-    clock = _Clock()
-    corpus.load()
-    loading = clock.lap()
-    asked = asking(corpus, encoder)
-    everything, one = Scope(), Scope(collections=(asked.collection,))
-    times, filtered = (_search_times(corpus, asked, scope) for scope in (everything, one))
-    clock.lap()
-    corpus.statistics.sort_all()
-    sorting = 1000 * clock.lap()
+    loading = seconds_of(corpus.load)
+    asking, texts, near = encoder, [*queries[-WARMING:], *queries], None
+    if queries:
+        vectors = np.stack([encoder.encode_query(query) for query in queries[:QUERIES]])
+        collection = max(corpus.collections(), key=lambda listed: listed.papers).collection.id
+    else:
+        text = SyntheticText(corpus.manifest.dimension, seed=2)
+        near = text.vectors(QUERIES + WARMING)
+        texts = [text.text(QUERY_WORDS) for _ in near]
+        vectors = SyntheticText(corpus.manifest.dimension, seed=3).vectors(QUERIES)
+        collection = collection_id(1)
+    everything, one_collection = Scope(), Scope(collections=(collection,))
+
+    def search_times(scope: Scope) -> list[float]:
+        """Return the milliseconds of each query after those that warm up."""
+        own = _TimedEncoder(asking, near) if near is not None else asking
+        times = [1000 * seconds_of(partial(search, corpus, own, query, scope)) for query in texts]
+        return times[WARMING:]
+
+    times, filtered = search_times(everything), search_times(one_collection)
+    sorting = 1000 * seconds_of(corpus.statistics.sort_all)
     lists, again = _list_times(corpus), _list_times(corpus)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
@@ -259,33 +224,22 @@ def _read(home: Path, asking: Callable[[Corpus, Encoder], _Asked]) -> Figures:
         "list_first_ms_max": max(lists),
         "list_ms_p95": statistics.quantiles(again, n=20)[-1],
         "memory_mib": int(peak // (1024**2 if sys.platform == "darwin" else 1024)),
-        "recall": _recall(corpus, asked.vectors, everything),
-        "filtered_recall": _recall(corpus, asked.vectors, one),
+        "recall": _recall(corpus, vectors, everything),
+        "filtered_recall": _recall(corpus, vectors, one_collection),
     }
-
-
-def _search_times(corpus: Corpus, asked: _Asked, scope: Scope) -> list[float]:
-    """Return the milliseconds of each query after those that warm up."""
-    encoder, found, clock = asked.encoder(), [], _Clock()
-    for query in asked.texts:
-        clock.lap()
-        search(corpus, encoder, query, scope)
-        found.append(1000 * clock.lap())
-    return found[WARMING:]
 
 
 def _list_times(corpus: Corpus) -> list[float]:
     """Return the milliseconds of each page of a list, with its count, as the Collection page asks for it."""
     topics = tuple(corpus.statistics.topic_counts())[:1]
-    found, clock = [], _Clock()
-    for scope in (Scope(), Scope(topics=topics), Scope(years=(2010, 2012))):
-        for order in ORDERS:
-            for offset in (0, PAGE):
-                clock.lap()
-                corpus.papers(scope, order, offset, PAGE)
-                corpus.count_papers(scope)
-                found.append(1000 * clock.lap())
-    return found
+    scopes = (Scope(), Scope(topics=topics), Scope(years=(2010, 2012)))
+
+    def draw(scope: Scope, order: PaperOrder, offset: int) -> None:
+        corpus.papers(scope, order, offset, PAGE)
+        corpus.count_papers(scope)
+
+    pages = product(scopes, ORDERS, (0, PAGE))
+    return [1000 * seconds_of(partial(draw, *page)) for page in pages]
 
 
 def _recall(corpus: Corpus, queries: Vectors, scope: Scope) -> float:

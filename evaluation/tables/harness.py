@@ -13,13 +13,13 @@ import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, StrictFloat, StrictInt, TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from rich.table import Table
 
 from assistant.exports import escaped
@@ -50,7 +50,8 @@ class Column:
 class Row:
     """A system's figures by the names of columns, with standard deviations of some of them.
 
-    `note` says how it differs from other rows. The next run measures a row again that is not `is_whole`.
+    `note` says how it differs from other rows. The next run measures a row again that is not `is_whole`. A
+    measured row has its date, its time and the machine.
     """
 
     system: str
@@ -58,11 +59,16 @@ class Row:
     deviations: Mapping[str, float] = field(default_factory=dict)
     note: str = ""
     is_whole: bool = True
+    date: str = ""
+    seconds: float = 0.0
+    machine: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        optional = {"deviations": dict(self.deviations), "note": self.note}
-        told = {name: value for name, value in optional.items() if value}
-        return {"system": self.system, "figures": dict(self.figures), **told}
+        optional: dict[str, Any] = {"deviations": dict(self.deviations), "note": self.note}
+        if self.date:
+            optional |= {"date": self.date, "seconds": self.seconds, "machine": self.machine}
+        filled = {name: value for name, value in optional.items() if value or name == "seconds"}
+        return {"system": self.system, "figures": dict(self.figures), **filled}
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,30 +129,20 @@ class SeedTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """A row as it was measured, with its date, its time and the machine."""
-
-    row: Row
-    date: str
-    seconds: float
-    machine: str
-
-
-@dataclass(frozen=True, slots=True)
 class TableResult:
     """A table measured: printed rows beside ours, and what is missing."""
 
     table: SeedTable
     command: str
     printed: tuple[Row, ...]
-    rows: tuple[Measured, ...]
+    rows: tuple[Row, ...]
     missing: tuple[Missing, ...]
     stand_ins: tuple[str, ...]
 
     @property
     def labelled_rows(self) -> list[tuple[str, Row]]:
         """Our rows and the printed ones, each under its heading."""
-        return [*((OURS, one.row) for one in self.rows), *((PRINTED, row) for row in self.printed)]
+        return [*((OURS, row) for row in self.rows), *((PRINTED, row) for row in self.printed)]
 
     @property
     def notes(self) -> list[str]:
@@ -155,7 +151,7 @@ class TableResult:
             *self.table.remarks,
             *(f"Stands in: {stand_in}" for stand_in in self.stand_ins),
             *(f"{row.system}: {row.note}" for _, row in self.labelled_rows if row.note),
-            *(f"Missing: {one.what}: {one.advice}" for one in self.missing),
+            *(f"Missing: {gap.what}: {gap.advice}" for gap in self.missing),
         ]
 
     def to_json(self) -> dict[str, Any]:
@@ -165,19 +161,10 @@ class TableResult:
             "command": self.command,
             "columns": [column.name for column in self.table.columns],
             "printed": [row.to_json() for row in self.printed],
-            "measured": [
-                {**one.row.to_json(), "date": one.date, "seconds": one.seconds, "machine": one.machine}
-                for one in self.rows
-            ],
-            "missing": [asdict(one) for one in self.missing],
+            "measured": [row.to_json() for row in self.rows],
+            "missing": [asdict(gap) for gap in self.missing],
             "stand_ins": list(self.stand_ins),
         }
-
-
-class _PrintedRow(BaseModel, frozen=True, extra="forbid"):
-    system: str
-    figures: dict[str, StrictFloat | StrictInt]
-    note: str = ""
 
 
 class _Entry(BaseModel, frozen=True, extra="forbid"):
@@ -191,7 +178,7 @@ class _Entry(BaseModel, frozen=True, extra="forbid"):
     code: tuple[str, ...] = ("assistant", "corpus", "evaluation", "indexer")
     asks_corpora: bool = False
     remarks: tuple[str, ...] = ()
-    rows: tuple[_PrintedRow, ...] = ()
+    rows: tuple[Row, ...] = ()
 
 
 @cache
@@ -212,18 +199,18 @@ def seed_table(name: str, plan: Callable[[Asked], Planned]) -> SeedTable:
         entry.remarks,
         entry.code,
         entry.asks_corpora,
-        printed_rows(name),
+        entry.rows,
     )
 
 
 def printed_rows(name: str) -> tuple[Row, ...]:
     """Return what the paper prints in a table, as far as it is known here."""
-    return tuple(Row(row.system, row.figures, note=row.note) for row in _entries()[name].rows)
+    return _entries()[name].rows
 
 
 def measure_table(seed: SeedTable, asked: Asked, command: str) -> TableResult:
     """Measure all rows that can be measured here; a failure costs its row and is named."""
-    rows: list[Measured] = []
+    rows: list[Row] = []
     missing: list[Missing] = []
     folder = asked.out / seed.name
     try:
@@ -233,7 +220,7 @@ def measure_table(seed: SeedTable, asked: Asked, command: str) -> TableResult:
     try:
         for planned in seed.plan(asked):
             outcome = planned if isinstance(planned, Missing) else _measure(planned, folder, seed.code)
-            (rows if isinstance(outcome, Measured) else missing).append(outcome)  # type: ignore[arg-type]
+            (rows if isinstance(outcome, Row) else missing).append(outcome)  # type: ignore[arg-type]
     except MissingError as error:
         missing.append(Missing(error.what, error.advice))
     return TableResult(
@@ -241,13 +228,13 @@ def measure_table(seed: SeedTable, asked: Asked, command: str) -> TableResult:
     )
 
 
-def _measure(plan: RowPlan, folder: Path, code: tuple[str, ...]) -> Measured | Missing:
+def _measure(plan: RowPlan, folder: Path, code: tuple[str, ...]) -> Row | Missing:
     """Return the row that is kept, or measure it and keep it."""
     inputs = {name: _distinct(value) for name, value in plan.inputs.items()}
     told = json.dumps([plan.system, inputs, code_hash(code)], sort_keys=True)
     path = folder / f"{hashlib.sha256(told.encode()).hexdigest()[:20]}.json"
     try:
-        return TypeAdapter(Measured).validate_json(path.read_bytes())
+        return TypeAdapter(Row).validate_json(path.read_bytes())
     except (OSError, ValidationError):
         say(f"Measuring {plan.system}.")
     clock = time.perf_counter()
@@ -257,11 +244,11 @@ def _measure(plan: RowPlan, folder: Path, code: tuple[str, ...]) -> Measured | M
         return Missing(f"{plan.system}, {error.what}", error.advice)
     except FAILURES as error:
         return Missing(plan.system, str(error))
-    measured = Measured(
+    measured = replace(
         row,
-        datetime.now(UTC).date().isoformat(),
-        round(time.perf_counter() - clock, 1),
-        f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python"
+        date=datetime.now(UTC).date().isoformat(),
+        seconds=round(time.perf_counter() - clock, 1),
+        machine=f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python"
         f" {platform.python_version()}",
     )
     try:
@@ -276,7 +263,7 @@ def _distinct(value: object) -> object:
     if isinstance(value, Path):
         return content_hash(value)
     if isinstance(value, Mapping):
-        return {str(name): _distinct(one) for name, one in value.items()}
+        return {str(name): _distinct(part) for name, part in value.items()}
     return value if isinstance(value, str | int | float | None) else repr(value)
 
 
@@ -358,11 +345,11 @@ def markdown_table(result: TableResult) -> str:
     ]
     rows += [[heading, escaped(row.system), *_cells(row, columns)] for heading, row in result.labelled_rows]
     lines = [f"| {' | '.join(cells)} |" for cells in rows]
-    dates = sorted({one.date for one in result.rows})
+    dates = sorted({row.date for row in result.rows})
     spanned = " and ".join(dict.fromkeys((*dates[:1], *dates[-1:])))
     command = _code(result.command)
     measured = f"{command}, {escaped(f'measured on {spanned}')}" if dates else command
-    machines = sorted({escaped(one.machine) for one in result.rows})
+    machines = sorted({escaped(row.machine) for row in result.rows})
     notes = "\n".join(f"- {escaped(note)}" for note in result.notes)
     return "\n".join([*lines, "", " · ".join([measured, *machines]), *(["", notes] if notes else [])])
 

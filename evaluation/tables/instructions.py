@@ -114,7 +114,9 @@ def _notes(replies: Sequence[Reply]) -> Iterator[str]:
         yield f"no reply to {_wrong(silent)}"
     if failed := [reply for reply in replies if reply.problem]:
         yield f"an error for {_wrong(failed)}: {failed[0].problem.rstrip('.')}"
-    if cut := sum(one.exchanges[-1].completion.finish_reason == "length" for one in replies if one.exchanges):
+    if cut := sum(
+        reply.exchanges[-1].completion.finish_reason == "length" for reply in replies if reply.exchanges
+    ):
         yield f"the last reply to {counted(cut, 'item')} ran out of tokens"
 
 

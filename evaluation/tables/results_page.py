@@ -6,17 +6,18 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import TypeAdapter
 
 from corpus.settings import PROJECT
-from evaluation.input_files import EvaluationError, first_fault
+from evaluation.input_files import EvaluationError
 from evaluation.kept import write_whole
-from evaluation.tables.harness import Asked, Measured, Missing, Row, SeedTable, TableResult, markdown_table
+from evaluation.tables.harness import Asked, Missing, Row, SeedTable, TableResult, markdown_table
 
 PAGE = PROJECT / "docs" / "results.md"
 LONGEST_ADVICE = 300
-LARGEST = 4 * 1024 * 1024
+_ROWS = TypeAdapter(tuple[Row, ...])
 _AGAIN = "Measure them: paper-trail eval table --all --update-docs"
 
 _HEAD = """# Results
@@ -27,43 +28,6 @@ table; a printed figure is the paper's own, on its data and with its models. A m
 the data or command that it needs. DATA is the folder of the data sets. Quality does not depend on the
 machine; times do.
 """
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-
-class _Row(_Strict):
-    system: str
-    figures: dict[str, float]
-    deviations: dict[str, float] = {}
-    note: str = ""
-
-    def row(self) -> Row:
-        return Row(self.system, self.figures, self.deviations, self.note)
-
-
-class _Measured(_Row):
-    date: str
-    seconds: float
-    machine: str
-
-
-class _Table(_Strict):
-    """The JSON of a `TableResult`."""
-
-    table: str
-    heading: str
-    command: str
-    columns: tuple[str, ...]
-    printed: tuple[_Row, ...]
-    measured: tuple[_Measured, ...]
-    missing: tuple[Missing, ...]
-    stand_ins: tuple[str, ...]
-
-
-class _Results(_Strict):
-    tables: tuple[_Table, ...]
 
 
 def results_page(results: Sequence[TableResult]) -> str:
@@ -86,26 +50,24 @@ def write_results(results: Sequence[TableResult], asked: Asked) -> None:
 def read_results(path: Path, tables: Mapping[str, SeedTable]) -> list[TableResult]:
     """Return the tables that were written; raises EvaluationError where the file holds something else."""
     try:
-        if path.stat().st_size > LARGEST:
-            raise EvaluationError(f"{path} is too large to hold results.")
-        told = _Results.model_validate_json(b'{"tables": %b}' % path.read_bytes())
+        written = json.loads(path.read_bytes())
+        results = [_result(table, tables[table["table"]]) for table in written]
     except OSError as error:
         raise EvaluationError(f"{path} cannot be read: {error.strerror}. {_AGAIN}") from error
-    except ValidationError as error:
-        raise EvaluationError(f"{path} does not hold results ({first_fault(error)}). {_AGAIN}") from None
-    return [_result(one, path, tables) for one in told.tables]
+    except (LookupError, TypeError, ValueError):
+        results, written = [], None
+    if [result.to_json() for result in results] != written:
+        raise EvaluationError(f"{path} does not hold results of the tables that there are now. {_AGAIN}")
+    return results
 
 
-def _result(told: _Table, path: Path, tables: Mapping[str, SeedTable]) -> TableResult:
-    seed = tables.get(told.table)
-    columns = tuple(column.name for column in seed.columns) if seed else ()
-    if seed is None or (told.heading, told.columns) != (seed.heading, columns):
-        raise EvaluationError(f"{path} has another table {told.table!r} than there is now. {_AGAIN}")
-    if not {figure for row in (*told.printed, *told.measured) for figure in row.figures} <= set(columns):
-        raise EvaluationError(f"{path} has figures in {told.table!r} that are in none of its columns.")
-    measured = tuple(Measured(row.row(), row.date, row.seconds, row.machine) for row in told.measured)
-    printed = tuple(row.row() for row in told.printed)
-    return TableResult(seed, told.command, printed, measured, told.missing, told.stand_ins)
+def _result(written: dict[str, Any], seed: SeedTable) -> TableResult:
+    printed, measured = (_ROWS.validate_python(written[name]) for name in ("printed", "measured"))
+    columns = {column.name for column in seed.columns}
+    if not all(row.figures.keys() <= columns for row in (*printed, *measured)):
+        raise ValueError("figures in no column")
+    missing = tuple(Missing(**gap) for gap in written["missing"])
+    return TableResult(seed, written["command"], printed, measured, missing, tuple(written["stand_ins"]))
 
 
 def for_readers(result: TableResult, asked: Asked) -> TableResult:
@@ -117,10 +79,8 @@ def for_readers(result: TableResult, asked: Asked) -> TableResult:
 
     return replace(
         result,
-        rows=tuple(
-            replace(one, row=replace(one.row, note=_with_names(one.row.note, names))) for one in result.rows
-        ),
-        missing=tuple(Missing(_with_names(one.what, names), advice(one.advice)) for one in result.missing),
+        rows=tuple(replace(row, note=_with_names(row.note, names)) for row in result.rows),
+        missing=tuple(Missing(_with_names(gap.what, names), advice(gap.advice)) for gap in result.missing),
     )
 
 

@@ -17,13 +17,12 @@ from urllib.parse import quote
 import httpx2
 from huggingface_hub import hf_hub_download, try_to_load_from_cache
 from huggingface_hub.errors import (
-    EntryNotFoundError,
-    FileMetadataError,
     GatedRepoError,
     HfHubHTTPError,
     HFValidationError,
     LocalEntryNotFoundError,
     OfflineModeIsEnabled,
+    RemoteEntryNotFoundError,
     RepositoryNotFoundError,
     RevisionNotFoundError,
 )
@@ -46,10 +45,6 @@ class MissingError(EvaluationError):
         super().__init__(f"{what}: {advice}")
         self.what = what
         self.advice = advice
-
-
-class _FetchError(Exception):
-    """A file could not be fetched; the message says why."""
 
 
 class _Table(BaseModel):
@@ -155,7 +150,7 @@ def check_count(found: Found, what: str, count: int) -> None:
 def content_hash(path: Path) -> str:
     """Return a hash of a file's content, or of all files below a folder with their names."""
     digest = hashlib.sha256()
-    for file in [path] if path.is_file() else sorted(one for one in path.rglob("*") if one.is_file()):
+    for file in [path] if path.is_file() else sorted(filter(Path.is_file, path.rglob("*"))):
         digest.update(f"{file.relative_to(path)}\0{file.stat().st_size}\0".encode())
         with file.open("rb") as content:
             digest.update(hashlib.file_digest(content, "sha256").digest())
@@ -203,19 +198,43 @@ def _fetch_set(data_set: DataSet, data: Path, is_offline: Callable[[], bool]) ->
     for position, file in enumerate(lacking):
         say(f"Fetching {file.repository}/{file.path}.")
         try:
-            _unpack(file, _download(file, is_offline=is_offline()), data / file.to)
-        except _FetchError as error:
+            fetched = hf_hub_download(
+                file.repository,
+                file.path,
+                repo_type="dataset",
+                revision=file.revision,
+                local_files_only=is_offline(),
+            )
+            _unpack(file, Path(fetched), data / file.to)
+        except (HfHubHTTPError, httpx2.HTTPError, OSError, EvaluationError) as error:
             places = "; ".join(
                 f"{left.address} at {data / left.to}{', unpacked' if left.is_packed else ''}"
                 for left in lacking[position:]
             )
             raise EvaluationError(
-                f"{data_set.title} could not be fetched: {error} Put {places} ({data_set.licence})."
+                f"{data_set.title} could not be fetched: {_problem(file, error)} Put {places}"
+                f" ({data_set.licence})."
             ) from error
 
 
+def _problem(file: HubFile, error: Exception) -> str:
+    """Return why a file could not be fetched, and what to do where that helps."""
+    cause = error.__cause__ if isinstance(error, LocalEntryNotFoundError) else error
+    if isinstance(cause, GatedRepoError):
+        return "the hub gives it to accounts that have accepted its terms: accept them, and set HF_TOKEN."
+    if isinstance(cause, RepositoryNotFoundError):
+        return f"the hub shows no data set {file.repository}, or not without an account (HF_TOKEN)."
+    if isinstance(cause, RemoteEntryNotFoundError | RevisionNotFoundError):
+        return f"the hub has no {file.path} in {file.repository} any more."
+    if isinstance(cause, HfHubHTTPError):
+        return f"the hub answered {cause.response.status_code}."
+    if isinstance(error, LocalEntryNotFoundError | OfflineModeIsEnabled):
+        return "the model hub cannot be reached, or HF_HUB_OFFLINE forbids it."
+    return (str(error).strip() or repr(error)).splitlines()[0].rstrip(".") + "."
+
+
 def _unpack(file: HubFile, fetched: Path, target: Path) -> None:
-    """Put a file in its place, whole or not at all; raises _FetchError."""
+    """Put a file in its place, whole or not at all; raises EvaluationError or OSError."""
     temporary = target.with_name(f"{target.name}.{os.getpid()}")
     try:
         _check_hash(file, fetched)
@@ -227,53 +246,16 @@ def _unpack(file: HubFile, fetched: Path, target: Path) -> None:
             shutil.copyfileobj(content, written)
         replace_durably(temporary, target)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise _FetchError(
+        raise EvaluationError(
             f"{file.path} of {file.repository} is damaged ({error}). Delete {fetched.resolve()} and try"
             " again."
         ) from error
-    except OSError as error:
-        raise _FetchError(f"{target} cannot be written: {error.strerror or error}.") from error
     finally:
-        if temporary.is_file():
-            temporary.unlink()
-
-
-def _download(file: HubFile, *, is_offline: bool) -> Path:
-    """Return the file in the hub's cache on this machine; raises _FetchError."""
-    name, repository = file.path, file.repository
-    try:
-        return Path(
-            hf_hub_download(
-                repository, name, repo_type="dataset", revision=file.revision, local_files_only=is_offline
-            )
-        )
-    except (LocalEntryNotFoundError, OfflineModeIsEnabled) as error:
-        problem = "the model hub cannot be reached, or HF_HUB_OFFLINE forbids it."
-        if isinstance(error.__cause__, HfHubHTTPError):
-            problem = f"the hub answered {error.__cause__.response.status_code}."
-        elif isinstance(error.__cause__, FileMetadataError):
-            problem = "what answers in place of the hub is none (HF_ENDPOINT, a proxy)."
-        raise _FetchError(problem) from error
-    except GatedRepoError as error:
-        raise _FetchError(
-            "the hub gives it to accounts that have accepted its terms: accept them, and set HF_TOKEN."
-        ) from error
-    except RepositoryNotFoundError as error:
-        raise _FetchError(
-            f"the hub shows no data set {repository}, or not without an account (HF_TOKEN)."
-        ) from error
-    except (EntryNotFoundError, RevisionNotFoundError) as error:
-        raise _FetchError(f"the hub has no {name} in {repository} any more.") from error
-    except HfHubHTTPError as error:
-        raise _FetchError(f"the hub answered {error.response.status_code}.") from error
-    except httpx2.HTTPError as error:
-        raise _FetchError(f"the connection to the hub broke ({error}).") from error
-    except OSError as error:
-        raise _FetchError(f"{str(error).splitlines()[0] if str(error) else error!r}.") from error
+        temporary.unlink(missing_ok=True)
 
 
 def _check_hash(file: HubFile, fetched: Path) -> None:
-    """Raise _FetchError where a file has another hash than is known, or than the hub's cache says."""
+    """Raise EvaluationError where a file has another hash than is known, or than the hub's cache says."""
     blob = fetched.resolve()
     expected = file.sha256 or (blob.name if _SHA256.fullmatch(blob.name) else "")
     if not expected:
@@ -281,7 +263,7 @@ def _check_hash(file: HubFile, fetched: Path) -> None:
     with blob.open("rb") as content:
         found = hashlib.file_digest(content, "sha256").hexdigest()
     if found != expected:
-        raise _FetchError(
+        raise EvaluationError(
             f"{file.path} of {file.repository} has the SHA-256 {found}, not {expected}: it is damaged, or"
             f" another version. Delete {blob} and try again."
         )

@@ -118,14 +118,14 @@ def _plan(asked: Asked) -> Planned:
     found: dict[str, Found] = {}
     for title, name in ((TLDR, "scitldr"), (ACLSUM, "aclsum")):
         try:
-            one = find(name, asked.data)
-            check_count(one, "papers", len(_READ[title](one.path)[1]))
-            found[title] = one
+            data_set = find(name, asked.data)
+            check_count(data_set, "papers", len(_READ[title](data_set.path)[1]))
+            found[title] = data_set
         except MissingError as error:
             yield Missing(error.what, error.advice)
     if not found:
         return
-    inputs: dict[str, object] = {title: one.path for title, one in found.items()}
+    inputs: dict[str, object] = {title: data_set.path for title, data_set in found.items()}
     for name, title in _OURS.items():
         yield RowPlan(title, inputs, partial(_our_row, found, name, title))
     if not asked.models:
@@ -137,12 +137,12 @@ def _plan(asked: Asked) -> Planned:
 def _our_row(found: Mapping[str, Found], name: str, title: str) -> Row:
     figures: dict[str, float] = {}
     notes = []
-    if one := found.get(TLDR):
-        tldr = measure_tldr(one.path)
+    if data_set := found.get(TLDR):
+        tldr = measure_tldr(data_set.path)
         figures |= _named(TLDR, tldr.systems[name]["tldr"])
         notes.append(f"{tldr.papers:,} papers of SciTLDR ({tldr.split})")
-    if one := found.get(ACLSUM):
-        aspects = measure_aspects(one.path)
+    if data_set := found.get(ACLSUM):
+        aspects = measure_aspects(data_set.path)
         for aspect in ASPECTS:
             figures |= _named(aspect, aspects.systems[name][aspect])
         notes.append(f"{aspects.papers:,} of ACLSum ({aspects.split})")
@@ -153,12 +153,12 @@ def _model_row(asked: Asked, found: Mapping[str, Found], model: str) -> Row:
     writer = _open_writer(model, asked)
     figures: dict[str, float] = {}
     notes = []
-    if one := found.get(TLDR):
-        items = read_tldr_items(one.path)[1][: asked.limit]
+    if data_set := found.get(TLDR):
+        items = read_tldr_items(data_set.path)[1][: asked.limit]
         figures |= _named(TLDR, score_tldrs(items, writer.each(items, writer.tldr, "")))
         notes.append(f"{len(items):,} papers of SciTLDR")
-    if one := found.get(ACLSUM):
-        papers = read_aspect_items(one.path)[1][: asked.limit]
+    if data_set := found.get(ACLSUM):
+        papers = read_aspect_items(data_set.path)[1][: asked.limit]
         nothing: dict[AspectName, str] = {}
         for aspect, scores in score_aspects(papers, writer.each(papers, writer.aspects, nothing)).items():
             figures |= _named(aspect, scores)

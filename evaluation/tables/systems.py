@@ -104,7 +104,8 @@ def _generators(asked: Asked) -> Iterator[str | Missing]:
     """Yield the generators that answer, always without a model first, and what is missing."""
     yield EXTRACTIVE
     if not asked.models:
-        there = ", ".join(one.name for one in generator_choices(asked.settings) if one.name != EXTRACTIVE)
+        names = [choice.name for choice in generator_choices(asked.settings)]
+        there = ", ".join(name for name in names if name != EXTRACTIVE)
         none = (
             "none. Set TOGETHER_API_KEY, PAPER_TRAIL_MODEL_URL for a server of your own, or"
             " PAPER_TRAIL_LOCAL_MODEL for a model of this machine"
@@ -147,7 +148,7 @@ def answer_all(assistant: Assistant, questions: Sequence[SystemAnswer], at_once:
     with ThreadPoolExecutor(workers) as pool:
         for answer in pool.map(lambda question: question.asked(assistant), questions):
             answers.append(answer)
-            if sum(bool(one.problem) for one in answers) >= MOST_ERRORS:
+            if sum(bool(given.problem) for given in answers) >= MOST_ERRORS:
                 _check_writes(answers)
     _check_writes(answers)
     return answers
@@ -155,18 +156,18 @@ def answer_all(assistant: Assistant, questions: Sequence[SystemAnswer], at_once:
 
 def _check_writes(answers: Sequence[SystemAnswer]) -> None:
     """Raise ModelError where every question that reached the model failed."""
-    problems = [one.problem for one in answers if one.problem]
-    if problems and not any(one.turn.calls for one in answers if one.turn):
+    problems = [answer.problem for answer in answers if answer.problem]
+    if problems and not any(answer.turn.calls for answer in answers if answer.turn):
         raise ModelError(problems[0])
 
 
 def _failures(answers: Sequence[SystemAnswer]) -> list[str]:
-    """Return what is said of questions that got no answer."""
+    """Return the note on questions that got no answer."""
     failed = [answer for answer in answers if answer.problem]
-    ids, questions = some_ids([answer.id for answer in failed]), counted(len(failed), "question")
-    return [
-        f"no answer to {questions}, counted as wrong ({ids}): {one.problem.rstrip('.')}" for one in failed[:1]
-    ]
+    if not failed:
+        return []
+    ids, problem = some_ids([answer.id for answer in failed]), failed[0].problem.rstrip(".")
+    return [f"no answer to {counted(len(failed), 'question')}, counted as wrong ({ids}): {problem}"]
 
 
 def _percent(part: int, whole: int) -> float:
@@ -177,8 +178,8 @@ def _system_plan(asked: Asked) -> Planned:
     """Plan GenGO Ultra's Table 4: 25 questions to the demonstration, marked by a judge."""
     questions = questions_of_table()[: asked.limit]
     found = list(_generators(asked))
-    yield from (one for one in found if isinstance(one, Missing))
-    names = [one for one in found if isinstance(one, str)]
+    yield from (missing for missing in found if isinstance(missing, Missing))
+    names = [name for name in found if isinstance(name, str)]
     problem = "" if asked.judge else "name a judge: --judge ID."
     try:
         if asked.judge:
@@ -225,7 +226,7 @@ def _demo_answers(
 ) -> list[SystemAnswer]:
     assistant = _open_system(asked, home(), name)
     say(f"{name}: {counted(len(questions), 'question')}.")
-    wanted = [SystemAnswer(one.id, one.question, one.scope) for one in questions]
+    wanted = [SystemAnswer(row.id, row.question, row.scope) for row in questions]
     return answer_all(assistant, wanted, asked.settings.model_calls)
 
 
@@ -269,9 +270,13 @@ def _system_row(
     given = answers()
     judged = marks() if marks else None
     system = judged.judge.systems[name] if judged else None
-    turns = [one.turn for one in given if one.turn and one.is_answered]
-    expected = {one.id: set(one.expected_papers) for one in questions}
-    cited = {one.id: {paper.paper.id for paper in one.turn.cited_papers} for one in given if one.turn}
+    turns = [answer.turn for answer in given if answer.turn and answer.is_answered]
+    expected = {question.id: set(question.expected_papers) for question in questions}
+    cites_expected = [
+        not expected[answer.id].isdisjoint(paper.paper.id for paper in answer.turn.cited_papers)
+        for answer in given
+        if answer.turn
+    ]
     shares = {
         "citation recall": mean(turn.answer.citation_recall for turn in turns),
         "citation precision": mean(turn.answer.citation_precision for turn in turns),
@@ -279,8 +284,8 @@ def _system_row(
     figures = {
         **(system.means if system else {}),
         "answered": _percent(len(turns), len(given)),
-        "refused": _percent(sum(one.is_refused for one in given), len(given)),
-        "cited": _percent(sum(bool(expected[one] & own) for one, own in cited.items()), len(given)),
+        "refused": _percent(sum(answer.is_refused for answer in given), len(given)),
+        "cited": _percent(sum(cites_expected), len(given)),
         **{share: 100 * value for share, value in shares.items() if value is not None},
     }
     notes = [
@@ -355,7 +360,7 @@ def check_held(name: str, home: Path, corpus: Corpus, questions: Sequence[Chosen
         held = {paper.id for paper in corpus.papers_by_id(question.swapped.papers)}
         lacking = [paper for paper in question.swapped.papers if paper not in held]
         for paper, number, sentence in places(question.judged.full):
-            passages = [one for one in corpus.passages(paper) if one.number == number]
+            passages = [found for found in corpus.passages(paper) if found.number == number]
             if not any(sentence < len(passage.sentences) for passage in passages):
                 lacking.append(f"{paper}#{number}:{sentence}")
         if lacking:
@@ -369,20 +374,23 @@ def check_held(name: str, home: Path, corpus: Corpus, questions: Sequence[Chosen
 Histories = Callable[[], Mapping[str, Turn]]
 
 
-def _judged_plan(kinds: Sequence[HistoryKind], limit: int | None, asked: Asked) -> Planned:
-    """Plan TruthReader's Tables 2 and 6: judged questions, whole and with their context swapped."""
+def _judged_plan(kinds: Sequence[HistoryKind | None], limit: int | None, asked: Asked) -> Planned:
+    """Plan TruthReader's Tables 2 and 6: judged questions, whole and with their context swapped.
+
+    With the kind None there is no history, and citations are counted.
+    """
     chosen = read_chosen()
-    questions = [one for one in chosen if one.judged.corpus in asked.homes][: asked.limit or limit]
-    for name, count in Counter(one.judged.corpus for one in chosen).items():
+    questions = [own for own in chosen if own.judged.corpus in asked.homes][: asked.limit or limit]
+    for name, count in Counter(own.judged.corpus for own in chosen).items():
         if name not in asked.homes:
             yield Missing(
                 f"{count} questions of the corpus {name}",
                 f"build it and name it: PAPER_TRAIL_HOME=FOLDER paper-trail index {HOW_BUILT[name]}, then"
                 f" --home {name}=FOLDER",
             )
-    corpora = sorted({one.judged.corpus for one in questions})
+    corpora = sorted({own.judged.corpus for own in questions})
     inputs = {
-        "questions": ", ".join(one.judged.id for one in questions),
+        "questions": ", ".join(own.judged.id for own in questions),
         "homes": {name: home_of(asked.homes[name]) / "corpus" for name in corpora},
     }
     earlier = once(partial(_earlier, asked, questions))
@@ -390,23 +398,20 @@ def _judged_plan(kinds: Sequence[HistoryKind], limit: int | None, asked: Asked) 
         if isinstance(found, Missing):
             yield found
             continue
-        name = found
-        own = {**_generator_inputs(asked, name), **inputs}
-        if not kinds:
-            yield RowPlan(name, own, partial(_answers_row, asked, name, questions))
+        own = {**_generator_inputs(asked, found), **inputs}
         for kind in kinds:
-            system = f"{name}, {HISTORIES_NAMED[kind]}"
-            row = partial(_robustness_row, asked, name, questions, kind, earlier)
-            yield RowPlan(system, {**own, "history": kind}, row)
+            system = f"{found}, {HISTORIES_NAMED[kind]}" if kind else found
+            row = partial(_judged_row, system, asked, found, questions, kind, earlier)
+            yield RowPlan(system, {**own, "history": kind} if kind else own, row)
 
 
 def _earlier(asked: Asked, questions: Sequence[ChosenQuestion]) -> Mapping[str, Turn]:
     """Return the turns that may come before, by question; without a model, the same for all generators."""
     turns: dict[str, Turn] = {}
-    before = {one.id: one for chosen in questions for one in (chosen.relevant, chosen.irrelevant)}
-    for name in sorted({one.corpus for one in before.values()}):
+    before = {own.id: own for chosen in questions for own in (chosen.relevant, chosen.irrelevant)}
+    for name in sorted({own.corpus for own in before.values()}):
         here = [
-            SystemAnswer(one.id, one.question, one.scope) for one in before.values() if one.corpus == name
+            SystemAnswer(own.id, own.question, own.scope) for own in before.values() if own.corpus == name
         ]
         say(f"{len(here)} questions of {name} that come before others.")
         for answer in answer_all(_open_system(asked, asked.homes[name], EXTRACTIVE), here, 1):
@@ -427,8 +432,8 @@ class AnsweredTwice:
     @property
     def is_right(self) -> bool:
         """True if a sentence of the answer cites a sentence that was judged to answer fully."""
-        cited = (citation for sentence in self.whole.sentences for citation in sentence.citations)
-        return any(self.chosen.judged.grades.get(place_of(one)) == FULL for one in cited)
+        places = [place_of(citation) for sentence in self.whole.sentences for citation in sentence.citations]
+        return any(self.chosen.judged.grades.get(place) == FULL for place in places)
 
 
 def _ask_twice(
@@ -436,68 +441,67 @@ def _ask_twice(
     generator: str,
     questions: Sequence[ChosenQuestion],
     history: Callable[[ChosenQuestion], tuple[Turn, ...]],
-) -> tuple[list[AnsweredTwice], dict[str, float], list[str]]:
-    """Return the answers to all questions corpus by corpus, their figures, and notes on the row."""
+) -> list[AnsweredTwice]:
+    """Return the answers to all questions, corpus by corpus."""
     answered: list[AnsweredTwice] = []
-    for name in dict.fromkeys(one.judged.corpus for one in questions):
-        here = [one for one in questions if one.judged.corpus == name]
+    for name in dict.fromkeys(chosen.judged.corpus for chosen in questions):
+        here = [chosen for chosen in questions if chosen.judged.corpus == name]
         assistant = _open_system(asked, asked.homes[name], generator)
         check_held(name, asked.homes[name], assistant.corpus, here)
         say(f"{generator}: {len(here)} questions of {name}, twice.")
         wanted = []
-        for one in here:
-            turns, judged = history(one), one.judged
+        for chosen in here:
+            turns, judged = history(chosen), chosen.judged
             wanted.append(SystemAnswer(judged.id, judged.question, judged.scope, turns))
-            wanted.append(SystemAnswer(f"{judged.id} swapped", judged.question, one.swapped, turns))
+            wanted.append(SystemAnswer(f"{judged.id} swapped", judged.question, chosen.swapped, turns))
         answers = answer_all(assistant, wanted, asked.settings.model_calls)
         answered += map(AnsweredTwice, here, answers[::2], answers[1::2])
-    figures = {
-        "answer accuracy": _percent(sum(one.is_right for one in answered), len(answered)),
-        "refusal recall": _percent(sum(one.swapped.is_refused for one in answered), len(answered)),
-    }
-    corpora = Counter(one.chosen.judged.corpus for one in answered)
-    of = ", ".join(f"{name} {count}" for name, count in corpora.items())
-    return (
-        answered,
-        figures,
-        [
-            f"{len(answered)} of {len(read_chosen())} questions ({of})",
-            f"{sum(one.whole.is_refused for one in answered)} refused that can be answered",
-            *_failures([answer for one in answered for answer in (one.whole, one.swapped)]),
-        ],
-    )
+    return answered
 
 
-def _answers_row(asked: Asked, generator: str, questions: Sequence[ChosenQuestion]) -> Row:
-    answered, figures, notes = _ask_twice(asked, generator, questions, lambda _: ())
-    given = [one.whole for one in answered if one.whole.is_answered]
-    bar = thresholds().support.supported
-    sentences = [sentence for answer in given for sentence in answer.sentences]
-    supported = [(one.support or 0.0) >= bar for sentence in sentences for one in sentence.citations]
-    # A citation of a paper that was never given is not supported.
-    supported += [False for sentence in sentences for _ in sentence.unknown_labels]
-    if supported:
-        figures["citation precision"] = _percent(sum(supported), len(supported))
-    if given:
-        figures["citations"] = len(supported) / len(given)
-    return Row(generator, figures, note="; ".join(notes))
-
-
-def _robustness_row(
-    asked: Asked, generator: str, questions: Sequence[ChosenQuestion], kind: HistoryKind, earlier: Histories
+def _judged_row(
+    system: str,
+    asked: Asked,
+    generator: str,
+    questions: Sequence[ChosenQuestion],
+    kind: HistoryKind | None,
+    earlier: Histories,
 ) -> Row:
     def history(question: ChosenQuestion) -> tuple[Turn, ...]:
-        return tuple(earlier()[one] for one in question.before(kind))
+        return tuple(earlier()[before] for before in question.before(kind)) if kind else ()
 
-    answered, figures, notes = _ask_twice(asked, generator, questions, history)
-    before = [turn for one in answered for turn in one.whole.history]
-    turns = [answer.turn for one in answered for answer in (one.whole, one.swapped) if answer.turn]
+    answered = _ask_twice(asked, generator, questions, history)
+    answers = [answer for both in answered for answer in (both.whole, both.swapped)]
+    corpora = Counter(both.chosen.judged.corpus for both in answered)
+    of = ", ".join(f"{name} {count}" for name, count in corpora.items())
+    notes = [
+        f"{len(answered)} of {len(read_chosen())} questions ({of})",
+        f"{sum(both.whole.is_refused for both in answered)} refused that can be answered",
+        *_failures(answers),
+    ]
+    before = [turn for both in answered for turn in both.whole.history]
     if before:
-        leant = sum(bool(turn.rewrite.used_turns) for turn in turns)
-        notes.append(f"{leant} of {2 * len(answered)} were searched for in the light of their history")
+        leant = sum(bool(answer.turn.rewrite.used_turns) for answer in answers if answer.turn)
+        notes.append(f"{leant} of {len(answers)} were searched for in the light of their history")
     if refused := sum(turn.answer.refusal is not None for turn in before):
         notes.append(f"{refused} of the {len(before)} turns before them are refusals")
-    return Row(f"{generator}, {HISTORIES_NAMED[kind]}", figures, note="; ".join(notes))
+    figures = {
+        "answer accuracy": _percent(sum(both.is_right for both in answered), len(answered)),
+        "refusal recall": _percent(sum(both.swapped.is_refused for both in answered), len(answered)),
+        **({} if kind else _citation_figures([both.whole for both in answered if both.whole.is_answered])),
+    }
+    return Row(system, figures, note="; ".join(notes))
+
+
+def _citation_figures(given: Sequence[SystemAnswer]) -> dict[str, float]:
+    """Return the share of supported citations, and citations for each answer."""
+    bar = thresholds().support.supported
+    sentences = [sentence for answer in given for sentence in answer.sentences]
+    supported = [(cited.support or 0.0) >= bar for sentence in sentences for cited in sentence.citations]
+    # A citation of a paper that was never given is not supported.
+    supported += [False for sentence in sentences for _ in sentence.unknown_labels]
+    figures = {"citation precision": _percent(sum(supported), len(supported))} if supported else {}
+    return figures | ({"citations": len(supported) / len(given)} if given else {})
 
 
 def _histories_plan(asked: Asked) -> Planned:
@@ -538,6 +542,6 @@ def _histories_row(
 
 
 SYSTEM = seed_table("gengo-system", _system_plan)
-ANSWERS = seed_table("truthreader-answers", partial(_judged_plan, (), None))
+ANSWERS = seed_table("truthreader-answers", partial(_judged_plan, (None,), None))
 HISTORIES_TABLE = seed_table("truthreader-histories", _histories_plan)
 ROBUSTNESS = seed_table("truthreader-robustness", partial(_judged_plan, HISTORIES, ROBUSTNESS_QUESTIONS))

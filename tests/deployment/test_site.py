@@ -23,7 +23,7 @@ from corpus.settings import PROJECT
 from deployment import app_process
 from deployment.guardian import Guardian
 from deployment.site import READY_WITHIN_SECONDS, free_ports, remove_left_behind
-from evaluation.bench.app_load import VisitError, visiting
+from evaluation.bench.visitor import VisitError, visiting
 from explorer.app.owner import HOST_COOKIE, OWNER_COOKIE, owner_of
 from tests.assistant.storage.test_conversations import make_turn
 from tests.postgres_server import PROGRAMS, PostgresServer, postgres_server

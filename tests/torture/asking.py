@@ -7,7 +7,7 @@ from typing import Any
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from evaluation.bench.app_load import VisitError, Visitor, connected
+from evaluation.bench.visitor import VisitError, Visitor, connected
 
 # The address that a browser is told to show.
 _ADDRESS = re.compile(rb'"address": \{"conversation": "([\w-]+)"')
@@ -33,14 +33,15 @@ class Asking(Visitor):
             self._typed = ""
         return request
 
-    def _take(self, raw: bytes, came: Any) -> None:
-        super()._take(raw, came)
+    def _take(self, raw: bytes) -> bool:
+        is_end = super()._take(raw)
         self.seen += raw
         message = ForwardMsg.FromString(raw)
         if named := _ADDRESS.search(raw):
             self.conversation = named[1].decode()
         if message.delta.new_element.WhichOneof("type") == "chat_input":
             self._box = message.delta.new_element.chat_input.id
+        return is_end
 
 
 def asked(address: str, question: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from assistant.records import Conversation
 from assistant.storage import ConversationStore
 from corpus.settings import Settings
-from evaluation.bench.app_load import VisitError, connected
+from evaluation.bench.visitor import VisitError, connected
 from explorer.app.owner import OWNER_COOKIE, OwnerTokens, owner_of, server_key
 from tests.demo_home import build_demo_home
 from tests.explorer.turns import make_turn

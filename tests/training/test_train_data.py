@@ -165,16 +165,9 @@ def test_without_a_model_it_says_how_to_have_one(tmp_path: Path, documents: Path
     assert "PAPER_TRAIL_MODEL_URL" in result.output
 
 
-def test_a_folder_of_files_and_a_home_are_read(tmp_path: Path, encoder: Encoder) -> None:
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    (folder / "a.md").write_text("# Larks\n\nLarks sing at dawn. They rise from the grass.\n")
-    (folder / "b.pdf").write_text("no PDF")
-    found, dropped = read_documents(folder)
-    assert [paper.title for paper, _ in found] == ["Larks"]
-    assert [one.reason for one in dropped] == ["unreadable document"]
+def test_a_home_is_read(tmp_path: Path, encoder: Encoder) -> None:
     owls = {make_paper("c", "owls"): ["Owls hoot.", "They hunt at night."]}
     write_corpus(tmp_path / "home" / "corpus", encoder, owls)
     for path in (tmp_path / "home", tmp_path / "home" / "corpus"):
-        ((_, passages),), _ = read_documents(path)
-        assert [one.text for one in passages] == ["Owls hoot.", "They hunt at night."]
+        ((_, passages),) = read_documents(path)
+        assert [passage.text for passage in passages] == ["Owls hoot.", "They hunt at night."]

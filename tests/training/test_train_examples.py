@@ -14,7 +14,6 @@ from training.truthreader.examples import (
     Library,
     Pair,
     cite,
-    fewer_papers,
     omitted,
     shuffled,
     written,
@@ -148,11 +147,3 @@ def test_a_question_is_unanswerable_only_with_passages_that_do_not_say_the_answe
     assert {one.paper.id for one in found.evidence.papers} == {"x/c", "x/d"}
     assert found.sentences == ()
     assert Library(PAPERS, PASSAGES[:3]).unanswerable(pair, answers) is None
-
-
-def test_papers_that_do_not_fit_go_uncited_ones_only() -> None:
-    wide = replace(example(), evidence=LIBRARY.labelled(PASSAGES))
-    narrow = fewer_papers(wide, lambda one: len(one.evidence.papers) <= 2)
-    assert narrow
-    assert carriers(narrow) == carriers(wide)
-    assert fewer_papers(wide, lambda one: len(one.evidence.papers) <= 1) is None

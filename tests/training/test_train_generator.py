@@ -18,7 +18,7 @@ from training.__main__ import app
 
 pytest.importorskip("peft", reason="peft, of the extra train, is not installed")
 
-SHORT = ("--epochs", "3", "--length", "200", "--rank", "4", "--rows-per-step", "2", "--checkpoint-every", "2")
+SHORT = ("--epochs", "3", "--length", "200", "--rank", "4")
 
 
 @pytest.fixture(scope="module")
@@ -40,13 +40,11 @@ def run(data: Path, model: Path, out: Path, *options: str):
 
 
 def test_taught_twenty_dialogues_it_cites(tmp_path: Path, model: Path, data: Path) -> None:
-    options = "--epochs 60 --learning-rate 0.003 --length 150 --rank 32 --rows-per-step 2".split()
+    options = "--epochs 100 --learning-rate 0.003 --length 150 --rank 32".split()
     result = run(data, model, tmp_path / "out", *options)
     assert result.exit_code == 0, result.output
     card = json.loads((tmp_path / "out" / "card.json").read_text())
-    assert card["figures"]["last_epoch_loss"] < 0.1 < card["figures"]["first_epoch_loss"]
-    assert card["data"]["packed"]
-    assert len(json.loads((tmp_path / "out" / "curve.json").read_text())) == card["figures"]["steps"]
+    assert card["figures"]["last_loss"] < 0.1 < card["figures"]["first_loss"]
     assert not (tmp_path / "out" / "checkpoint.pt").exists()
     taught = LocalModel(str(tmp_path / "out"), "Taught")
     cold = Parameters(temperature=0.0, max_tokens=40)

@@ -98,7 +98,7 @@ def test_the_command_writes_a_part_that_the_product_opens(
     assert made.exit_code == 0, made.output
     card = json.loads((tmp_path / "out" / "relevance.json").read_text())
     assert set(card["scales"]) == {"all", "features", "answer_all", "answer_features"}
-    assert card["provenance"]["held_back"]["clapnq"]["ours/mrr"] > 0
+    assert card["provenance"]["held_back"]["clapnq"]["network/mrr"] > 0
     assert "CC BY 4.0" in str(card["provenance"]["licences"])
     monkeypatch.setenv("PAPER_TRAIL_LEARNED", str(tmp_path / "out"))
     assert open_relevance().name == card["name"]

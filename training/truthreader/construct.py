@@ -22,15 +22,15 @@ from assistant.generators import PromptedGenerator, by_rank
 from assistant.models import BadReplyError, ChatModel, Completion, ModelError
 from assistant.prompts import NO_ANSWER, as_data, as_line, load_prompt, mark, render_passage
 from assistant.questions import request_kind
-from assistant.records import Answer, CallLog, Message, Provenance, Rewrite, Turn
+from assistant.records import Answer, CallLog, Message, Parameters, Provenance, Rewrite, Turn
 from corpus.records import Passage, Scope
 from corpus.text import shortened, words
+from evaluation.kept import KeptModel
 from training.files import Say, as_json, grouped, saving, write_durably
 from training.truthreader import examples
-from training.truthreader.documents import Dropped, SourceDocument
+from training.truthreader.documents import SourceDocument
 from training.truthreader.examples import CARRIED, Example, Kind, Library, Pair
 from training.truthreader.faithful import answer_problem, clean_sentences, entity_problem, question_problem
-from training.truthreader.recording import RecordedModel
 
 PROMPTS = Path(__file__).parent / "prompts"
 WORDINGS: dict[str, list[str]] = tomllib.loads((PROMPTS / "refusals.toml").read_text(encoding="utf-8"))
@@ -70,7 +70,8 @@ class Construction:
     def __init__(
         self,
         documents: Sequence[SourceDocument],
-        model: RecordedModel,
+        model: KeptModel,
+        parameters: Parameters,
         *,
         limit: int | None,
         context: int,
@@ -84,10 +85,10 @@ class Construction:
             if passage.kind in ("abstract", "body") and len(words(passage.text)) >= FEWEST_WORDS
         ]
         self._library = Library({paper.id: paper for paper, _ in documents}, passages)
-        self._model, self._limit, self._context = model, limit, context
-        self._seed, self._say = seed, say
+        self._model, self._parameters = model, parameters
+        self._limit, self._context, self._seed, self._say = limit, context, seed, say
         self.rows: list[dict[str, Any]] = []
-        self.dropped: list[Dropped] = []
+        self.dropped: list[dict[str, str]] = []
 
     def run(self) -> None:
         """Make the rows; raises ModelError."""
@@ -99,7 +100,8 @@ class Construction:
         self.rows = [row for example in made if (row := self._rendered(example))]
 
     def _drop(self, pair: Pair, step: str, reason: str, detail: str = "") -> None:
-        self.dropped.append(Dropped(pair.id, step, reason, pair.question, detail))
+        dropped = {"id": pair.id, "step": step, "reason": reason}
+        self.dropped.append({**dropped, "question": pair.question, "detail": detail})
 
     def _chance(self, example: Example, purpose: str) -> random.Random:
         return random.Random(f"{self._seed} {example.pair.id} {example.change} {purpose}")
@@ -146,12 +148,13 @@ class Construction:
             values["earlier"] = "\n".join((mark("earlier"), *said, mark("end of earlier")))
         prompt = load_prompt("follow_up" if leans_on else kind, PROMPTS)
         try:
-            replied = self._model.reply(prompt.render(**values), PairsReply).pairs
+            replied = self._model.reply(prompt.render(**values), self._parameters, PairsReply).pairs
         except BadReplyError as error:
-            self.dropped.append(Dropped(identifier, "asking", "malformed reply", detail=str(error)))
+            problem = {"reason": "malformed reply", "detail": str(error)}
+            self.dropped.append({"id": identifier, "step": "asking", **problem})
             return []
         if not replied:
-            self.dropped.append(Dropped(identifier, "asking", "nothing to ask"))
+            self.dropped.append({"id": identifier, "step": "asking", "reason": "nothing to ask"})
         return [
             Pair(f"{identifier}:{place}", kind, reply.question, reply.answer, shown, leans_on)
             for place, reply in enumerate(replied, start=1)
@@ -221,21 +224,19 @@ class Construction:
                 self._drop(example.pair, "refusals", "related passages answer it too")
 
     def _rendered(self, example: Example) -> dict[str, Any] | None:
-        """Return an example as the product's messages and the reply, without papers that do not fit."""
-        fitting = examples.fewer_papers(example, lambda changed: _sent(changed, self._context) is not None)
-        messages = _sent(fitting, self._context) if fitting else None
-        if fitting is None or messages is None:
+        """Return an example as the product's messages and the reply."""
+        if (messages := _sent(example, self._context)) is None:
             self._drop(example.pair, "rendering", "too long for the context")
             return None
-        reply = answer_text(fitting, self._chance(example, "reply"))
+        reply = answer_text(example, self._chance(example, "reply"))
         return {
             "id": f"{example.pair.id}:{example.change}",
             "kind": example.pair.kind,
-            "history_type": fitting.history_type,
-            "change": fitting.change,
-            "is_refusal": not fitting.sentences,
-            "cited": fitting.cited,
-            "papers": [paper.paper.id for paper in fitting.evidence.papers],
+            "history_type": example.history_type,
+            "change": example.change,
+            "is_refusal": not example.sentences,
+            "cited": example.cited,
+            "papers": [paper.paper.id for paper in example.evidence.papers],
             "messages": [asdict(message) for message in (*messages, Message("assistant", reply))],
         }
 
@@ -260,11 +261,11 @@ class Construction:
             "histories": counted(row["history_type"] for row in rows),
             "changes": counted(row["change"] for row in rows),
             "dropped": len(dropped),
-            "dropped_reasons": counted(f"{lost.step}: {lost.reason}" for lost in dropped),
+            "dropped_reasons": counted(f"{lost['step']}: {lost['reason']}" for lost in dropped),
         }
         with saving(out):
             out.parent.mkdir(parents=True, exist_ok=True)
-            write_durably(out.with_suffix(".dropped.jsonl"), lines(map(asdict, dropped)))
+            write_durably(out.with_suffix(".dropped.jsonl"), lines(dropped))
             write_durably(out.with_suffix(".statistics.json"), as_json(counts))
             write_durably(out, lines(rows))
         return counts

@@ -1,16 +1,14 @@
-"""Documents to ask about: a PAPER_TRAIL_HOME, a folder of files, or JSON lines."""
+"""Documents to ask about: a PAPER_TRAIL_HOME, or JSON lines."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import BaseModel, Field
 
-from corpus.records import Collection, Paper, Passage, paper_id
+from corpus.records import Paper, Passage, paper_id
 from corpus.sentences import sentence_spans
 from corpus.text import storable
 from evaluation.input_files import read_numbered_json_lines
-from indexer.errors import ParseError, SourceError
 from indexer.parsers import Document, DocumentSection, Paragraph, Piece
 from indexer.prepare import make_passages
 from training.files import TrainingError
@@ -21,17 +19,6 @@ MANIFEST = "manifest.json"
 SourceDocument = tuple[Paper, tuple[Passage, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class Dropped:
-    """What did not become a row: the step, one of a few reasons, and details."""
-
-    id: str
-    step: str
-    reason: str
-    question: str = ""
-    detail: str = ""
-
-
 class TextRecord(BaseModel):
     """A line of a file of documents."""
 
@@ -40,41 +27,17 @@ class TextRecord(BaseModel):
     text: str = Field(min_length=1, max_length=2_000_000)
 
 
-def read_documents(path: Path) -> tuple[list[SourceDocument], list[Dropped]]:
-    """Return the documents at `path` and those that cannot be read.
-
-    Raises TrainingError or EvaluationError where there are none.
-    """
+def read_documents(path: Path) -> list[SourceDocument]:
+    """Return the documents at `path`; raises TrainingError or EvaluationError where there are none."""
     if path.is_file():
-        return list(_lines(path)), []
+        return list(_lines(path))
     for folder in (path / "corpus", path):
         if (folder / MANIFEST).is_file():
             from corpus.store import Corpus, read_manifest  # noqa: PLC0415 - half a second
 
             corpus = Corpus(folder, read_manifest(folder))  # without an encoder: nothing is searched
-            return [(paper, corpus.passages(paper.id)) for paper in corpus.papers()], []
-    if not path.is_dir():
-        raise TrainingError(
-            f"There are no documents at {path}: name a PAPER_TRAIL_HOME, a folder or JSON lines."
-        )
-    # These import what reads files.
-    from indexer.sources.folder import Folder  # noqa: PLC0415
-    from indexer.uploads.document import KINDS  # noqa: PLC0415
-    from indexer.uploads.paper import ReadLimits, read_file  # noqa: PLC0415
-
-    read: list[SourceDocument] = []
-    dropped: list[Dropped] = []
-    try:
-        entries = Folder(path, Collection(COLLECTION, "Documents"), KINDS).papers()
-    except SourceError as error:
-        raise TrainingError(str(error)) from None
-    for entry in entries:
-        try:
-            found = read_file(entry.file or path, entry.name, COLLECTION, ReadLimits())
-            read.append((found.paper, found.passages))
-        except ParseError as error:
-            dropped.append(Dropped(entry.name, "documents", "unreadable document", detail=str(error)))
-    return read, dropped
+            return [(paper, corpus.passages(paper.id)) for paper in corpus.papers()]
+    raise TrainingError(f"There are no documents at {path}: name a PAPER_TRAIL_HOME or JSON lines.")
 
 
 def _lines(path: Path) -> Iterator[SourceDocument]:

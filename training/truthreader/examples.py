@@ -213,17 +213,6 @@ def omitted(example: Example, label: int) -> Example:
     return replace(without, sentences=tuple(kept), change="omitted", is_partial=is_partial)
 
 
-def fewer_papers(example: Example, fits: Callable[[Example], bool]) -> Example | None:
-    """Return an example with as many uncited papers as fit, None where the cited ones are too much."""
-    while not fits(example):
-        labels = [paper.label for paper in example.evidence.papers]
-        free = [label for label in labels if label not in example.cited]
-        if not free or len(labels) == 1:
-            return None
-        example = relabelled(example, [label for label in labels if label != free[-1]])
-    return example
-
-
 def with_history(example: Example, others: Sequence[Example], chance: random.Random) -> Example | None:
     """Return an example with earlier turns of a drawn type; None where the one that it leans on is gone."""
     leans_on = example.pair.leans_on

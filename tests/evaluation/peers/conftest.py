@@ -41,8 +41,8 @@ def ours_measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     material = read_material(write_data(home / "small"))
     workplace = Workplace(home / "python", home / "runs")
     workplace.out.mkdir()
-    (run,) = workplace.runs((), material)
-    assert not run.kept
+    ((_, _, kept),) = workplace.runs((), material)
+    assert not kept
     return workplace.out
 
 

@@ -63,9 +63,9 @@ def test_a_data_set_is_fetched_unpacked_and_not_again(hub: StandinHub, tmp_path:
         (Fault(401, "RepoNotFound"), "the hub shows no data set BeIR/scifact, or not without an account"),
         (Fault(403, "GatedRepo"), "accept them, and set HF_TOKEN"),
         (Fault(410, "Gone"), "the hub answered 410"),
-        (Fault(kind="strange"), "what answers in place of the hub is none"),
+        (Fault(kind="strange"), "the model hub cannot be reached"),
         (Fault(kind="short"), "Consistency check failed"),
-        (Fault(kind="reset"), "the connection to the hub broke"),
+        (Fault(kind="reset"), "could not be fetched"),
         (Fault(kind="other"), "has the SHA-256"),
     ],
 )

@@ -22,7 +22,6 @@ from evaluation.tables.harness import (
     SeedTable,
     markdown_table,
     measure_table,
-    printed_rows,
 )
 from evaluation.tables.sources import MissingError, data_sets
 
@@ -62,7 +61,7 @@ def asked(tmp_path: Path) -> Asked:
 
 def measured(table: SeedTable, asked: Asked) -> dict[str, float]:
     result = measure_table(table, asked, "paper-trail eval table made-up")
-    return {one.row.system: one.row.figures["figure"] for one in result.rows}
+    return {row.system: row.figures["figure"] for row in result.rows}
 
 
 def test_a_row_is_measured_again_where_what_it_depends_on_has_changed(
@@ -84,7 +83,7 @@ def test_a_row_is_measured_again_where_what_it_depends_on_has_changed(
 def test_what_fails_costs_its_row_and_is_named(asked: Asked) -> None:
     made = Measurements(b=EvaluationError("The file is torn."), c=MissingError("SciDocs", "fetch it"))
     result = measure_table(table_of(made, "a", "b", "c", "d"), asked, "command")
-    assert [one.row.system for one in result.rows] == ["a", "d"]
+    assert [row.system for row in result.rows] == ["a", "d"]
     assert [(one.what, one.advice) for one in result.missing] == [
         ("a model", "name one"),
         ("b", "The file is torn."),
@@ -124,5 +123,5 @@ def test_tables_have_their_entries_and_printed_figures_their_columns() -> None:
         columns = [column.name for column in table.columns]
         assert table.name == name and columns and len(set(columns)) == len(columns)
         assert set(table.sets) <= data_sets().keys()
-        for row in printed_rows(name):
+        for row in table.printed:
             assert row.figures.keys() <= set(columns), (name, row.system)

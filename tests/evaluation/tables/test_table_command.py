@@ -13,7 +13,6 @@ from evaluation.tables.commands import TABLES
 from evaluation.tables.harness import (
     Asked,
     Column,
-    Measured,
     Missing,
     Planned,
     Row,
@@ -88,13 +87,11 @@ def test_folders_of_this_machine_are_named_as_readers_name_theirs(tmp_path: Path
         "words " * 100: f"{'words ' * 48}words …",
     }  # fmt: skip
     missing = tuple(Missing(f"{data}/corwa", advice) for advice in told_as)
-    row = Measured(
-        Row("ours", {"share": 0.5}, note=f"kept in {Path('out').absolute()}"), "2026-11-23", 1, "m"
-    )
+    row = Row("ours", {"share": 0.5}, note=f"kept in {Path('out').absolute()}", date="2026-11-23")
     shown = results_page.for_readers(TableResult(TABLE, "c", (), (row,), missing, ()), asked)
     assert [one.what for one in shown.missing] == ["DATA/corwa"] * len(told_as)
     assert [one.advice for one in shown.missing] == list(told_as.values())
-    assert shown.rows[0].row.note == "kept in OUT"
+    assert shown.rows[0].note == "kept in OUT"
 
 
 def changed(one: dict[str, Any], **fields: object) -> str:
@@ -110,7 +107,6 @@ def test_results_that_are_none_of_these_tables_are_said_to_be_none(tmp_path: Pat
         changed(one, columns=["share", "other"]), changed(one, heading="TruthReader, Table 1: shares"),
         changed(one, measured=[{**row, "figures": {"other": 1.0}}]),
         changed(one, measured=[{**row, "figures": {"share": "0.5"}}]), f'{changed(one)}, "more": 1',
-        " " * results_page.LARGEST + changed(one),
     ]  # fmt: skip
     for text in broken:
         (tmp_path / "results.json").write_text(text, encoding="utf-8")
