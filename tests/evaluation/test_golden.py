@@ -1,6 +1,10 @@
-"""Commands on small data print what they printed before: figures, tables, and errors."""
+"""Commands on small data print what they printed before: figures, tables, and errors.
+
+After a change that is meant, `UPDATE_GOLDEN=1 pytest tests/evaluation/test_golden.py` records them anew.
+"""
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -11,7 +15,8 @@ from typer.testing import CliRunner
 from evaluation import harness
 from evaluation.__main__ import app
 
-CASES = json.loads(Path(__file__).with_name("golden.json").read_text(encoding="utf-8"))
+GOLDEN = Path(__file__).with_name("golden.json")
+CASES = json.loads(GOLDEN.read_text(encoding="utf-8"))
 # Times, dates and machines differ from run to run.
 _VARIES = re.compile(r"seconds|_ms$|^ms_|^date$|^trained$|^machine$")
 
@@ -44,6 +49,11 @@ def test_a_command_prints_what_it_printed(
         assert done.stderr == placed(case["stderr"])
         return
     *shown, figures = done.stdout.strip().split("\n")
+    if os.environ.get("UPDATE_GOLDEN"):
+        case["figures"] = steady(json.loads(figures))
+        if "shown" in case:
+            case["shown"] = "\n".join(line.rstrip() for line in shown)
+        GOLDEN.write_text(json.dumps(CASES, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     assert steady(json.loads(figures)) == steady(json.loads(placed(json.dumps(case["figures"]))))
     if "shown" in case:
         assert "\n".join(line.rstrip() for line in shown) == placed(case["shown"])
