@@ -189,6 +189,7 @@ def test_a_hostile_model_writes_only_text_and_what_is_taken_away_of_it_is_harmle
     _check_files(page, files, listener, tmp_path)
 
 
+@pytest.mark.long
 def test_a_hostile_comparison_is_text_and_what_is_taken_away_of_it_is_harmless(
     open_hostile: OpenPage, listener: Listener, tmp_path: Path
 ) -> None:

@@ -94,6 +94,7 @@ def test_an_answer_under_way_is_ended_and_stored_and_found_at_another_process(
     until(lambda: is_ready(site.addresses["p1"]), 120)
 
 
+@pytest.mark.long
 def test_fault_what_was_done_first_after_a_reconnection_was_lost(chromium: Any, site: Served) -> None:
     asking, reading = opened_at(chromium, site, "p1"), opened_at(chromium, site, "p1")
     for page in (asking, reading):
@@ -113,6 +114,7 @@ def test_fault_what_was_done_first_after_a_reconnection_was_lost(chromium: Any, 
     until(lambda: is_ready(site.addresses["p1"]), 120)
 
 
+@pytest.mark.long
 def test_an_answer_that_takes_too_long_is_told_as_left_when_its_conversation_is_opened_again(
     chromium: Any, site: Served
 ) -> None:

@@ -56,6 +56,7 @@ def test_recall_is_of_what_is_near_in_signs(monkeypatch: pytest.MonkeyPatch, tmp
     assert 0.5 < growth.read(tmp_path)["recall"] < 0.95
 
 
+@pytest.mark.long
 def test_what_is_added_is_what_remains_beside_the_models_own_time(demo_home: Path) -> None:
     found = figures("latency", "--home", demo_home, "--delay", 0.02, "--rounds", 1)
     assert found["papers"] == 16

@@ -104,6 +104,7 @@ def test_a_run_that_is_rubbish_is_refused(
     assert not list(out.glob("*lancedb*"))
 
 
+@pytest.mark.long
 def test_plain_lancedb_finds_what_is_relevant(data: Path, out: Path) -> None:
     done = compared(data, Path(sys.executable), out, "--peer", "lancedb")
     figures = figures_of(done)

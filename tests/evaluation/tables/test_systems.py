@@ -110,6 +110,7 @@ def test_a_model_that_quotes_what_answers_and_else_refuses_is_right(
     assert row["note"] == "4 of 88 questions (demo 4); 0 refused that can be answered"
 
 
+@pytest.mark.long
 def test_a_reply_that_breaks_off_ends_the_row_and_the_next_run_goes_on(
     measure: Measure, served: StandinChat, reader: JudgedReader
 ) -> None:
@@ -130,6 +131,7 @@ def test_a_reply_that_breaks_off_ends_the_row_and_the_next_run_goes_on(
     assert DEMO[0].judged.question in asked_first and DEMO[0].judged.question not in again
 
 
+@pytest.mark.long
 def test_the_turns_before_are_those_of_the_history(
     measure: Measure, served: StandinChat, reader: JudgedReader
 ) -> None:
@@ -187,6 +189,7 @@ def test_a_judge_without_a_vote_that_counts_leaves_no_row(measure: Measure, serv
     assert "No vote of judge counts" in told["missing"][0]["advice"]
 
 
+@pytest.mark.long
 def test_without_a_home_the_demonstration_is_built(measure: Measure, tmp_path: Path) -> None:
     (row,) = measure(SYSTEM, "--limit", "1", home="")["measured"]
     assert row["figures"]["answered"] == 100

@@ -109,6 +109,7 @@ def test_builds_killed_on_several_machines_give_the_corpus_of_one_that_was_not(
     assert encoded <= needed + killed * 5 * 9
 
 
+@pytest.mark.long
 def test_a_build_killed_while_it_commits_leaves_what_was_published(
     tmp_path: Path, papers: Path, s3: FaultyS3, monkeypatch: pytest.MonkeyPatch
 ) -> None:
