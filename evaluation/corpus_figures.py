@@ -1,4 +1,4 @@
-"""What can be measured of any corpus without labels: what is found, refused, and the same in other words."""
+"""Figures of any corpus without labels: known items found, refusals, and stability under rewording."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -58,7 +58,7 @@ class JudgeVote:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """A chat model that marks, with a context of so many tokens."""
+    """A chat model that marks texts; `context` is its context length in tokens."""
 
     model: ChatModel
     parameters: Parameters

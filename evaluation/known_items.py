@@ -73,7 +73,7 @@ def measure_known_items(home: Path, most: int, seed: int) -> dict[str, Figures]:
 
 
 def known_items(papers: Sequence[Paper], chance: random.Random) -> Iterator[KnownItem]:
-    """Yield what can be looked for in some papers, each kind in their order."""
+    """Yield the known items of the papers, kind by kind: titles, names, authors, identifiers."""
     frequency = Counter(word for paper in papers for word in set(words(paper.title)))
     yield from _by_title(papers, frequency, chance)
     yield from _by_system_name(papers, frequency, chance)

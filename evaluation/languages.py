@@ -1,4 +1,4 @@
-"""How surely the language of questions and of papers is identified."""
+"""Accuracy of language identification, on questions and on papers."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -248,14 +248,14 @@ class Searched:
 
 
 def evaluate(folder: Path, how: HowSearched, split: Split | None = None) -> Figures:
-    """Return how well the search ranks a judged collection, indexed for this; raises EvaluationError."""
+    """Index a judged collection and measure the search on it; raises EvaluationError."""
     return evaluate_modes(read_judged(folder, split), how, (how.mode,))[how.mode]
 
 
 def evaluate_modes(
     judged: JudgedCollection, how: HowSearched, modes: Sequence[SearchMode]
 ) -> dict[SearchMode, Figures]:
-    """Return how well sides of the search rank a collection that is indexed once for all of them."""
+    """Measure several search modes on a collection that is indexed once for all of them."""
     missing = missing_documents(judged, [document.id for document in judged.documents])
     searched, built = search_collection(judged, how, modes)
     return {
@@ -267,7 +267,7 @@ def evaluate_modes(
 def search_collection(
     judged: JudgedCollection, how: HowSearched, modes: Sequence[SearchMode]
 ) -> tuple[dict[SearchMode, Searched], Moment]:
-    """Return what sides of the search find in a collection indexed once, and how long indexing took."""
+    """Index a collection once; return the rankings of each search mode and the time of indexing."""
     with tempfile.TemporaryDirectory() as home:
         settings = how.settings(Settings(home=Path(home)))
         encoder = open_encoder(settings, how.runtime)
@@ -292,7 +292,7 @@ def search_collection(
 
 
 def evaluate_corpus(home: Path, folder: Path, how: HowSearched, split: Split | None = None) -> Figures:
-    """Return how well the search ranks the papers of a corpus that exists; `home` or the corpus in it."""
+    """Measure the search on an existing corpus; `home` is its home or the corpus folder in it."""
     judged = read_queries(folder, split)
     settings = how.settings(read_settings().model_copy(update={"home": home_of(home)}))
     encoder = open_encoder(settings, how.runtime)
@@ -302,7 +302,7 @@ def evaluate_corpus(home: Path, folder: Path, how: HowSearched, split: Split | N
 
 
 def missing_documents(judged: JudgedQueries, known: Iterable[str]) -> int:
-    """Return how many relevant documents are not known; raises EvaluationError where none is."""
+    """Count the relevant documents that the corpus lacks; raises EvaluationError where it has none."""
     relevant = judged.relevant
     found = len(set(relevant).intersection(known))
     if not found:

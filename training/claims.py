@@ -58,7 +58,7 @@ class Claim:
 
 
 def labelled_claims(data: Path, most: Mapping[str, int], seed: int, held: int) -> list[Claim]:
-    """Return at most so many claims of each set; none shares a text with held-back ones.
+    """Return at most `most[name]` claims of each set; none shares a text with held-back ones.
 
     Raises EvaluationError, or TrainingError for a set without claims.
     """
@@ -79,7 +79,7 @@ def labelled_claims(data: Path, most: Mapping[str, int], seed: int, held: int) -
 
 
 def held_pairs(data: Path, held: int, most: int) -> list[LabelledPair]:
-    """Return at most so many held-back pairs of each set."""
+    """Return at most `most` held-back pairs of each set."""
     back = grouped(_divided(data, held)[1], "set")
     return [pair for name in LEARNED_SPLITS for pair in draw(back.get(name, []), most, name)]
 
@@ -111,7 +111,7 @@ class _Summarised(BaseModel):
 
 
 def summary_claims(data: Path, most: Mapping[str, int], seed: int) -> list[Claim]:
-    """Return sentences that sum up at most so many papers of each set, beside the papers' text."""
+    """Return summary sentences of at most `most[name]` papers of each set, beside the papers' text."""
     found: list[Claim] = []
     for name, count in most.items():
         file, is_checked = SUMMARIES[name]

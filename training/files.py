@@ -1,4 +1,4 @@
-"""What trainers share before any model is loaded: a run's folders, durable files, cards and splits."""
+"""Folders of a run, durable files, cards and splits, shared by all trainers; loads no model."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ CARD, CHECKPOINT, CURVE = "card.json", "checkpoint.pt", "curve.jsonl"
 SETS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("sets.toml").read_text(encoding="utf-8"))
 Say = Callable[[str], None]
 Value = TypeVar("Value")
-# What a card says of a model, and the function that writes the model.
+# The content of a model's card, and the function that writes the model.
 Trained = tuple[dict[str, Any], Callable[[], None]]
 
 

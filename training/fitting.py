@@ -43,7 +43,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Task(Generic[Example]):
-    """What a trainer brings to the loop: the tokens of an example, and the parts of a batch's loss.
+    """A trainer's part of the loop: the token count of an example, and the parts of a batch's loss.
 
     Each part is backpropagated before the next is computed.
     """

@@ -34,12 +34,12 @@ HOW = Plan(epochs=2, learning_rate=1e-3, tokens=4096)
 POINTERS = ((learned.FROM_BEGIN, learned.TO_BEGIN, 0), (learned.FROM_END, learned.TO_END, 1))
 JOINED_COUNTS = 0.5  # weight of a wrong connector, relative to a wrong place
 
-# How rewrites are aligned with what was said.
+# Alignment of rewrites with the history.
 MOST_REPLACED = 4
 FOUND = 0.6  # least share of the content words of an insertion that are found in one run
 ARTICLES, OWNS = ("the", "a", "an"), ("'s", "’s")
 
-# How conversations are made; shares of questions or of chances.
+# Generation of conversations: shares of questions, or probabilities.
 MADE_OF = ("squad", "covidqa", "scidqa", "qasper-paragraphs")
 IN_ORDER = "squad"  # asked in the order of the article's sentences
 AS_REWRITTEN = 0.75  # earlier questions that are read in their rewritten form
@@ -55,7 +55,7 @@ _PREPOSITIONS = frozenset("of in for about with on by from at than".split())
 _AHEAD = _PREPOSITIONS | frozenset("the a an is are was were and or".split())
 _OPENERS = "What is {}?|Tell me about {}.|What do you know about {}?|Explain {}.|How does {} work?".split("|")
 
-# How sure the product must be.
+# Calibration of the certainty that the product requires.
 DEVELOPED_ON = "rewriting/canard_dev.jsonl"
 REPLACING, BEHIND_AND_BRACKETED = (0.1, 0.2, 0.3), ((0.3, 0.3), (0.4, 0.3), (0.4, 0.4))
 FIRST = Surety(points=0.4, replacing=REPLACING[0], behind=0.3, bracketed=0.3)

@@ -142,7 +142,7 @@ def _sha256(path: Path) -> str:
 
 
 def _read(path: Path, parse: Callable[[str], Any]) -> Any:
-    """Return what a file beside the data or the model says, None where it cannot be read."""
+    """Parse a file beside the data or the model; return None where it cannot be read."""
     try:
         return parse(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

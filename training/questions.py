@@ -23,7 +23,10 @@ Rows = Callable[[Path], Iterator[EvidenceRow]]
 
 
 def question_rows(data: Path, most: Mapping[str, int], seed: int) -> list[EvidenceRow]:
-    """Return at most so many rows of each set; raises EvaluationError, or TrainingError without an answer."""
+    """Return at most `most[name]` rows of each set.
+
+    Raises EvaluationError, or TrainingError for a set without an answer.
+    """
     found: list[EvidenceRow] = []
     for name, count in most.items():
         rows = list(READERS[name](data))

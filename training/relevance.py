@@ -151,7 +151,7 @@ def train_relevance(run: RelevanceRun, encoder: Encoder) -> Card:
 
 
 def _taught(rows: Sequence[EvidenceRow], run: RelevanceRun) -> Mapping[str, torch.Tensor]:
-    """Return what is learned from general questions, and then from those about papers."""
+    """Train on general questions, then on those about papers; return the trained weights."""
     general = [row for row in rows if row.set not in LAST]
     first = run.fitted(asked_of(general), "general", None)
     last = [row for row in rows if row.set in LAST]

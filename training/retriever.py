@@ -189,7 +189,7 @@ def _write(reader: Reader, out: Path) -> None:
 def _measured(
     reader: SentenceReader, examples: Examples, held: Sequence[SoughtTexts], say: Say
 ) -> dict[str, dict[str, dict[str, float]]]:
-    """Return what held-back queries of each set find with the bundled weights and with the new ones."""
+    """Measure held-back queries of each set with the bundled weights (before) and the new ones (after)."""
     figures: dict[str, dict[str, dict[str, float]]] = {"before": {}, "after": {}}
     for name, queries in grouped(held, "set").items():
         asked = [examples.example(row) for row in queries[:MEASURED]]
@@ -201,7 +201,7 @@ def _measured(
 
 
 def _found(reader: SentenceReader, asked: Sequence[Example]) -> dict[str, float]:
-    """Return how well queries find their texts among all of them and their hard negatives."""
+    """Measure recall and MRR of queries among all their texts and hard negatives."""
     reader.eval()
     with torch.no_grad(), autocast(reader):
         vectors, keys = _read(reader, asked)

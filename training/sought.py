@@ -36,7 +36,10 @@ class SoughtTexts:
 
 
 def sought_texts(data: Path, most: Mapping[str, int], seed: int) -> list[SoughtTexts]:
-    """Return at most so many queries of each set; raises EvaluationError, or TrainingError without any."""
+    """Return at most `most[name]` queries of each set.
+
+    Raises EvaluationError, or TrainingError for a set without queries.
+    """
     found: list[SoughtTexts] = []
     for name, count in most.items():
         rows = [row for row in READERS[name](data) if row.texts]

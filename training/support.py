@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from assistant.checking import close_text, said
+from assistant.checking import close_text, strip_references
 from assistant.learned import RELEVANCE, SHIPPED, SUPPORT, Card, LearnedPart, read_card, read_part
 from corpus.encoders import Encoder
 from evaluation.answers.attribution import fitting as scales
@@ -31,7 +31,7 @@ Example = tuple[Pair, float]  # a claim beside its evidence, and how far this su
 
 def examples_of(claims: Sequence[Claim]) -> list[Example]:
     """Return claims and evidence as tokens, the evidence as the product reads it: a few close sentences."""
-    texts = [(said(claim.claim), close_text(claim.claim, claim.sentences)) for claim in claims]
+    texts = [(strip_references(claim.claim), close_text(claim.claim, claim.sentences)) for claim in claims]
     pairs = PairTokenizer(LONGEST).pairs(texts)
     return [(pair, claim.level) for pair, claim in zip(pairs, claims, strict=True)]
 
@@ -73,7 +73,7 @@ def train_support(run: Run, encoder: Encoder) -> Card:
         told = {of: {"intercept": scale.intercept, **scale.weights} for of, scale in fitted.items()}
 
         def figures(measure: Callable[..., scales.Matrix]) -> dict[str, object]:
-            """Return how well supported claims are told from others, by set."""
+            """Measure per set how well the score separates supported claims, with and without the network."""
             found: dict[str, object] = {}
             for how, has in (("with the network", True), ("without", False)):
                 agreed = measure_attribution(pairs, measure(compared, with_network=has))

@@ -12,7 +12,7 @@ from assistant.checking.citations import (
 from assistant.checking.comparable_text import Statement, read_statement, stem, word_lists
 from assistant.checking.drafts import read_draft
 from assistant.checking.entailment import open_scorer
-from assistant.checking.features import close_text, said
+from assistant.checking.features import close_text, strip_references
 from assistant.checking.overlap import (
     WORD_BESIDE,
     ScoreWord,
@@ -38,7 +38,7 @@ __all__ = [
     "SupportReader", "SupportScorer", "SupportWeights", "about", "check", "check_sentences",
     "citation_quality", "close_text", "describe_relevance", "exchanges_names", "hold_back", "is_off",
     "is_weak", "normalise_labels", "open_scorer", "overlap_word", "plain_claim", "read_draft",
-    "read_statement", "refuse", "said", "score_attribution", "score_digits", "stem", "support_weights",
-    "support_word", "thresholds", "with_coverage", "with_found", "with_relevance", "without_labels",
-    "word_lists"
+    "read_statement", "refuse", "score_attribution", "score_digits", "stem", "strip_references",
+    "support_weights", "support_word", "thresholds", "with_coverage", "with_found", "with_relevance",
+    "without_labels", "word_lists"
 ]  # fmt: skip

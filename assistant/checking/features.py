@@ -24,7 +24,7 @@ MANY_READ = 30  # sentences of evidence of which the few that the network reads 
 SURE_NUMBER = 6.0
 QUOTED = 0.8  # of the sentence that holds all of a claim, so that no "it is false that" stands before it
 # Labels and addresses are no part of what is claimed.
-_NOT_SAID = re.compile(r"\[\d{1,3}\??\]|https?://\S+")
+_REFERENCES = re.compile(r"\[\d{1,3}\??\]|https?://\S+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +40,15 @@ class Reading:
     close: tuple[int, ...]
 
 
-def said(text: str) -> str:
-    """Return a text without the labels and addresses in it, white space made one form."""
-    return " ".join(_NOT_SAID.sub(" ", text).split())
+def strip_references(text: str) -> str:
+    """Return a text without citation labels and web addresses, white space normalised."""
+    return " ".join(_REFERENCES.sub(" ", text).split())
 
 
 def read_closely(claim: str, sentences: Sequence[str], most: int = READ_CLOSELY) -> Reading:
     """Read a claim and its sentences, and choose the few sentences that share most with it."""
-    stated = read_statement(said(claim))
-    read = tuple(read_statement(said(sentence)) for sentence in sentences)
+    stated = read_statement(strip_references(claim))
+    read = tuple(read_statement(strip_references(sentence)) for sentence in sentences)
     weights = _weights(stated, read)
     scores = [_coverage(stated, weights, [one]) - LENGTH_COST * len(one.stems) for one in read]
     close = sorted((index for index, one in enumerate(read) if one.words), key=lambda index: -scores[index])
@@ -62,7 +62,7 @@ def close_text(claim: str, sentences: Sequence[str]) -> str:
 
 def in_reading_order(sentences: Sequence[str], chosen: Iterable[int]) -> str:
     """Return some of the sentences as one text, of each no more than its beginning."""
-    return " ".join(said(sentences[index])[:LONGEST_TEXT] for index in sorted(chosen))
+    return " ".join(strip_references(sentences[index])[:LONGEST_TEXT] for index in sorted(chosen))
 
 
 def best_first(reading: Reading, likeness: Sequence[float]) -> tuple[int, ...]:

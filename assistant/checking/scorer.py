@@ -25,7 +25,7 @@ from assistant.checking.features import (
     is_quotation,
     network_feature,
     read_closely,
-    said,
+    strip_references,
 )
 from assistant.checking.thresholds import thresholds
 from assistant.learned import LearnedPart, open_support
@@ -91,7 +91,8 @@ class _Asked:
 
     def nowhere(self) -> dict[str, float]:
         """Return as a feature whether a number or name of the claim stands nowhere in what is cited."""
-        return {NOWHERE: float(is_absent(said(self.claim), (*map(said, self.sentences), self.about)))}
+        evidence = (*map(strip_references, self.sentences), self.about)
+        return {NOWHERE: float(is_absent(strip_references(self.claim), evidence))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +243,7 @@ class SupportReader:
     ) -> list[float]:
         asked = [index for index, one in enumerate(compared) if one]
         texts = [in_reading_order(evidence[index], one.order) for index, one in enumerate(compared) if one]
-        found = entailment.probabilities([said(claims[index]) for index in asked], texts)
+        found = entailment.probabilities([strip_references(claims[index]) for index in asked], texts)
         joined = dict(zip(asked, found, strict=True))
         return [
             capped((score + joined[index]) / 2, one.features) if one else score
@@ -255,7 +256,7 @@ def _is_comparable(reading: Reading) -> bool:
 
 
 def _encodable(text: str) -> str:
-    return said(text)[:LONGEST_TEXT]
+    return strip_references(text)[:LONGEST_TEXT]
 
 
 def _pair(asked: _Asked, reading: Reading) -> tuple[str, str]:

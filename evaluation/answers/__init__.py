@@ -1,1 +1,1 @@
-"""How good answers are: evidence, attribution, refusal, rewriting, and marks by a judge."""
+"""Quality of answers: evidence, attribution, refusal, rewriting, and marks by a judge."""

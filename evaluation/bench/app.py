@@ -57,7 +57,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """The running app: 0 processes is the app alone, else so many behind nginx."""
+    """The running app, as `processes` processes behind nginx; 0 is a single app without nginx."""
 
     processes: int
     address: str

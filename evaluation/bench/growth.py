@@ -1,4 +1,4 @@
-"""What a corpus costs as it grows: synthetic papers, our own store, links, map, search and lists.
+"""Time and memory of a growing corpus: synthetic papers in our store, links, map, search and lists.
 
 Synthetic words are as frequent as in texts, vectors are clustered, and papers cite each other.
 """
@@ -153,7 +153,7 @@ class _TimedEncoder:
 
 
 def measure_growth(passages: int) -> Figures:
-    """Return what a corpus of so many passages costs, written and read by a process each."""
+    """Measure a corpus of `passages` synthetic passages; a process writes it, another reads it."""
     with tempfile.TemporaryDirectory() as folder:
         figures: Figures = {}
         for work, arguments in ((write, (Path(folder), passages)), (read, (Path(folder),))):

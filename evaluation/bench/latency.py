@@ -1,4 +1,4 @@
-"""How long readers wait for the first words of a model's answer beyond the model's own time."""
+"""Time until the first words of a model's answer, beyond the model's own time."""
 
 import json
 import time

@@ -34,7 +34,7 @@ class Moment:
         return cls(time.perf_counter(), time.process_time())
 
     def since(self) -> "Moment":
-        """Return how long ago this was."""
+        """Return the wall-clock and processor time that passed since this moment."""
         now = Moment.now()
         return Moment(now.clock - self.clock, now.processor - self.processor)
 

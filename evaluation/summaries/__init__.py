@@ -1,1 +1,1 @@
-"""How good comparative summaries are."""
+"""Quality of comparative summaries."""

@@ -1,4 +1,4 @@
-"""How good a comparative summary is: words shared with a gold text, citations, and a judge's G-Score.
+"""Quality of comparative summaries: ROUGE against a gold text, citations, and a judge's G-Score.
 
 For G-Score a model marks the summaries of all systems together, several times, in varying order.
 """

@@ -33,7 +33,7 @@ OURS, PRINTED = "Ours", "Printed"
 # A table with more columns is printed transposed.
 MOST_COLUMNS = 8
 ENTRIES = Path(__file__).with_name("tables.toml")
-# What can change a figure: our code and its data files.
+# Files that can change a figure: our code and its data.
 _CODE_SUFFIXES = frozenset({".py", ".toml", ".md", ".onnx", ".safetensors", ".json", ".jsonl", ".txt"})
 Value = TypeVar("Value")
 
@@ -85,7 +85,7 @@ class RowPlan:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """What could not be had, and what to do about it."""
+    """Something that a table lacks, and the advice on how to get it."""
 
     what: str
     advice: str
@@ -93,7 +93,7 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What tables are measured on and with: the folder of data sets, the folder of results, models, homes."""
+    """The inputs of tables: folders of data sets and results, models, judge, encoders, homes."""
 
     data: Path
     out: Path
@@ -146,7 +146,7 @@ class TableResult:
 
     @property
     def notes(self) -> list[str]:
-        """What has to be known to read the table."""
+        """Remarks, stand-ins, notes on rows and gaps that a reader of the table has to know."""
         return [
             *self.table.remarks,
             *(f"Stands in: {stand_in}" for stand_in in self.stand_ins),
@@ -204,7 +204,7 @@ def seed_table(name: str, plan: Callable[[Asked], Planned]) -> SeedTable:
 
 
 def printed_rows(name: str) -> tuple[Row, ...]:
-    """Return what the paper prints in a table, as far as it is known here."""
+    """Return the rows that the paper prints in a table, as listed in tables.toml."""
     return _entries()[name].rows
 
 
@@ -283,7 +283,7 @@ def code_hash(parts: tuple[str, ...]) -> str:
 
 
 def _stand_ins(seed: SeedTable, asked: Asked) -> Iterator[str]:
-    """Yield what stands in for what the paper measured on."""
+    """Yield the sets that replace those of the paper, each with its title."""
     for name in seed.sets:
         try:
             found = find(name, asked.data)

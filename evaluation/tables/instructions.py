@@ -31,7 +31,7 @@ from evaluation.tables.harness import Asked, Missing, Planned, Row, RowPlan, see
 from evaluation.tables.sources import Found, find
 
 WAYS: dict[Way, str] = {"held": "held to the schema", "free": "free"}
-# As the authors of SciRIFF ask: the likeliest reply, of at most so many tokens.
+# As in SciRIFF: greedy decoding, replies of at most this length.
 REPLY_TOKENS = 1024
 
 

@@ -130,7 +130,7 @@ def _generator_inputs(asked: Asked, name: str) -> Mapping[str, object]:
 
 
 def _open_system(asked: Asked, home: Path, generator: str) -> Assistant:
-    """Return what answers from a home; the replies of a model are kept. Raises CorpusError."""
+    """Open the assistant of a home, storing the replies of its model; raises CorpusError."""
 
     def kept(model: ChatModel) -> ChatModel:
         return KeptModel(model, KeptReplies(replies_file(asked.out, model.id)))

@@ -13,7 +13,7 @@ from tests.standin_chat import StandinChat
 
 
 def invoke(*arguments: object) -> Result:
-    return CliRunner().invoke(app, [str(one) for one in arguments])
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 def figures_in(result: Result) -> Any:
@@ -27,7 +27,7 @@ def figures(*arguments: object) -> Any:
 
 
 def measured_table(folder: Path, name: str, *more: object) -> dict[str, Any]:
-    """Return what a table's command prints, its data in `folder`/data and its rows kept in `folder`/out."""
+    """Run a table's command on `folder`/data, its rows stored in `folder`/out; return its figures."""
     told: dict[str, Any] = figures("table", name, "--data", folder / "data", "--out", folder / "out", *more)
     return told
 

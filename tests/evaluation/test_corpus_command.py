@@ -17,7 +17,7 @@ def test_a_corpus_is_measured_and_the_figures_are_kept_beside_it(demo_home: Path
     found = figures("corpus", "--home", home, "--most", 2)
     measured = read_measured(home / "measured.json")
     assert measured is not None and measured.is_of(read_manifest(home / "corpus"))
-    shares = {one.counted: one for one in measured.shares}
+    shares = {share.counted: share for share in measured.shares}
     assert shares["papers found first by their titles"].share == 1.0
     assert shares["questions to other papers refused"].of > 10
     assert not shares["questions that these papers answer refused"].is_good

@@ -39,8 +39,8 @@ def test_questions_of_tables_are_of_other_papers_than_those_that_were_worked_on(
 
 def test_labels_name_fields_that_there_are_each_paper_once() -> None:
     labelled = read_json_lines(LABELLED, LabelledPaper, "")
-    assert {name for one in labelled for name in one.fields} <= read_data("fields", _Fields).fields.keys()
-    assert len({one.paper for one in labelled}) == len(labelled) == 260
+    assert {name for row in labelled for name in row.fields} <= read_data("fields", _Fields).fields.keys()
+    assert len({row.paper for row in labelled}) == len(labelled) == 260
 
 
 def test_forty_questions_to_be_refused_or_not_were_written_half_of_them_held_out() -> None:
@@ -58,25 +58,26 @@ def seen(question: JudgedQuestion) -> set[str]:
 
 def chosen_by_the_rule(judged: Sequence[JudgedQuestion], corpus: str) -> list[tuple[str, str, str]]:
     """Return the ids of 22 questions with a relevant and an irrelevant other, as the note has it."""
-    whole = [one for one in judged if one.corpus == corpus and one.answerable and one.full and not one.paper]
+    of_corpus = [question for question in judged if question.corpus == corpus and not question.paper]
+    whole = [question for question in of_corpus if question.answerable and question.full]
 
-    def is_candidate(one: JudgedQuestion) -> bool:
-        has_others = any(seen(one) & seen(other) for other in whole if other.id != one.id)
-        return len(seen(one) - answering_papers(one)) >= 3 and has_others
+    def is_candidate(question: JudgedQuestion) -> bool:
+        has_others = any(seen(question) & seen(other) for other in whole if other.id != question.id)
+        return len(seen(question) - answering_papers(question)) >= 3 and has_others
 
     chance = random.Random(f"13:{corpus}")
     rows = []
-    for one in chance.sample([one for one in whole if is_candidate(one)], 22):
-        answering, shown = answering_papers(one), seen(one)
+    for question in chance.sample(list(filter(is_candidate, whole)), 22):
+        answering, shown = answering_papers(question), seen(question)
         rest = [
             (len(answering & answering_papers(other)), len(shown & seen(other)), other) for other in whole
         ]
-        rest = [counted for counted in rest if counted[2].id != one.id]
+        rest = [counted for counted in rest if counted[2].id != question.id]
         *_, relevant = max(rest, key=lambda counted: counted[:2])
         apart = [(shared, other) for answers, shared, other in rest if not answers]
         least = min(shared for shared, _ in apart)
         irrelevant = chance.choice([other for shared, other in apart if shared == least])
-        rows.append((one.id, relevant.id, irrelevant.id))
+        rows.append((question.id, relevant.id, irrelevant.id))
     return rows
 
 
@@ -84,13 +85,17 @@ def test_the_88_questions_are_those_that_the_rule_chooses() -> None:
     judged = read_judged()
     of_each = [chosen_by_the_rule(judged, corpus) for corpus in CORPORA]
     wanted = [row for four in zip(*of_each, strict=True) for row in four]
-    assert [(one.judged.id, one.relevant.id, one.irrelevant.id) for one in read_chosen()] == wanted
+    assert [
+        (chosen.judged.id, chosen.relevant.id, chosen.irrelevant.id) for chosen in read_chosen()
+    ] == wanted
 
 
 def test_nothing_of_a_swapped_context_answers(demo_corpus: Corpus, demo_home: Path) -> None:
     chosen = read_chosen()
-    for one in chosen:
-        papers = set(one.swapped.papers)
-        assert len(papers) >= 3 and papers <= seen(one.judged)
-        assert all(grade == 0 for (paper, _, _), grade in one.judged.grades.items() if paper in papers)
-    check_held("demo", demo_home, demo_corpus, [one for one in chosen if one.judged.corpus == "demo"])
+    for question in chosen:
+        papers = set(question.swapped.papers)
+        assert len(papers) >= 3 and papers <= seen(question.judged)
+        assert all(grade == 0 for (paper, _, _), grade in question.judged.grades.items() if paper in papers)
+    check_held(
+        "demo", demo_home, demo_corpus, [question for question in chosen if question.judged.corpus == "demo"]
+    )

@@ -19,10 +19,10 @@ TEXTS = st.lists(WORDS, max_size=14).map(" ".join)
         (["Deep neural parsing of letters", "We do deep neural parsing"], ("deep neural pars",)),
         # A stop word is taken out after the windows are cut, so five words share four.
         (["the smell of old letters sorted", "The smell of old letters."], ("smell old letter",)),
-        # Which is why other stop words between the same two do not part them, but more of them do.
+        # Other stop words between the same two words make no other keyword; more stop words do.
         (["smell of letters", "smell in letters"], ("smell letter",)),
         (["smell of letters", "letters with a smell"], ("letter", "smell")),
-        # What stands in one text alone is no keyword, however often; in two of three it is one.
+        # A keyword occurs in more than one text: in one alone is too few, in two of three is enough.
         (["smell smell", "letters"], ()),
         (["smell", "letters", "The letters"], ("letter",)),
         # Words of another form are the same word; a word with a hyphen is one.

@@ -25,7 +25,7 @@ Scores = Mapping[str, Mapping[str, float]]
 
 
 def ranking_of(scores: Mapping[str, float]) -> list[str]:
-    """Return what trec_eval makes of scores: best first, and of ties the later id first."""
+    """Rank documents as trec_eval does: by descending score, ties by descending id."""
     return sorted(scores, key=lambda document: (scores[document], document), reverse=True)
 
 

@@ -95,7 +95,7 @@ def test_what_a_model_writes_badly_is_dropped_with_the_reason(
     assert read(out) == []
     dropped = read(out.with_suffix(".dropped.jsonl"))
     assert dropped
-    assert all(f"{one['step']}: {one['reason']}".startswith(reason) for one in dropped)
+    assert all(f"{row['step']}: {row['reason']}".startswith(reason) for row in dropped)
 
 
 def test_killed_at_any_call_it_loses_that_call_alone(tmp_path: Path, documents: Path) -> None:

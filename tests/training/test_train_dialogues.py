@@ -13,7 +13,7 @@ pytest.importorskip("peft", reason="peft, of the extra train, is not installed")
 
 from training.generator import encode
 
-ROW = tuple(Message(one["role"], one["content"]) for one in dialogue("mosses"))
+ROW = tuple(Message(message["role"], message["content"]) for message in dialogue("mosses"))
 REPLY = ROW[-1].content
 NO_SYSTEM = (
     "{% if messages[0].role == 'system' %}{{ raise_exception('no system') }}{% endif %}" + CHAT_TEMPLATE
@@ -40,15 +40,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_loss_is_on_the_reply_and_what_ends_it(folder: Path, template: str, read_end: str) -> None:
     tokenizer = AutoTokenizer.from_pretrained(folder)
     tokenizer.chat_template = template
-    one = encode(tokenizer, ROW, {tokenizer.eos_token_id}, system=knows_system(tokenizer))
-    assert tokenizer.decode(one.tokens[: one.answer]).endswith(read_end)
-    assert ROW[0].content in tokenizer.decode(one.tokens[: one.answer])
-    assert tokenizer.decode(one.tokens[one.answer :]).replace("\n", "") == f"{REPLY}<|end|>"
+    encoded = encode(tokenizer, ROW, {tokenizer.eos_token_id}, system=knows_system(tokenizer))
+    assert tokenizer.decode(encoded.tokens[: encoded.answer]).endswith(read_end)
+    assert ROW[0].content in tokenizer.decode(encoded.tokens[: encoded.answer])
+    assert tokenizer.decode(encoded.tokens[encoded.answer :]).replace("\n", "") == f"{REPLY}<|end|>"
 
 
 def test_what_is_read_is_what_the_model_is_asked_with(folder: Path) -> None:
     tokenizer = AutoTokenizer.from_pretrained(folder)
-    one = encode(tokenizer, ROW, {tokenizer.eos_token_id}, system=True)
+    encoded = encode(tokenizer, ROW, {tokenizer.eos_token_id}, system=True)
     chat = [{"role": message.role, "content": message.content} for message in ROW[:-1]]
     asked = tokenizer.apply_chat_template(chat, add_generation_prompt=True, return_dict=True)["input_ids"]
-    assert list(one.tokens[: one.answer]) == asked
+    assert list(encoded.tokens[: encoded.answer]) == asked

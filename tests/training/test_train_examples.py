@@ -56,10 +56,10 @@ def example() -> Example:
     return found
 
 
-def carriers(one: Example) -> list[tuple[str, list[str]]]:
+def carriers(example: Example) -> list[tuple[str, list[str]]]:
     """Return each sentence with the ids of the papers it cites."""
-    known = {labelled.label: labelled.paper.id for labelled in one.evidence.papers}
-    return [(sentence.text, [known[label] for label in sentence.labels]) for sentence in one.sentences]
+    known = {labelled.label: labelled.paper.id for labelled in example.evidence.papers}
+    return [(sentence.text, [known[label] for label in sentence.labels]) for sentence in example.sentences]
 
 
 def test_each_sentence_gets_the_label_of_what_carries_it() -> None:
@@ -99,8 +99,12 @@ def test_shuffling_changes_labels_and_never_what_is_cited(seed: int) -> None:
     before = example()
     after = shuffled(before, random.Random(seed))
     assert carriers(after) == carriers(before)
-    assert [one.label for one in after.evidence.papers] == [1, 2, 3, 4][: len(after.evidence.papers)]
-    assert {one.paper.id for one in after.evidence.papers} == {one.paper.id for one in before.evidence.papers}
+    assert [labelled.label for labelled in after.evidence.papers] == [1, 2, 3, 4][
+        : len(after.evidence.papers)
+    ]
+    assert {labelled.paper.id for labelled in after.evidence.papers} == {
+        labelled.paper.id for labelled in before.evidence.papers
+    }
 
 
 @given(st.integers())
@@ -109,7 +113,7 @@ def test_only_uncited_papers_are_replaced(seed: int) -> None:
     before = replace(example(), evidence=shown, sentences=cite(ANSWER, shown, PASSAGES[:2]))
     after = LIBRARY.replaced(before, random.Random(seed))
     assert carriers(after) == carriers(before)
-    assert "x/e" in {one.paper.id for one in after.evidence.papers}
+    assert "x/e" in {labelled.paper.id for labelled in after.evidence.papers}
     assert after.change == "replaced"
 
 
@@ -119,7 +123,7 @@ def test_without_a_cited_paper_its_sentence_goes_and_the_rest_stays() -> None:
     after = omitted(before, label)
     assert carriers(after) == [(ANSWER[1], ["x/b"])]
     assert after.is_partial
-    assert "x/a" not in {one.paper.id for one in after.evidence.papers}
+    assert "x/a" not in {labelled.paper.id for labelled in after.evidence.papers}
 
 
 def test_what_leans_on_a_dropped_sentence_goes_too_and_nothing_left_is_a_refusal() -> None:
@@ -144,6 +148,6 @@ def test_a_question_is_unanswerable_only_with_passages_that_do_not_say_the_answe
     )
     found = library.unanswerable(pair, answers)
     assert found
-    assert {one.paper.id for one in found.evidence.papers} == {"x/c", "x/d"}
+    assert {labelled.paper.id for labelled in found.evidence.papers} == {"x/c", "x/d"}
     assert found.sentences == ()
     assert Library(PAPERS, PASSAGES[:3]).unanswerable(pair, answers) is None

@@ -1,4 +1,4 @@
-"""Which written answers are held by their passages, and which questions can be asked."""
+"""Filters of generated pairs: answers faithful to their passages, questions that stand alone."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is learned of follow-ups: gaps found by comparing with a rewrite, made questions, a toy run."""
+"""Training of follow-ups: gaps found by aligning a rewrite, generated questions, a toy run."""
 
 import json
 import random
@@ -34,7 +34,7 @@ SAID = said_before([("What is late interaction?", ""), ("Who made ColBERT?", "Om
         ("is it fast", "Is the late interaction fast?", [("it", "late interaction", "")]),
     ],
 )  # fmt: skip
-def test_what_a_person_added_is_found_in_what_was_said(question: str, rewrite: str, gaps: Any) -> None:
+def test_words_that_a_rewrite_adds_are_found_in_the_history(question: str, rewrite: str, gaps: Any) -> None:
     found = aligned(question, rewrite, SAID)
     assert found
     words = words_of(question)
@@ -59,7 +59,7 @@ def test_any_two_questions_are_compared(question: str, rewrite: str) -> None:
     assert found is None or all(gap.spans for gap in found.gaps)
 
 
-def test_a_question_is_made_to_lean_on_what_was_said() -> None:
+def test_a_question_is_turned_into_a_follow_up() -> None:
     question = "What are the limits of late interaction in practice?"
     run = words_of(question)[5:7]
     made = {leaning(question, run, random.Random(seed)) for seed in range(40)}
@@ -103,7 +103,7 @@ def write_dialogues(data: Path) -> Path:
     }
     first = {"history": [], "question": "What is ROUGE?", "rewrite": "What is ROUGE?"}
     (folder / "canard_train.jsonl").write_text(json.dumps({"id": "a", "turns": turns}) + "\n")
-    lines = [json.dumps(one) for one in (asked, first, asked | {"history": ["Is BM25 old?", "Yes."]})]
+    lines = [json.dumps(row) for row in (asked, first, asked | {"history": ["Is BM25 old?", "Yes."]})]
     (folder / "canard_dev.jsonl").write_text("\n".join(lines) + "\n")
     return data
 

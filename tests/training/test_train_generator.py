@@ -51,7 +51,9 @@ def test_taught_twenty_dialogues_it_cites(tmp_path: Path, model: Path, data: Pat
     replies = {}
     for subject in SUBJECTS:
         *asked, answer = dialogue(subject)
-        reply = whole(taught.stream([Message(one["role"], one["content"]) for one in asked], cold))
+        reply = whole(
+            taught.stream([Message(message["role"], message["content"]) for message in asked], cold)
+        )
         replies[subject] = (reply.text, answer["content"])
         assert reply.finish_reason == "stop"
     right = [subject for subject, (written, wanted) in replies.items() if written == wanted]
@@ -130,7 +132,7 @@ def test_a_broken_row_is_named(tmp_path: Path, model: Path, text: str, said: str
     assert said in result.output
 
 
-def test_what_cannot_be_trained_is_said(tmp_path: Path, model: Path, data: Path) -> None:
+def test_unusable_inputs_are_reported(tmp_path: Path, model: Path, data: Path) -> None:
     assert "cannot be read" in run(tmp_path / "nowhere.jsonl", model, tmp_path / "out").output
     assert "cannot be loaded" in run(data, tmp_path / "nowhere", tmp_path / "out").output
     assert "takes in 8,192" in run(data, model, tmp_path / "out", "--length", "9000").output

@@ -42,11 +42,11 @@ def toy_examples() -> list[Any]:
 
 def test_it_learns_which_text_answers_and_that_none_may(tmp_path: Path) -> None:
     examples = toy_examples()
-    one = reader()
+    network = reader()
     plan = Plan(epochs=30, learning_rate=5e-3, tokens=400, checkpoint_seconds=600)
-    fit(one, TASK, examples, plan, tmp_path, say=lambda _: None)
-    one.eval()
-    numbers = [one.read(example.titled)[:, 0].tolist() for example in examples]
+    fit(network, TASK, examples, plan, tmp_path, say=lambda _: None)
+    network.eval()
+    numbers = [network.read(example.titled)[:, 0].tolist() for example in examples]
     assert numbers[0].index(max(numbers[0])) == 0
     assert numbers[1].index(max(numbers[1])) == 2
     assert max(numbers[2]) < 0
@@ -123,7 +123,7 @@ def test_judged_questions_give_the_choice_its_scales(
     tmp_path: Path, demo_home: Path, demo_corpus: Corpus
 ) -> None:
     file = tmp_path / "judged.jsonl"
-    paper = next(one for one in demo_corpus.papers() if "BM25" in one.title)
+    paper = next(paper for paper in demo_corpus.papers() if "BM25" in paper.title)
     file.write_text(judged_rows().replace("field-notes-retrieval/bm25", paper.id))
     homes = [f"--home={name}={demo_home}" for name in ("demo", "taught")]
     made = run(write_sets(tmp_path / "data"), tmp_path, f"--judged={file}", *homes)

@@ -143,7 +143,7 @@ def test_it_learns_what_the_bundled_encoder_cannot_know(tmp_path: Path) -> None:
             [f"A book on {subject}\nWe study {subject}." for subject in names.values()]
         )
         asked = [encoder.encode_query(f"Of what they call {name} there are 99.") for name in names]
-        return sum(int((texts @ one).argmax()) == number for number, one in enumerate(asked))
+        return sum(int((texts @ query).argmax()) == number for number, query in enumerate(asked))
 
     before, after = found(SentenceEncoder()), found(SentenceEncoder(str(tmp_path / "out")))
     assert after >= before + 5

@@ -43,11 +43,11 @@ def reader() -> Reader:
 
 
 def test_it_learns_what_supports_a_claim(tmp_path: Path) -> None:
-    examples, one = examples_of([*CLAIMS[:3], *elsewhere(CLAIMS, 1.0, 1)[:3]]), reader()
+    examples, network = examples_of([*CLAIMS[:3], *elsewhere(CLAIMS, 1.0, 1)[:3]]), reader()
     plan = Plan(epochs=30, learning_rate=5e-3, tokens=800, checkpoint_seconds=600)
-    fit(one, TASK, examples, plan, tmp_path, say=lambda _: None)
-    one.eval()
-    numbers = one.read([pair for pair, _ in examples])[:, 0].tolist()
+    fit(network, TASK, examples, plan, tmp_path, say=lambda _: None)
+    network.eval()
+    numbers = network.read([pair for pair, _ in examples])[:, 0].tolist()
     assert min(numbers[:3]) > max(numbers[3:])
 
 
@@ -63,7 +63,9 @@ def test_a_part_that_is_gone_on_from_must_fit(tmp_path: Path) -> None:
 def test_an_altered_claim_is_none_that_its_evidence_carries() -> None:
     found = altered(CLAIMS, 1.0, 1)
     assert len(found) == len(CLAIMS)
-    assert all(one.level == 0 and one.claim not in FACTS and one.sentences in SENTENCES for one in found)
+    assert all(
+        claim.level == 0 and claim.claim not in FACTS and claim.sentences in SENTENCES for claim in found
+    )
     assert found == altered(CLAIMS, 1.0, 1)
     assert altered(CLAIMS, 0.0, 1) == []
 
@@ -75,23 +77,23 @@ def test_other_evidence_is_not_the_claims_own() -> None:
     own = {claim.claim: claim.sentences for claim in CLAIMS}
     found = elsewhere([*CLAIMS, Claim("scone", "A dog.", ("A dog runs.",), 1.0)], 1.0, 1)
     assert len(found) == len(CLAIMS)
-    assert all(one.level == 0 and one.sentences != own[one.claim] for one in found)
+    assert all(claim.level == 0 and claim.sentences != own[claim.claim] for claim in found)
 
 
 def test_evidence_set_among_others_still_holds_its_own() -> None:
     found = among_others(CLAIMS, 1.0, 1)
-    for one, claim in zip(found, CLAIMS, strict=True):
-        assert one.level == claim.level
-        assert len(one.sentences) > len(claim.sentences)
-        assert set(claim.sentences) <= set(one.sentences)
+    for widened, claim in zip(found, CLAIMS, strict=True):
+        assert widened.level == claim.level
+        assert len(widened.sentences) > len(claim.sentences)
+        assert set(claim.sentences) <= set(widened.sentences)
 
 
 def test_a_quotation_is_supported_where_its_paper_was_altered_as_it_was() -> None:
     found = quoted(CLAIMS, 1.0, 3)
-    for one in found:
-        stands = any(one.claim in sentence for sentence in one.sentences)
-        assert stands == (one.level == 1), one
-    assert any(one.level == 1 and one.sentences not in SENTENCES for one in found)
+    for claim in found:
+        stands = any(claim.claim in sentence for sentence in claim.sentences)
+        assert stands == (claim.level == 1), claim
+    assert any(claim.level == 1 and claim.sentences not in SENTENCES for claim in found)
 
 
 def test_a_shortened_sentence_keeps_its_numbers() -> None:
@@ -102,7 +104,7 @@ def test_a_shortened_sentence_keeps_its_numbers() -> None:
         short = shortened(sentence, random.Random(seed))
         assert short[0].isupper()
         assert "Fig" not in short
-        assert [one.value for one in read_statement(short).numbers][-1] == 12
+        assert [number.value for number in read_statement(short).numbers][-1] == 12
 
 
 def write_sets(data: Path, lines: str = "") -> Path:
@@ -175,5 +177,5 @@ def test_what_may_only_measure_is_never_learned_from(tmp_path: Path) -> None:
 def test_no_claim_or_evidence_is_learned_from_and_measured_on(shared: Path) -> None:
     learned = labelled_claims(shared / "data", {"factcheck_gpt": 2000, "fever_nli": 1000}, 13, 0)
     held = held_pairs(shared / "data", 0, 10_000)
-    assert not {one.claim for one in learned} & {pair.claim for pair in held}
+    assert not {claim.claim for claim in learned} & {pair.claim for pair in held}
     assert {pair.set for pair in held if pair.split == "all"} == {"factcheck_gpt"}

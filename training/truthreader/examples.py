@@ -27,7 +27,7 @@ FEWEST_UNANSWERING = 2
 Kind = Literal["fact", "summary", "synthesis"]
 # The earlier turns: none, those that a question leans on, others, or both.
 HistoryType = Literal["none", "relevant", "irrelevant", "both"]
-# What was done to the evidence.
+# The change made to the evidence.
 Change = Literal["shuffled", "replaced", "omitted", "unanswerable"]
 
 

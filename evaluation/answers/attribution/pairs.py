@@ -11,7 +11,7 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, Field
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from assistant.checking import said
+from assistant.checking import strip_references
 from corpus.sentences import sentence_spans
 from evaluation.input_files import EvaluationError, read_json_lines
 
@@ -89,7 +89,7 @@ def evidence_sentences(references: Sequence[str]) -> tuple[str, ...]:
         sentence
         for text in texts
         for start, end in sentence_spans(text)
-        if (sentence := said(text[start:end])[:LONGEST_SENTENCE])
+        if (sentence := strip_references(text[start:end])[:LONGEST_SENTENCE])
     )
 
 

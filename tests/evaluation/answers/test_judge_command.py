@@ -56,9 +56,9 @@ def test_marks_are_means_over_the_same_questions(three: list[str], judge: Standi
     result = judged(three)
     figures = figures_in(result)
     systems = figures["judge"]["systems"]
-    assert {name: one["overall"] for name, one in systems.items()} == WORTH
+    assert {name: row["overall"] for name, row in systems.items()} == WORTH
     assert systems["good"]["means"] == dict.fromkeys(DIMENSIONS, 5)
-    assert {name: one["best"] for name, one in systems.items()} == {"good": 9, "fair": 0, "poor": 0}
+    assert {name: row["best"] for name, row in systems.items()} == {"good": 9, "fair": 0, "poor": 0}
     assert (figures["asked"], figures["judged"], figures["judge"]["votes"]) == (3, 3, 9)
     assert figures["refused"] == {"good": 0, "fair": 0, "poor": 0}
     assert figures["left_out"] == {}

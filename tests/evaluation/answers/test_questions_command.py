@@ -55,7 +55,7 @@ def test_questions_are_asked_in_their_conversation_counted_and_written_out(demo_
     assert clickbait["refusal_reason"] == "not_about"
     assert clickbait["refusal"]
     assert clickbait["cited"] == []
-    # What was asked before is what "it" is, and one paper alone is asked.
+    # "it" is resolved from the question before; a single paper is searched.
     assert "ROUGE" in follow_up["search_query"]
     assert follow_up["found"] == follow_up["cited"] == [ROUGE]
 

@@ -1,4 +1,4 @@
-"""What the benches measure: the app under load, corpora as they grow."""
+"""The benches: the app under load, corpora as they grow."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def test_pages_are_measured_under_load(demo_home: Path, processes: tuple[int, ..
         assert page["cpu_ms"] > 0 and page["memory_mb"] > 100
 
 
-def test_a_home_without_a_corpus_is_said(tmp_path):
+def test_a_home_without_a_corpus_is_an_error(tmp_path):
     done = invoke("bench-app", "--home", tmp_path)
     assert done.exit_code == 2
     assert "no corpus" in done.output.lower()

@@ -10,7 +10,7 @@ _LINES = Path(__file__).with_name("instances.jsonl").read_text(encoding="utf-8")
 # The last is of a task that is not one of the eight.
 *INSTANCES, _ = ALL = [json.loads(line) for line in _LINES.splitlines()]
 TITLE, QUESTION = "Naïve ranks, 排序 and other orders", "Which encoder is used?"
-OUTPUTS = {one["input"]: one["output"] for one in INSTANCES}
+OUTPUTS = {instance["input"]: instance["output"] for instance in INSTANCES}
 
 
 def write_lines(path: Path) -> Path:

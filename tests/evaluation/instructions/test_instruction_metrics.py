@@ -26,7 +26,7 @@ JSON = nested(nested(LEAF))
         ([(["Sleep ", "pain", "x"], ["sleep", "pain", "a", "b"])], 4 / 7),
         # Over all items, not the mean of theirs: 1 of 3 given, 1 of 2 wanted.
         ([(["a"], ["a"]), (["b", "c"], ["d"])], 0.4),
-        # What is given twice counts once; numbers are texts.
+        # Duplicates count once; numbers are compared as texts.
         ([([3, 3, "3"], ["3"])], 1.0),
         ([([1.236], ["1.24"])], 1.0),
         ([([], ["a"])], 0.0),

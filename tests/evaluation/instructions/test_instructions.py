@@ -27,7 +27,7 @@ from tests.tiny_model import save_tiny_model
 def test_instances_are_read_alike_from_lines_and_from_parquet(tmp_path):
     items = read_items(write_lines(tmp_path / "test.jsonl"))
     assert read_items(write_parquet(tmp_path / "test.parquet")) == items
-    assert [item.id for item in items] == [one["_instance_id"] for one in INSTANCES]
+    assert [item.id for item in items] == [instance["_instance_id"] for instance in INSTANCES]
     assert dict(Counter(item.task.name for item in items)) == {
         name: 2 if name == "scifact_entailment" else 1 for name in TASKS
     }
@@ -90,10 +90,10 @@ def test_nothing_else_can_be_written(tmp_path):
     local = LocalModel(str(save_tiny_model(tmp_path / "model")), "Tiny")
     model = KeptModel(local, KeptReplies(tmp_path / "replies.jsonl"))
     asker = Asker(model, "held", Parameters(temperature=0.0, max_tokens=150), CallLimits(1, 1), 1)
-    for task in (one for one in TASKS.values() if one.form):
+    for task in (task for task in TASKS.values() if task.form):
         reply = asker.ask(Item(f"{task.name}:test:1", task, "Reply.", None))
         last = reply.exchanges[-1].completion
-        # What has no end within its tokens is the beginning of what has the form.
+        # A reply cut off at the token limit is a prefix of a valid one.
         assert reply.problem == "" and (reply.fits_at_last or last.finish_reason == "length")
         value = pydantic_core.from_json(last.text, allow_partial=True)
         assert isinstance(value, type(task.nothing)) or value is None

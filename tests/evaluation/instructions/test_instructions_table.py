@@ -20,7 +20,7 @@ UNJUDGED = [name for name in SCORES if "judged" not in name]
 
 
 def instruction_of(request: Received) -> str:
-    return next(one["content"] for one in request.body["messages"] if one["role"] == "user")
+    return next(message["content"] for message in request.body["messages"] if message["role"] == "user")
 
 
 def are_all(row: dict[str, Any], figure: float, names: Sequence[str] = UNJUDGED) -> bool:
@@ -69,7 +69,7 @@ def test_perfect_replies_reach_100_in_both_ways(tmp_path, served):
         assert found["seconds"] > 0
         assert not {"mean", "MUP judged", "Qasper judged"} & found.keys()
         assert row["note"].startswith("9 items (validation: bioasq_list_qa 1, biored_ner 1,")
-    assert [one["what"] for one in told["missing"]] == ["MUP judged and Qasper judged"]
+    assert [gap["what"] for gap in told["missing"]] == ["MUP judged and Qasper judged"]
     assert told["printed"] == []
 
 
@@ -106,7 +106,7 @@ def test_a_run_whose_server_goes_goes_on_where_it_was_and_pays_for_nothing_twice
     served.default = behave
     told = run(tmp_path)
     assert told["measured"] == []
-    systems = [one["what"] for one in told["missing"]]
+    systems = [gap["what"] for gap in told["missing"]]
     assert systems == ["MUP judged and Qasper judged", "writer, held to the schema", "writer, free"]
     assert "ended the connection" in told["missing"][1]["advice"]
     # The line that a kill would have torn.
@@ -125,11 +125,11 @@ def test_a_judge_rates_answers_and_summaries(tmp_path, served):
     assert told["missing"] == []
     for row in rows(told):
         assert are_all(row, 100, (*SCORES, "mean", "mean, unjudged"))
-    judged = [one.body["messages"][1]["content"] for one in served.requests if is_judging(one)]
+    judged = [request.body["messages"][1]["content"] for request in served.requests if is_judging(request)]
     # The same answer of both ways is rated once, and so is the summary.
     assert len(judged) == 2
-    (answer,) = [one for one in judged if QUESTION in one]
+    (answer,) = [prompt for prompt in judged if QUESTION in prompt]
     assert answer.count("A small encoder of six layers.") == 2
     assert f"⟦title⟧\n{TITLE}\n" in answer
-    (summary,) = [one for one in judged if one is not answer]
+    (summary,) = [prompt for prompt in judged if prompt is not answer]
     assert "Sum up." in summary

@@ -28,7 +28,7 @@ def compared(data: Path, python: Path, out: Path, *options: str) -> Result:
 
 
 def figures_of(done: Result) -> dict[str, dict]:
-    return {one["system"]: one for one in figures_in(done)}
+    return {row["system"]: row for row in figures_in(done)}
 
 
 def test_a_run_is_judged_as_ours_is(data: Path, out: Path, pythons: Pythons) -> None:
@@ -54,8 +54,8 @@ def test_what_was_measured_is_not_measured_again(data: Path, out: Path, pythons:
     # The peers would fail now, and ours would take another time.
     python = pythons.that("sys.exit('asked again')")
     again = figures_of(compared(data, python, out, *options))
-    assert [one["kept"] for one in first.values()] == [True, False, False]
-    assert again == {name: {**one, "kept": True} for name, one in first.items()}
+    assert [row["kept"] for row in first.values()] == [True, False, False]
+    assert again == {name: {**row, "kept": True} for name, row in first.items()}
     # Other documents are another run, and a run that went missing is made again.
     assert "asked again" in compared(data, python, out, *options, "--most-documents", "3").stderr
     for file in out.glob("*lancedb*.json"):
@@ -109,11 +109,11 @@ def test_plain_lancedb_finds_what_is_relevant(data: Path, out: Path) -> None:
     done = compared(data, Path(sys.executable), out, "--peer", "lancedb")
     figures = figures_of(done)
     assert list(figures) == ["ours", "lancedb"]
-    for one in figures.values():
-        assert one["ndcg@10"] > 0.7
-        assert one["recall@100"] == pytest.approx((1 + 1 / 2) / 2)
-        assert one["ms_per_query"] > 0
-        assert one["build_seconds"] > 0
+    for row in figures.values():
+        assert row["ndcg@10"] > 0.7
+        assert row["recall@100"] == pytest.approx((1 + 1 / 2) / 2)
+        assert row["ms_per_query"] > 0
+        assert row["build_seconds"] > 0
     assert "lancedb" in figures["lancedb"]["versions"]
 
 

@@ -25,7 +25,7 @@ def comparison_of(text: str = SUMMARY, generator: str = "extractive") -> Compari
         id="c1",
         about=ABOUT,
         options=ComparisonOptions(),
-        paper_ids=tuple(one.paper.id for one in told["evidence"].papers),
+        paper_ids=tuple(labelled.paper.id for labelled in told["evidence"].papers),
         elements=(),
         rounds=(),
         **told,

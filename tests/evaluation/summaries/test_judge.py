@@ -55,5 +55,5 @@ def test_malformed_votes_are_discarded_and_counted(bad):
         figures = judge_summaries(one_by_one, SYSTEMS, 3)
     assert figures.discarded == 1
     assert "twice" in figures.problems[0]
-    assert {name: one.overall for name, one in figures.systems.items()} == WORTH
+    assert {name: row.overall for name, row in figures.systems.items()} == WORTH
     assert figures.systems["second"].best == 2

@@ -34,7 +34,7 @@ def data(tmp_path: Path, demo_home: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
 
 
 class Run:
-    """What a command said: its JSON line, and what it was doing."""
+    """A run of a table's command: the figures of its JSON line, and its progress messages."""
 
     def __init__(self, data: Path, name: str, *more: str) -> None:
         places = ("--data", str(data), "--out", str(data.parent / "out"))
@@ -42,7 +42,7 @@ class Run:
         self.told: dict[str, Any] = figures_in(result)
         self.doing = result.stderr
         self.rows = {row["system"]: row for row in self.told["measured"]}
-        self.missing = {one["what"]: one["advice"] for one in self.told["missing"]}
+        self.missing = {gap["what"]: gap["advice"] for gap in self.told["missing"]}
 
 
 def test_a_model_and_a_judge_give_every_row_of_both_tables_from_one_experiment(
@@ -53,7 +53,11 @@ def test_a_model_and_a_judge_give_every_row_of_both_tables_from_one_experiment(
     server = serve(lambda request: judge(request) if request.body["model"] == "judge" else model(request))
     results = Run(data, RESULTS, "--judge", "judge")
     written = ["zero-shot", "few-shot", "incremental, no reflection", "ChatCite's method"]
-    assert list(results.rows) == ["lead sentences", "extractive", *(f"{one}, writer" for one in written)]
+    assert list(results.rows) == [
+        "lead sentences",
+        "extractive",
+        *(f"{method}, writer" for method in written),
+    ]
     assert all(list(row["figures"]) == [*ROUGE, "G-Score"] for row in results.rows.values())
     lead, extractive = (results.rows[name]["figures"] for name in ("lead sentences", "extractive"))
     assert [lead[name] for name in ROUGE] == pytest.approx([57.3798, 39.9642, 49.5673], abs=1e-4)
@@ -62,9 +66,8 @@ def test_a_model_and_a_judge_give_every_row_of_both_tables_from_one_experiment(
     assert (scores["lead sentences"], scores["ChatCite's method, writer"]) == (2, 4)
     assert results.missing == {}
     assert results.rows["zero-shot, writer"]["note"] == "on 2 of 2 sections; judged by judge on 2"
-    prompts = [
-        one.body["messages"] for one in server.requests if "all at once" in one.body["messages"][0]["content"]
-    ]
+    sent = [request.body["messages"] for request in server.requests]
+    prompts = [messages for messages in sent if "all at once" in messages[0]["content"]]
     assert sorted("Example 1" in system["content"] for system, _ in prompts) == [False, False, True, True]
     assert all(PAPERS[0][2] in user["content"] for _, user in prompts)
     asked = len(server.requests)

@@ -17,8 +17,10 @@ def save_beir(
     folder: Path, judged: str = "q1\t1\t1\nq2\t2\t1\n", queries: Mapping[str, str] = QUERIES
 ) -> Path:
     (folder / "qrels").mkdir(parents=True)
-    documents = [{"_id": one, "title": title, "text": text} for one, (title, text) in DOCUMENTS.items()]
-    asked = [{"_id": one, "text": text} for one, text in queries.items()]
+    documents = [
+        {"_id": document_id, "title": title, "text": text} for document_id, (title, text) in DOCUMENTS.items()
+    ]
+    asked = [{"_id": query_id, "text": text} for query_id, text in queries.items()]
     for name, rows in (("corpus", documents), ("queries", asked)):
         write_lines(folder / f"{name}.jsonl", *rows)
     (folder / "qrels" / "test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{judged}")
@@ -28,7 +30,9 @@ def save_beir(
 @pytest.fixture
 def sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the known sizes be those of the small sets of these tests."""
-    known = {name: _with_counts(one, {"documents": 3, "queries": 2}) for name, one in data_sets().items()}
+    known = {
+        name: _with_counts(data_set, {"documents": 3, "queries": 2}) for name, data_set in data_sets().items()
+    }
     monkeypatch.setattr("evaluation.tables.sources.data_sets", lambda: known)
 
 
@@ -47,7 +51,7 @@ def test_any_encoder_is_measured_by_the_same_code(
     dense, hybrid = result["measured"]
     assert (dense["system"], hybrid["system"]) == ("e5-small-v2", "e5-small-v2, our hybrid search")
     assert dense["note"] == "the first 1 queries of each set"
-    assert {one["what"] for one in result["missing"]} == {"SciDocs (BEIR)", "LitSearch"}
+    assert {gap["what"] for gap in result["missing"]} == {"SciDocs (BEIR)", "LitSearch"}
 
 
 def test_a_paper_of_scidocs_does_not_find_itself(tmp_path: Path, sizes: None) -> None:

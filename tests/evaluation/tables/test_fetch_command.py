@@ -69,7 +69,7 @@ def test_a_data_set_is_fetched_unpacked_and_not_again(hub: StandinHub, tmp_path:
         (Fault(kind="other"), "has the SHA-256"),
     ],
 )
-def test_what_cannot_be_fetched_is_not_there_and_said(
+def test_a_failed_download_leaves_no_file_and_is_reported(
     hub: StandinHub, tmp_path: Path, fault: Fault, complaint: str
 ) -> None:
     hub.faults = {PACKED: fault}

@@ -69,7 +69,7 @@ def test_a_line_torn_by_a_kill_costs_its_reply_alone(path):
         model = kept(path, server)
         assert model.exchange(ASKED, PARAMETERS).completion.text == "first"
         assert model.exchange((Message("user", "Second?"),), PARAMETERS).completion.text == "second again"
-        # What is written behind a torn line is read.
+        # A reply that was written after a torn line is read.
         model = kept(path, server)
         assert model.exchange((Message("user", "Second?"),), PARAMETERS).completion.text == "second again"
         assert len(server.requests) == 3

@@ -84,7 +84,7 @@ def test_what_fails_costs_its_row_and_is_named(asked: Asked) -> None:
     made = Measurements(b=EvaluationError("The file is torn."), c=MissingError("SciDocs", "fetch it"))
     result = measure_table(table_of(made, "a", "b", "c", "d"), asked, "command")
     assert [row.system for row in result.rows] == ["a", "d"]
-    assert [(one.what, one.advice) for one in result.missing] == [
+    assert [(gap.what, gap.advice) for gap in result.missing] == [
         ("a model", "name one"),
         ("b", "The file is torn."),
         ("c, SciDocs", "fetch it"),

@@ -18,7 +18,7 @@ from tests.evaluation.judging.standin_judge import judging, shown
 from tests.standin_chat import Behaviour, Received, StandinChat, cut_off, reply
 
 NO_ANSWER = "NO ANSWER: None of the papers tells; they are about other things."
-# What the stand-in begins its answers with, and no passage does.
+# The stand-in begins its answers with this; no passage contains it.
 OPENING = "It is said that "
 _PASSAGE = re.compile(r"⟦passage: [^⟧]*⟧\n(?P<text>[^⟦]+)")
 _PAPER = re.compile(r"^\[(\d+)\] ⟦paper \d+⟧$", re.MULTILINE)
@@ -49,9 +49,9 @@ class JudgedReader:
 
     def __init__(self, corpus: Corpus) -> None:
         self._answers = {
-            one.judged.question: list(_sentences(corpus, one.judged))
-            for one in read_chosen()
-            if one.judged.corpus == "demo"
+            chosen.judged.question: list(_sentences(corpus, chosen.judged))
+            for chosen in read_chosen()
+            if chosen.judged.corpus == "demo"
         }
 
     def quote(self, request: Received) -> Behaviour:
@@ -66,7 +66,7 @@ class JudgedReader:
 
 def _sentences(corpus: Corpus, question: JudgedQuestion) -> Iterator[str]:
     for paper, number, sentence in places(question.full):
-        (passage,) = [one for one in corpus.passages(paper) if one.number == number]
+        (passage,) = [passage for passage in corpus.passages(paper) if passage.number == number]
         yield passage.sentence_text(sentence)
 
 
@@ -95,7 +95,7 @@ def measure(tmp_path: Path, demo_home: Path) -> Measure:
 
 
 ANSWERS, ROBUSTNESS, SYSTEM = "truthreader-answers", "truthreader-robustness", "gengo-system"
-DEMO = [one for one in read_chosen() if one.judged.corpus == "demo"]
+DEMO = [chosen for chosen in read_chosen() if chosen.judged.corpus == "demo"]
 WITH_WRITER = ("--model", "writer", "--limit")
 
 
@@ -120,13 +120,13 @@ def test_a_reply_that_breaks_off_ends_the_row_and_the_next_run_goes_on(
 
     served.default = behave
     told = measure(ANSWERS, *WITH_WRITER, 4)
-    assert any(one["what"] == "writer" and "the same command" in one["advice"] for one in told["missing"])
-    asked_first = [question_in(one) for one in served.requests]
+    assert any(gap["what"] == "writer" and "the same command" in gap["advice"] for gap in told["missing"])
+    asked_first = [question_in(request) for request in served.requests]
     served.requests.clear()
     served.default = reader.quote
     _, row = measure(ANSWERS, *WITH_WRITER, 4)["measured"]
     assert row["figures"]["answer accuracy"] == 100
-    again = [question_in(one) for one in served.requests]
+    again = [question_in(request) for request in served.requests]
     assert DEMO[2].judged.question in again
     assert DEMO[0].judged.question in asked_first and DEMO[0].judged.question not in again
 
@@ -143,10 +143,14 @@ def test_the_turns_before_are_those_of_the_history(
 
     served.default = behave
     measure(ROBUSTNESS, *WITH_WRITER, 1)
-    prompts = [prompt_of(one) for one in served.requests if question_in(one)]
+    prompts = [prompt_of(request) for request in served.requests if question_in(request)]
     relevant, irrelevant = first.relevant.question, first.irrelevant.question
     before = {
-        tuple(one for one in (irrelevant, relevant) if f"{one}\n" in prompt.partition("The papers:")[0])
+        tuple(
+            earlier
+            for earlier in (irrelevant, relevant)
+            if f"{earlier}\n" in prompt.partition("The papers:")[0]
+        )
         for prompt in prompts
     }
     assert before == {(), (relevant,), (irrelevant,), (irrelevant, relevant)}
@@ -171,7 +175,7 @@ def test_a_judge_marks_what_all_answered_side_by_side(
     assert [plain["figures"][name] for name in MARKS] == [4, 4, 4, 4]
     assert [written["figures"][name] for name in MARKS] == [2, 2, 2, 2]
     assert plain["deviations"] == dict.fromkeys(MARKS, 0)
-    votes = [shown(one) for one in served.requests if is_judging(one)]
+    votes = [shown(request) for request in served.requests if is_judging(request)]
     assert len(votes) == 6 and all(len(texts) == 2 for texts in votes)
     # Each stands once in each place.
     assert sum(texts[0].startswith(OPENING) for texts in votes) == 3
@@ -185,7 +189,7 @@ def test_a_judge_without_a_vote_that_counts_leaves_no_row(measure: Measure, serv
     served.default = lambda request: reply("no marks") if is_judging(request) else told_of(request)
     told = measure(SYSTEM, *JUDGED)
     assert told["measured"] == []
-    assert [one["what"] for one in told["missing"]] == ["extractive", "writer"]
+    assert [gap["what"] for gap in told["missing"]] == ["extractive", "writer"]
     assert "No vote of judge counts" in told["missing"][0]["advice"]
 
 

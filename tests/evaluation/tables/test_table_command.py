@@ -31,7 +31,7 @@ def plan(asked: Asked) -> Planned:
 
 
 ALL = tuple(TABLES.values())
-# What stands in no address and behind no name for a folder, as DATA/ is.
+# A path that is part of no address and follows no placeholder such as DATA/.
 _FOLDER_OF_ONE_MACHINE = re.compile(r"(?<![\w:/.~\\-])(?:\.\.)?/\w[\w.-]{0,100}/")
 TABLE = SeedTable("made-up", "TruthReader, Table 0: shares", (Column("share", 3),), plan)
 
@@ -89,24 +89,25 @@ def test_folders_of_this_machine_are_named_as_readers_name_theirs(tmp_path: Path
     missing = tuple(Missing(f"{data}/corwa", advice) for advice in told_as)
     row = Row("ours", {"share": 0.5}, note=f"kept in {Path('out').absolute()}", date="2026-11-23")
     shown = results_page.for_readers(TableResult(TABLE, "c", (), (row,), missing, ()), asked)
-    assert [one.what for one in shown.missing] == ["DATA/corwa"] * len(told_as)
-    assert [one.advice for one in shown.missing] == list(told_as.values())
+    assert [gap.what for gap in shown.missing] == ["DATA/corwa"] * len(told_as)
+    assert [gap.advice for gap in shown.missing] == list(told_as.values())
     assert shown.rows[0].note == "kept in OUT"
 
 
-def changed(one: dict[str, Any], **fields: object) -> str:
-    return json.dumps([{**one, **fields}])
+def changed(result: dict[str, Any], **fields: object) -> str:
+    return json.dumps([{**result, **fields}])
 
 
 def test_results_that_are_none_of_these_tables_are_said_to_be_none(tmp_path: Path) -> None:
-    (one,) = told(run(tmp_path, "--all", "--update-docs"))
-    row = one["measured"][0]
+    (result,) = told(run(tmp_path, "--all", "--update-docs"))
+    row = result["measured"][0]
     page = (tmp_path / "results.md").read_bytes()
     broken = [
-        "", "[", "{}", "null", f"{changed(one)[:-20]}", changed(one, other=1), changed(one, table="other"),
-        changed(one, columns=["share", "other"]), changed(one, heading="TruthReader, Table 1: shares"),
-        changed(one, measured=[{**row, "figures": {"other": 1.0}}]),
-        changed(one, measured=[{**row, "figures": {"share": "0.5"}}]), f'{changed(one)}, "more": 1',
+        "", "[", "{}", "null", f"{changed(result)[:-20]}", changed(result, other=1),
+        changed(result, table="other"), changed(result, columns=["share", "other"]),
+        changed(result, heading="TruthReader, Table 1: shares"),
+        changed(result, measured=[{**row, "figures": {"other": 1.0}}]),
+        changed(result, measured=[{**row, "figures": {"share": "0.5"}}]), f'{changed(result)}, "more": 1',
     ]  # fmt: skip
     for text in broken:
         (tmp_path / "results.json").write_text(text, encoding="utf-8")
