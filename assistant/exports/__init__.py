@@ -12,11 +12,23 @@ from assistant.exports.registry import (
     Format,
     OptionName,
     ReferenceName,
+    ConversationFormatName,
     comparison_text,
 )
 
 __all__ = [
-    "COMPARISON_FORMATS", "CONVERSATION_FORMATS", "PAPER_FORMATS", "REFERENCE_FORMATS", "Exported",
-    "Format", "OptionName", "ReferenceName", "comparison_text", "comparison_to_markdown", "escaped",
-    "papers_as_bibtex", "to_markdown"
+    "COMPARISON_FORMATS",
+    "CONVERSATION_FORMATS",
+    "PAPER_FORMATS",
+    "REFERENCE_FORMATS",
+    "ConversationFormatName",
+    "Exported",
+    "Format",
+    "OptionName",
+    "ReferenceName",
+    "comparison_text",
+    "comparison_to_markdown",
+    "escaped",
+    "papers_as_bibtex",
+    "to_markdown"
 ]  # fmt: skip

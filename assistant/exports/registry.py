@@ -11,12 +11,13 @@ from assistant.exports.markdown import comparison_to_markdown, grid_to_markdown,
 from assistant.exports.references import papers_as_bibtex, papers_as_csl_json, papers_as_ris
 from assistant.exports.tables import grid_to_csv, papers_as_csv
 from assistant.exports.zotero import comparison_to_zotero, conversation_to_zotero
-from assistant.records import Conversation
+from assistant.records import AssistantError, Conversation
 from assistant.trail import comparison_to_json, to_json
 from corpus.records import Paper
 
-# As the command line calls them; two more are on the screens alone.
-OptionName = Literal["json", "md", "html", "docx", "bib", "ris", "csl", "rdf", "tex", "csv"]
+# As the command line and the API call them; two more are on the screens alone.
+ConversationFormatName = Literal["json", "md", "html", "docx", "bib", "ris", "csl", "rdf"]
+OptionName = Literal[ConversationFormatName, "tex", "csv"]
 ReferenceName = Literal["bib", "ris", "csl"]
 FormatName = OptionName | Literal["table", "tex_table"]
 Exported = TypeVar("Exported")
@@ -100,7 +101,13 @@ PAPER_FORMATS = (
 
 
 def comparison_text(comparison: Comparison, name: OptionName, file_stem: str) -> str | bytes:
-    """Return a comparison in a format; LaTeX takes its references from the BibTeX file of the same stem."""
+    """Return a comparison in a format; LaTeX takes its references from the BibTeX file of the same stem.
+
+    Raises AssistantError for a format that only conversations have.
+    """
     if name == "tex":
         return comparison_to_latex(comparison, file_stem)
-    return next(one for one in COMPARISON_FORMATS if one.name == name).write(comparison)
+    formats = {found.name: found for found in COMPARISON_FORMATS}
+    if name not in formats:
+        raise AssistantError(f"A comparison cannot be written as {name}.")
+    return formats[name].write(comparison)

@@ -3,7 +3,7 @@
 import logging
 import uuid
 from collections.abc import AsyncIterator, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Path, Query, Request, Security
 from fastapi.exceptions import RequestValidationError
@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match, Route
 
-from assistant.exports import COMPARISON_FORMATS, CONVERSATION_FORMATS
+from assistant.exports import COMPARISON_FORMATS, CONVERSATION_FORMATS, ConversationFormatName, OptionName
 from assistant.records import AssistantError
 from assistant.serving import (
     EVENT_NAMES,
@@ -99,13 +99,13 @@ class PaperQuery(PaperRequest):
 class ConversationTrail(TypedRequest):
     """The format in which to write a conversation."""
 
-    format: Literal["json", "md", "html", "docx", "rdf", "bib", "ris", "csl"] = "json"
+    format: ConversationFormatName = "json"
 
 
 class ComparisonTrail(TypedRequest):
     """The format in which to write a comparison."""
 
-    format: Literal["json", "md", "html", "docx", "rdf", "tex", "bib", "ris", "csl", "csv"] = "json"
+    format: OptionName = "json"
 
 
 Asking = Annotated[Program, Depends(_program)]

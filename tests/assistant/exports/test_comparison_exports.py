@@ -17,9 +17,24 @@ from assistant.exports.escaping import in_latex, in_spreadsheet
 from assistant.exports.html import comparison_to_html
 from assistant.exports.latex import comparison_to_latex
 from assistant.exports.markdown import comparison_to_markdown, grid_to_markdown
-from assistant.exports.registry import COMPARISON_FORMATS
+from assistant.exports.registry import (
+    COMPARISON_FORMATS,
+    CONVERSATION_FORMATS,
+    ConversationFormatName,
+    OptionName,
+    comparison_text,
+)
 from assistant.exports.tables import grid_to_csv
-from assistant.records import Answer, AnswerSentence, Call, Citation, Evidence, Message, Parameters
+from assistant.records import (
+    Answer,
+    AnswerSentence,
+    AssistantError,
+    Call,
+    Citation,
+    Evidence,
+    Message,
+    Parameters,
+)
 from corpus.records import Author, Topic
 from tests.assistant.checking.test_citations import make_paper
 from tests.assistant.comparing.test_comparison_grid import THREE, make_elements, with_paper
@@ -359,3 +374,14 @@ def test_a_paper_without_a_title_is_named_by_its_id():
     assert "p2" in comparison_to_latex(comparison)
     assert Evidence((make_paper(2, "x"),)).paper(2) is not None
     assert balanced(comparison_to_latex(comparison))
+
+
+def test_formats_are_offered_under_the_names_of_the_registry():
+    offered = {found.name for found in COMPARISON_FORMATS} - {"table", "tex_table"}
+    assert offered == set(get_args(OptionName))
+    assert {found.name for found in CONVERSATION_FORMATS} == set(get_args(ConversationFormatName))
+
+
+def test_fault_a_format_of_conversations_alone_broke_off_a_comparison_that_was_paid_for():
+    with pytest.raises(AssistantError, match="A comparison cannot be written as adoc"):
+        comparison_text(whole(), "adoc", "x")
