@@ -7,7 +7,7 @@ from pathlib import Path
 from filelock import FileLock
 from typer.testing import CliRunner
 
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Runtime, SentenceEncoder
 from corpus.encoders.export import export
 
 PROJECT = Path(__file__).resolve().parents[1]
@@ -20,16 +20,16 @@ def exported_encoder(base: Path) -> Path:
     return path
 
 
-def build_demo_home(base: Path) -> Path:
+def build_demo_home(base: Path, runtime: Runtime = "onnx-int8") -> Path:
     """Return a PAPER_TRAIL_HOME under `base` with the demonstration corpus, built when it is not there.
 
     Of several processes that run the tests the first builds it, and each has a copy of its own.
     """
-    home = base / "demo-home"
-    shared = _shared(base) / "demo-home"
+    home = base / f"demo-home-{runtime}"
+    shared = _shared(base) / home.name
     with FileLock(shared.with_suffix(".lock")):
         if not _is_built(shared):
-            _build(shared)
+            _build(shared, runtime)
     if not _is_built(home):
         shutil.copytree(shared, home)
     return home
@@ -44,8 +44,9 @@ def _is_built(home: Path) -> bool:
     return (home / "corpus" / "manifest.json").exists()
 
 
-def _build(home: Path) -> None:
+def _build(home: Path, runtime: Runtime) -> None:
     from indexer.__main__ import app  # noqa: PLC0415 - seconds to import, which few tests need
 
-    built = CliRunner().invoke(app, ["demo"], env={"PAPER_TRAIL_HOME": str(home)})
+    settings = {"PAPER_TRAIL_HOME": str(home), "PAPER_TRAIL_ENCODER_RUNTIME": runtime}
+    built = CliRunner().invoke(app, ["demo"], env=settings)
     assert built.exit_code == 0, built.output

@@ -11,6 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from corpus.encoders.base import SentenceEncoder
+from corpus.store.corpus import Corpus
+from tests.demo_home import build_demo_home
+
 FILES = Path(__file__).parent / "files"
 FORMATS = [("conversation", form) for form in ("json", "md", "html", "bib", "ris", "csl")] + [
     ("comparison", form) for form in ("json", "md", "html", "tex", "bib", "csv", "ris", "csl")
@@ -35,6 +39,22 @@ def _as_known_then(after, before):
     assert since.pop("passages", []) in ([], [3])  # of a turn what was read, of its provenance no sizes
     assert not any(since.values()), since
     return {name: _as_known_then(after[name], before[name]) for name in after if name in before}
+
+
+@pytest.fixture(scope="module")
+def encoder():
+    """Return the encoder in torch, with which the files were recorded."""
+    return SentenceEncoder()
+
+
+@pytest.fixture(scope="module")
+def demo_home(tmp_path_factory):
+    return build_demo_home(tmp_path_factory.getbasetemp(), "torch")
+
+
+@pytest.fixture(scope="module")
+def demo_corpus(demo_home, encoder):
+    return Corpus.open(demo_home / "corpus", encoder)
 
 
 @pytest.fixture
