@@ -63,9 +63,10 @@ _DESCRIPTION = (
     "have one form; `message` says what happened and what to do."
 )
 _EVENTS = (
-    "Server-sent events with JSON as their data: `rewritten`, `retrieved`, `written` (pieces of the "
-    "unchecked draft), `checking`, and at the end `answered` (as POST /ask answers) or `error`. Lines that "
-    "begin with a colon say only that the connection stands. Who goes away stops the work."
+    "Server-sent events with JSON as their data: `rewritten`, `retrieved`, `quick` (the extractive answer, "
+    "while a slow model writes), `written` (pieces of the unchecked draft), `checking`, and at the end "
+    "`answered` (as POST /ask answers) or `error`. Lines that begin with a colon say only that the "
+    "connection stands. Who goes away stops the work."
 )
 _COMPARISON_EVENTS = (
     "Server-sent events with JSON as their data: `progress`, and at the end `compared`, `stopped` or "
