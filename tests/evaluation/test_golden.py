@@ -53,7 +53,9 @@ def test_a_command_prints_what_it_printed(
         case["figures"] = steady(json.loads(figures))
         if "shown" in case:
             case["shown"] = "\n".join(line.rstrip() for line in shown)
-        GOLDEN.write_text(json.dumps(CASES, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        recorded = json.dumps(CASES, indent=1, ensure_ascii=False) + "\n"
+        recorded = recorded.replace(str(tmp_path), "{tmp}").replace(str(demo_home), "{demo}")
+        GOLDEN.write_text(recorded, encoding="utf-8")
     assert steady(json.loads(figures)) == steady(json.loads(placed(json.dumps(case["figures"]))))
     if "shown" in case:
         assert "\n".join(line.rstrip() for line in shown) == placed(case["shown"])
