@@ -38,7 +38,7 @@ IN_VIEW = """([key, words]) => [...document.querySelectorAll(`[class*="st-key-${
   .some((one) => { const { top, bottom } = one.getBoundingClientRect();
     return top >= 0 && bottom <= innerHeight; })"""
 # Links in texts are followed in the same tab from then on; screens without scripts of ours have none.
-FOLLOWS = "() => window.paperTrailFollows || !document.querySelector('[data-testid^=stBidiComponent]')"
+FOLLOWS = "() => window.paperTrailFollows || !document.querySelector('[class*=_listener]')"
 # Those of the test that runs.
 _contexts: list[Any] = []
 SLOW_ANSWER = (
@@ -187,8 +187,7 @@ def opening(chromium: Any, address: str) -> Iterator[Callable[..., Any]]:
         page.on("console", lambda message: complaints.extend(_console(message)))
         page.goto(address + path)
         settled(page)
-        # The page's own scripts are mounted a moment after the screen is drawn, on a busy machine a long one.
-        page.wait_for_timeout(500)
+        # Scripts are mounted after the screen is drawn; what holds them is there at once.
         page.wait_for_function(FOLLOWS)
         return page
 
