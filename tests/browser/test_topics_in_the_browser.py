@@ -33,6 +33,8 @@ def test_topics_are_chosen_and_their_address_restores_them(open_studied: OpenPag
 @pytest.mark.parametrize("size", ["phone", "narrow window"])
 def test_topics_are_chosen_on_a_phone_behind_the_one_button(open_studied: OpenPage, size: str) -> None:
     page = open_studied("/collection", size=size, scheme="dark")
+    # A narrow window is drawn as a wide one until it has been measured.
+    page.locator("[data-testid=stMainBlockContainer] [class*=st-key-facet_]").first.wait_for(state="detached")
     page.locator(".st-key-filters_popover button").first.click()
     page.get_by_role("button", name="Summarization 1", exact=True).click()
     page.get_by_role("button", name="Field: Summarization").wait_for()

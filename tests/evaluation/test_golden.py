@@ -30,6 +30,15 @@ def steady(figures: Any) -> Any:
     return float(f"{figures:.10g}") if isinstance(figures, float) else figures
 
 
+def about(figures: Any) -> Any:
+    """Return figures to compare with: the 8-bit encoder's vectors differ a little between processors."""
+    if isinstance(figures, dict):
+        return {name: about(value) for name, value in figures.items()}
+    if isinstance(figures, list):
+        return [about(value) for value in figures]
+    return pytest.approx(figures, abs=5e-4) if isinstance(figures, float) else figures
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: " ".join(case["args"])[:50])
 def test_a_command_prints_what_it_printed(
     case: dict[str, Any], tmp_path: Path, demo_home: Path, monkeypatch: pytest.MonkeyPatch
@@ -56,6 +65,6 @@ def test_a_command_prints_what_it_printed(
         recorded = json.dumps(CASES, indent=1, ensure_ascii=False) + "\n"
         recorded = recorded.replace(str(tmp_path), "{tmp}").replace(str(demo_home), "{demo}")
         GOLDEN.write_text(recorded, encoding="utf-8")
-    assert steady(json.loads(figures)) == steady(json.loads(placed(json.dumps(case["figures"]))))
+    assert steady(json.loads(figures)) == about(steady(json.loads(placed(json.dumps(case["figures"])))))
     if "shown" in case:
         assert "\n".join(line.rstrip() for line in shown) == placed(case["shown"])
