@@ -33,6 +33,7 @@ from assistant.generators import (
     write_best,
 )
 from assistant.language import LanguageAsked, language_asked
+from assistant.own_words import OwnWords, as_list, claims_of, in_third_person
 from assistant.provenance import provenance_of
 from assistant.questions import asked_as_list, asked_part, request_kind, rewrite_from_words
 from assistant.reading import passages_of_part
@@ -66,6 +67,11 @@ from corpus.text import storable
 from corpus.wording import counted
 
 Result = TypeVar("Result")
+
+# What a small model writes of one paper where the extractive answer has several is no answer to these.
+TELLS_OF_SEVERAL = ("comparison", "synthesis")
+# What is left of an answer may be as relevant as the extractive one, or nearly: it is said more directly.
+NEARLY = 0.95
 
 
 class Assistant:
@@ -150,44 +156,30 @@ class Assistant:
         """
         if options.careful and options.finds_citations and drafting.rewrite.kind == "list":
             standing = quick or self._quick(drafting, checked)
-            return answer if standing is None else self._as_list(answer, standing, checked)
-        is_doubtful = options.careful and (is_off(answer) or answer.not_carried)
-        if not options.finds_citations or not (answer.refusal or is_doubtful):
+            return answer if standing is None else self._as_list(answer, standing, drafting.evidence, checked)
+        if not options.finds_citations or not (answer.refusal or options.careful):
+            return answer
+        is_sound = not (answer.refusal or is_off(answer) or answer.not_carried)
+        if is_sound and drafting.rewrite.kind not in TELLS_OF_SEVERAL:
             return answer
         standing = quick or self._quick(drafting, checked)
-        if standing is None or not (
-            answer.refusal or (standing.relevance or 0.0) > (answer.relevance or 0.0)
-        ):
+        if standing is None or _is_better(answer, standing, drafting.rewrite.kind):
             return answer
         return self._standing_in(standing, answer)
 
     def _standing_in(self, standing: Answer, answer: Answer) -> Answer:
         name, problems = self.generator.name, answer.problems
-        return replace(standing, stands_in_for=name, remark=_remark(answer), problems=problems)
+        remark = _remark(answer, standing)
+        return replace(standing, stands_in_for=name, remark=remark, problems=problems)
 
-    def _as_list(self, answer: Answer, standing: Answer, checked: "_Checker") -> Answer:
-        """Return the list of papers that the extractive answer has, with a model's line for each it told of.
-
-        Small models leave out papers that fit, and add some that do not.
-        """
-        written, quoted = _lines_by_paper(answer), _lines_by_paper(standing)
-        own = quoted.keys() & written.keys()
-        if not own:
+    def _as_list(self, answer: Answer, standing: Answer, evidence: Evidence, checked: "_Checker") -> Answer:
+        """Return the list of papers that the extractive answer has, in a model's words where it has some."""
+        listed, missing = as_list(answer, standing, evidence)
+        if not listed.text:
             return self._standing_in(standing, answer)
-        lines = [line for label in quoted for line in (written if label in own else quoted)[label]]
-        text = "\n".join(f"- {line}" for line in lines)
-        listed = checked(Draft(text), mend="nothing")
-        found = {one.claim: one.labels[0] for one in answer.sentences if any(c.found for c in one.citations)}
-        missing = sum(len(quoted[label]) for label in quoted.keys() - own)
-        return replace(
-            listed,
-            sentences=with_found(listed.sentences, found),
-            problems=tuple(dict.fromkeys((*answer.problems, *listed.problems))),
-            not_carried=answer.not_carried,
-            remark=f"Quoted from papers that the model left out: {counted(missing, 'line')}."
-            if missing
-            else "",
-        )
+        again = _checked_again(answer, listed, checked)
+        remark = f"Quoted from papers that the model left out: {counted(missing, 'line')}." if missing else ""
+        return replace(again, remark=remark)
 
     def _quick(self, drafting: "_Drafting", checked: "_Checker") -> Answer | None:
         """Return the extractive answer, None where the gate says that the evidence does not answer."""
@@ -289,6 +281,10 @@ class Assistant:
             answer = check(
                 draft, question, given, papers, searched, query=query, scorer=self.scorer, mend=mend
             )
+            if mend == "claims" and not answer.refusal:
+                own = in_third_person(answer, given)
+                if own.text != answer.text:
+                    return _checked_again(answer, own, checked)
             # Who wrote a paper stands in none of its sentences, and cells are no sentences.
             by_whom = rewrite.kind == "list" and list_papers_by(query, given)
             if not (by_whom or is_of_rows(answer, query, given)):
@@ -312,30 +308,51 @@ class Assistant:
         return "this paper" if count == 1 else f"these {count:,} papers"
 
 
-def _lines_by_paper(answer: Answer) -> dict[int, list[str]]:
-    """Return the sentences of a list that cite one paper, by its label."""
-    lines: dict[int, list[str]] = {}
-    for one in answer.sentences:
-        if len(one.labels) == 1:
-            line = " ".join(answer.text[one.start : one.end].strip(" -*+•\n").split())
-            lines.setdefault(one.labels[0], []).append(line)
-    return lines
-
-
 class _Checker(Protocol):
     """Makes a checked answer of a draft."""
 
     def __call__(self, draft: Draft, mend: Mend = ...) -> Answer: ...
 
 
-def _remark(answer: Answer) -> str:
+def _checked_again(answer: Answer, rewritten: OwnWords, checked: _Checker) -> Answer:
+    """Return an answer's new text checked, with what was found out about its draft."""
+    again = checked(Draft(rewritten.text), mend="nothing")
+    return replace(
+        again,
+        sentences=with_found(again.sentences, claims_of(again, rewritten.found)),
+        problems=tuple(dict.fromkeys((*answer.problems, *again.problems))),
+        not_carried=answer.not_carried,
+    )
+
+
+def _is_better(answer: Answer, standing: Answer, kind: RequestKind) -> bool:
+    """Return True if a small model's checked answer is to be shown, and not the extractive one."""
+    if answer.refusal:
+        return False
+    if kind in TELLS_OF_SEVERAL and _tells_of_fewer(answer, standing):
+        return False
+    relevance, other = answer.relevance or 0.0, standing.relevance or 0.0
+    if is_off(answer):
+        return relevance >= other
+    if answer.not_carried:
+        return kind != "comparison" and relevance >= NEARLY * other
+    return True
+
+
+def _tells_of_fewer(answer: Answer, standing: Answer) -> bool:
+    return len(answer.cited_labels) < len(standing.cited_labels)
+
+
+def _remark(answer: Answer, standing: Answer) -> str:
     """Return why an answer was not used, in words for its reader."""
     if answer.refusal:
         return answer.refusal.message
     if is_off(answer):
         return "What it wrote may miss the question."
     if answer.not_carried:
-        return "The papers support only part of what it wrote, and that part says less than this answer."
+        return "The papers support only part of what it wrote."
+    if _tells_of_fewer(answer, standing):
+        return "It wrote of fewer papers than this answer does."
     return "It names none of the papers that fit."
 
 

@@ -1,7 +1,7 @@
 """From a draft to a checked answer: citations, claims, scores and refusals."""
 
 from assistant.checking.answer import check, describe_relevance, is_off, with_relevance
-from assistant.checking.carried import Mend, exchanges_names, with_found
+from assistant.checking.carried import Mend, labelled, with_found
 from assistant.checking.citations import (
     check_sentences,
     hold_back,
@@ -23,6 +23,7 @@ from assistant.checking.overlap import (
     support_word,
 )
 from assistant.checking.refusal import refuse, with_coverage
+from assistant.checking.roles import exchanges_words
 from assistant.checking.scorer import (
     NOWHERE,
     SupportReader,
@@ -36,8 +37,8 @@ from assistant.checking.thresholds import KindLimits, thresholds
 __all__ = [
     "NOWHERE", "WORD_BESIDE", "Carrier", "KindLimits", "Mend", "ScoreWord", "Statement", "SupportCheck",
     "SupportReader", "SupportScorer", "SupportWeights", "about", "check", "check_sentences",
-    "citation_quality", "close_text", "describe_relevance", "exchanges_names", "hold_back", "is_off",
-    "is_weak", "normalise_labels", "open_scorer", "overlap_word", "plain_claim", "read_draft",
+    "citation_quality", "close_text", "describe_relevance", "exchanges_words", "hold_back", "is_off",
+    "is_weak", "labelled", "normalise_labels", "open_scorer", "overlap_word", "plain_claim", "read_draft",
     "read_statement", "refuse", "score_attribution", "score_digits", "stem", "strip_references",
     "support_weights", "support_word", "thresholds", "with_coverage", "with_found", "with_relevance",
     "without_labels", "word_lists"

@@ -155,11 +155,11 @@ class PromptedGenerator:
     def rewrite_question(self, question: str, history: tuple[Turn, ...], log: CallLog) -> Rewrite:
         """Return the search query the model makes of `question` in the light of the turns before it.
 
-        Without any the question stands for itself, and no model is asked. One in
-        another language is translated.
+        Without any the question stands for itself, and no model is asked. Small models lose what was asked
+        more often than the rules do: they are asked to translate alone.
         """
         language = foreign_language(question)
-        if not history and not language:
+        if not language and (self.is_small or not history):
             return rewrite_from_words(question, history)
         prompt = load_prompt("translate") if language else self._rewrite_prompt
         messages = prompt.render(question=as_data(question), history=render_history(history))

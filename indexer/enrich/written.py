@@ -10,7 +10,7 @@ from typing import get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from assistant.checking import SupportScorer, exchanges_names, thresholds
+from assistant.checking import SupportScorer, exchanges_words, thresholds
 from assistant.models import ChatModel, Exchange, ModelError, with_schema
 from assistant.prompts import SPARE_TOKENS, as_line, estimate_tokens, load_prompt
 from assistant.records import Message, Parameters
@@ -174,7 +174,7 @@ def _checked(
 def _carrier(text: str, sources: Sequence[_Source], scorer: SupportScorer) -> _Source | None:
     """Return the sentence that supports a text best, None unless the paper supports all of it."""
     sentences = [source.text for source in sources]
-    if not _numbers_known(text, sources) or exchanges_names(text, sentences):
+    if not _numbers_known(text, sources) or exchanges_words(text, sentences):
         return None
     (support,) = scorer.reader().weigh([text], [sentences])
     is_carried = support.score >= thresholds().support.found

@@ -14,6 +14,7 @@ from assistant.records import Answer, AskOptions, Conversation, Quick, Turn, Wri
 from assistant.trail.replay import Replayer
 from assistant.trail.transcript import from_json, to_json
 from assistant.wording import changes
+from corpus.text import words
 from tests.assistant.asked_questions import NOT_ANSWERED, QUESTION
 from tests.standin_chat import Behaviour, StandinChat, reply
 
@@ -186,6 +187,51 @@ def test_a_list_that_tells_of_no_paper_that_fits_is_replaced(small, ask_demo) ->
     with StandinChat(reply("Penguins swim faster than any other bird.")) as server:
         turn = small(server).answer(LIST)
     assert (turn.answer.text, turn.answer.stands_in_for) == (ask_demo(LIST).answer.text, "m")
+
+
+def test_fault_lines_of_a_list_had_no_titles_and_said_we(small, ask_demo, demo_corpus) -> None:
+    first, *_ = ask_demo(LIST).answer.cited_labels
+    paper = next(each for each in ask_demo(LIST).evidence.papers if each.label == first)
+    told = paper.passages[0].sentence_text(0)
+    said = f"Paper {first}: Yes, we show that {told[:1].lower()}{told[1:]}"
+    with StandinChat(reply(said)) as server:
+        answer = small(server).answer(LIST).answer
+    line = answer.text.splitlines()[0]
+    assert line.startswith(f"- “{paper.paper.title}”: ")
+    assert not {"yes", "we", "paper"} & set(words(line.partition("”")[2]))
+
+
+def test_fault_a_small_model_turned_a_follow_up_into_an_answer(small, ask_demo) -> None:
+    history = (ask_demo("What did SQuAD 2.0 add?"),)
+    with StandinChat(reply("People reach 89.5 F1 on SQuAD 2.0 [1].")) as server:
+        turn = small(server).answer("How well do people do on it?", history)
+    assert [call.step for call in turn.calls if call.messages] == ["write"]
+    assert "SQuAD 2.0" in turn.rewrite.search_query
+
+
+SLOWER = "{} is slower than {} because an optimisation problem is solved for each pair of texts [1]."
+FALSE, TRUE = SLOWER.format("BERTScore", "MoverScore"), SLOWER.format("MoverScore", "BERTScore")
+
+
+@pytest.mark.parametrize("said", [FALSE, f"{TRUE} {FALSE}"])
+def test_fault_sides_of_a_comparison_were_exchanged(small, ask_demo, said: str) -> None:
+    asked = "How does BERTScore differ from MoverScore?"
+    with StandinChat(reply(said)) as server:
+        answer = small(server).answer(asked).answer
+    assert (answer.text, answer.stands_in_for) == (ask_demo(asked).answer.text, "m")
+
+
+def test_an_overview_of_fewer_papers_is_replaced(small, ask_demo) -> None:
+    asked = "What is known about how reliable people are when they judge summaries?"
+    without = ask_demo(asked)
+    assert without.rewrite.kind == "synthesis" and len(without.answer.cited_labels) > 1
+    line = without.answer.sentences[0].claim.rstrip(".")
+    with StandinChat(reply(f"{line} [{without.answer.sentences[0].labels[0]}].")) as server:
+        answer = small(server).answer(asked).answer
+    assert (answer.text, answer.remark) == (
+        without.answer.text,
+        "It wrote of fewer papers than this answer does.",
+    )
 
 
 def test_fault_readers_were_told_where_on_the_server_a_model_lies() -> None:

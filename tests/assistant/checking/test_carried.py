@@ -1,9 +1,12 @@
 """Drafts mended by what the papers carry: citations found, unsupported claims taken out."""
 
+from dataclasses import replace
+
 import pytest
 
-from assistant.checking import exchanges_names
 from assistant.checking.answer import check
+from assistant.checking.lines import plain_lines
+from assistant.checking.roles import exchanges_words, names_another, replaces_name, texts_of
 from assistant.checking.scorer import SupportScorer
 from assistant.records import Answer, Draft, Evidence
 from tests.assistant.checking.test_citations import make_paper
@@ -96,6 +99,30 @@ def test_lines_that_begin_with_labels_become_a_list(answered):
     assert answer.text == f"- {CARRIED} [1].\n- Dense retrieval encodes text as vectors [2]."
 
 
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "[1] Title 1 (2022) - ",
+        "**Title 1**: ",
+        "1. “Title 1”: ",
+        "- Paper 1: ",
+        "- [1] Title 1: ",
+        "Title 1 – ",
+    ],
+)
+def test_fault_lines_behind_titles_were_said_to_be_carried_by_nothing(answered, heading):
+    answer = answered(f"{heading}{CARRIED}.\n- Dense retrieval encodes text as vectors [2].")
+    (first, second) = answer.text.splitlines()
+    assert first in (f"- {CARRIED} [1].", f"1. {CARRIED} [1].")
+    assert second == "- Dense retrieval encodes text as vectors [2]."
+    assert not answer.not_carried
+
+
+@pytest.mark.parametrize("line", ["Title 1: short", "Note 1 – search", "[1] ranks documents"])
+def test_what_only_looks_like_a_heading_stays(answered, line):
+    assert plain_lines(f"{line}.", EVIDENCE) == f"{line}."
+
+
 def test_what_is_said_twice_is_said_once(answered):
     answer = answered(f"{CARRIED} [1]. {CARRIED} [1].")
     assert (answer.text, answer.not_carried) == (f"{CARRIED} [1].", ())
@@ -110,6 +137,9 @@ def test_what_is_said_twice_is_said_once(answered):
         (f"{CARRIED} (excerpt 3).", f"{CARRIED} [1]."),
         (f"{CARRIED}, as stated above.", f"{CARRIED} [1]."),
         (f"{CARRIED}, as shown in Figure 2.", f"{CARRIED} [1]."),
+        (f"In paper 1, the excerpt states that {CARRIED}.", f"{CARRIED} [1]."),
+        (f"{CARRIED}, as described in paper 1.", f"{CARRIED} [1]."),
+        (f"Paper 1: {CARRIED}.", f"{CARRIED} [1]."),
     ],
 )
 def test_fault_answers_spoke_of_excerpts_and_figures_that_no_reader_sees(answered, written, shown):
@@ -122,6 +152,22 @@ def test_a_paper_is_not_found_for_a_claim_in_which_its_names_are_exchanged(answe
     answer = answered(f"{true}. {false}. {false} [3].")
     assert answer.text == f"{true} [3]."
     assert answer.not_carried == (f"{false}.",)
+
+
+def test_fault_what_one_system_does_was_said_of_another_papers(answered):
+    rag = make_paper(1, "RAG joins the DPR retriever to BART and has 626 million parameters.")
+    named = [
+        replace(each, paper=replace(each.paper, title=title))
+        for each, title in ((rag, "A Survey"), (make_paper(2, "It has many stages."), "SummN: In Stages"))
+    ]
+    evidence = Evidence(tuple(named))
+    rag = evidence.papers[0]
+    assert replaces_name("DPR joins the DPR retriever to BART and has 626 million parameters.", texts_of(rag))
+    assert not replaces_name("RAG joins DPR to BART.", texts_of(rag))
+    assert not replaces_name("The system joins the DPR retriever to BART.", texts_of(rag))
+    assert names_another("SummN has 626 million parameters.", [rag], evidence)
+    assert not names_another("SummN has 626 million parameters.", evidence.papers, evidence)
+    assert not names_another("RAG has 626 million parameters.", [rag], evidence)
 
 
 SOURCE = "QuReTeC selects terms from the history, and QReCC is a data set of conversations."
@@ -139,8 +185,11 @@ SOURCE = "QuReTeC selects terms from the history, and QReCC is a data set of con
         ("BERT is worse than GPT4 here.", "GPT4 is better than BERT here.", False),
         ("BERT beats GPT4 on every task.", "Nothing here names either of them.", False),
         ("It rests on BERT.", "It rests on BERT.", False),
+        ("A CPU parser is faster than the GPU one.", "A GPU parser is faster than the CPU one.", True),
+        ("It ignores the features and heeds the noise.", "It heeds the features, ignores the noise.", True),
+        ("It is slower because it solves a problem.", "Because it solves a problem it is slower.", False),
         ("", "", False),
     ],
 )  # fmt: skip
-def test_exchanged_names_are_told_from_other_orders(claim, source, is_exchanged):
-    assert exchanges_names(claim, [source]) == is_exchanged
+def test_exchanged_words_are_told_from_other_orders(claim, source, is_exchanged):
+    assert exchanges_words(claim, [source]) == is_exchanged

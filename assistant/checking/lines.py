@@ -1,0 +1,75 @@
+"""Lines of a draft in one form: the sentence first, its label last, without a heading of its own."""
+
+import re
+from collections.abc import Iterator
+
+from assistant.records import Evidence
+from corpus.text import words
+
+LABELS = re.compile(r"(?<!\s)\s*+\[\d{1,3}\??\](?:[\s,;]{0,3}\[\d{1,3}\??\])*")
+# Where a label goes: before the last full stop of a line.
+END_OF_LINE = re.compile(r"(?<=[^\s.!?:;,])(?=[.!?:;,]?[*_)\"”’]{0,3}\s*\Z)")
+_BULLET = re.compile(r"[ \t]*(?:(?:[-*+•]|\d{1,2}[.)])[ \t]+)?")
+_PAPER = re.compile(r"\**\[?paper (\d{1,3})\]?\**[ \t]*[:.–—-][ \t]*", re.IGNORECASE)
+_SEPARATOR = re.compile(r"[*_”\"’']{0,4}(?::[*_”\"’']{0,4}| [-–—]) ")
+_YEAR = re.compile(r"\(?\b(?:19|20)\d\d\b\)?")
+_LEAST_WORDS = 3  # of a line behind a heading: with less, the heading says something itself
+_SEPARATORS = 4  # a title has colons of its own
+
+
+def plain_lines(text: str, evidence: Evidence) -> str:
+    """Return a text whose lines begin neither with "Paper 3:" nor with a label and a title.
+
+    The paper's label then stands at the end of the line, as it does where all lines begin with a label.
+    """
+    lines = text.splitlines()
+    written = [line for line in lines if line.strip()]
+    is_list = len(written) > 1
+    is_labelled = is_list and all(LABELS.match(line) for line in written)
+    return "\n".join(
+        _plain(line, evidence, is_list=is_list, is_labelled=is_labelled) if line.strip() else line
+        for line in lines
+    )
+
+
+def _plain(line: str, evidence: Evidence, *, is_list: bool, is_labelled: bool) -> str:
+    bullet = _BULLET.match(line)
+    lead = bullet[0] if bullet else ""
+    body, labels = line[len(lead) :], ""
+    if numbered := _PAPER.match(body):
+        label = int(numbered[1])
+        labels = f"[{label}]" if evidence.paper(label) else ""
+        body = body[numbered.end() :]
+    elif opening := LABELS.match(body):
+        labels, body = opening[0].strip(), body[opening.end() :].lstrip(" :-–—")
+    is_titled = False
+    for label, behind in _behind_title(body, evidence):
+        body, labels, is_titled = behind, labels or f"[{label}]", True
+    if not (numbered or is_titled or (is_labelled and labels)):
+        return line
+    lead = lead or ("- " if is_list else "")
+    if LABELS.search(body) or not words(body):
+        return f"{lead}{body}"
+    end = END_OF_LINE.search(body)
+    at = end.start() if end else len(body)
+    return f"{lead}{body[:at]}{f' {labels}' if labels else ''}{body[at:]}"
+
+
+def _behind_title(line: str, evidence: Evidence) -> Iterator[tuple[int, str]]:
+    """Yield the label of the paper whose title heads a line, and what stands behind it, once at most."""
+    titles: dict[tuple[str, ...], int] = {}
+    for paper in evidence.papers:
+        for title in (paper.paper.title, paper.paper.title.partition(":")[0]):
+            titles.setdefault(_without_year(title), paper.label)
+    for number, found in enumerate(_SEPARATOR.finditer(line)):
+        head, behind = LABELS.sub("", line[: found.start()]), line[found.end() :].strip()
+        label = titles.get(_without_year(head))
+        if label is not None and len(words(LABELS.sub("", behind))) >= _LEAST_WORDS:
+            yield label, behind
+            return
+        if number >= _SEPARATORS:
+            return
+
+
+def _without_year(title: str) -> tuple[str, ...]:
+    return tuple(words(_YEAR.sub("", title)))
