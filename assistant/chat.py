@@ -109,16 +109,22 @@ class Assistant:
             return
         checked = self._checker(rewrite, papers, evidence, options)
         drafting = _Drafting(rewrite, history, evidence)
-        quick = None
-        if self._is_slow:
-            quick = run.timed("retrieve", lambda: self._quick(drafting, checked))
-        if quick:
-            yield Quick(run.turn(rewrite, papers, evidence, quick))
+        standing = None
+        if self._is_slow or options.careful:
+            standing = run.timed("retrieve", lambda: self._extractive(drafting, checked))
+        if options.careful and standing and standing.refusal:
+            yield Answered(run.turn(rewrite, papers, evidence, standing))
+            return
+        is_shown = standing is not None and not standing.refusal and self._is_slow
+        if standing and is_shown:
+            yield Quick(run.turn(rewrite, papers, evidence, standing))
         draft = yield from run.write(self._write(drafting, checked, options.drafts, run.log))
         yield Checking()
-        answer = run.timed("check", lambda: self._usable(checked(draft), quick, drafting, checked, options))
+        answer = run.timed(
+            "check", lambda: self._usable(checked(draft), standing, drafting, checked, options)
+        )
         turn = run.turn(rewrite, papers, evidence, answer)
-        yield Answered(turn if answer.stands_in_for else replace(turn, quick=quick))
+        yield Answered(replace(turn, quick=standing) if is_shown and not answer.stands_in_for else turn)
 
     def answer(
         self, question: str, history: tuple[Turn, ...] = (), options: AskOptions | None = None
@@ -145,25 +151,30 @@ class Assistant:
     def _usable(
         self,
         answer: Answer,
-        quick: Answer | None,
+        standing: Answer | None,
         drafting: "_Drafting",
         checked: "_Checker",
         options: AskOptions,
     ) -> Answer:
         """Return a model's answer, or the extractive one in place of one that refuses or misses the question.
 
-        Only where the gate says that the evidence answers; `quick` is the extractive answer if it is known.
+        Only where the gate says that the evidence answers; `standing` is the extractive answer, if known.
         """
         if options.careful and options.finds_citations and drafting.rewrite.kind == "list":
-            standing = quick or self._quick(drafting, checked)
-            return answer if standing is None else self._as_list(answer, standing, drafting.evidence, checked)
+            standing = standing or self._extractive(drafting, checked)
+            is_listed = standing is not None and not standing.refusal
+            return (
+                self._as_list(answer, standing, drafting.evidence, checked)
+                if standing and is_listed
+                else answer
+            )
         if not options.finds_citations or not (answer.refusal or options.careful):
             return answer
         is_sound = not (answer.refusal or is_off(answer) or answer.not_carried)
         if is_sound and drafting.rewrite.kind not in TELLS_OF_SEVERAL:
             return answer
-        standing = quick or self._quick(drafting, checked)
-        if standing is None or _is_better(answer, standing, drafting.rewrite.kind):
+        standing = standing or self._extractive(drafting, checked)
+        if standing is None or standing.refusal or _is_better(answer, standing, drafting.rewrite.kind):
             return answer
         return self._standing_in(standing, answer)
 
@@ -181,13 +192,12 @@ class Assistant:
         remark = f"Quoted from papers that the model left out: {counted(missing, 'line')}." if missing else ""
         return replace(again, remark=remark)
 
-    def _quick(self, drafting: "_Drafting", checked: "_Checker") -> Answer | None:
+    def _extractive(self, drafting: "_Drafting", checked: "_Checker") -> Answer | None:
         """Return the extractive answer, None where the gate says that the evidence does not answer."""
         if cannot_answer(drafting.rewrite, drafting.evidence, self.encoder):
             return None
         draft = _last_of(drafting.begin(ExtractiveGenerator(self.encoder), CallLog()))
-        answer = checked(draft, mend="nothing")
-        return None if answer.refusal else answer
+        return checked(draft, mend="nothing")
 
     @property
     def _is_slow(self) -> bool:

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from assistant.generators.extractive import find_sentences, meant_paper
+from assistant.generators.extractive import ABOUT, find_sentences, meant_paper, tell_part
 from assistant.prompts import as_data, as_line, estimate_tokens, mark
+from assistant.questions import AskedPart, asked_part
 from assistant.records import Evidence, LabelledPaper, Rewrite
 from corpus.encoders import Encoder
 
@@ -55,6 +56,12 @@ def choose_excerpts(
     return evidence.without(everything - given), "\n\n".join(map(_rendered, chosen.values())) or "(none)"
 
 
+def part_of_paper(rewrite: Rewrite) -> AskedPart | None:
+    """Return the part of a paper that a question asks for, None where it asks for the whole or of several."""
+    part = asked_part(rewrite.searched_for) if rewrite.kind == "summary" else None
+    return part if part and part.name != ABOUT.name else None
+
+
 def _wanted(
     rewrite: Rewrite, evidence: Evidence, encoder: Encoder
 ) -> Iterator[tuple[LabelledPaper, int, set[int]]]:
@@ -66,6 +73,8 @@ def _wanted(
     whole = 0 if rewrite.kind == "list" else READ_IN_PASSAGES  # a list tells each paper by its best sentences
     in_passages = set(papers[:whole])
     if rewrite.kind == "summary" and (meant := meant_paper(rewrite.searched_for, evidence)):
+        part = part_of_paper(rewrite)
+        yield from _telling(meant, part, encoder) if part else ()
         yield from _as_written(meant)
         return
     told: dict[int, int] = {}
@@ -87,6 +96,15 @@ def _wanted(
     yield from rest
     for paper in evidence.papers if not best else ():
         yield from _as_written(paper)
+
+
+def _telling(
+    paper: LabelledPaper, part: AskedPart, encoder: Encoder
+) -> Iterator[tuple[LabelledPaper, int, set[int]]]:
+    """Yield the passages that tell a part of a paper, the surest first."""
+    sentences = {passage.number: len(passage.sentences) for passage in paper.passages}
+    for told in tell_part(paper, part, encoder):
+        yield paper, told.passage, set(range(sentences[told.passage]))
 
 
 def _as_written(paper: LabelledPaper) -> Iterator[tuple[LabelledPaper, int, set[int]]]:

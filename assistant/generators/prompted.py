@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from assistant.checking import hold_back
 from assistant.generators.calls import Price, call_of, unknown_price
-from assistant.generators.excerpts import choose_excerpts
+from assistant.generators.excerpts import choose_excerpts, part_of_paper
 from assistant.generators.model_evidence import (
     PassageOrder,
     by_relevance,
@@ -27,6 +27,7 @@ from assistant.prompts import (
     estimate_tokens,
     example,
     fit_evidence,
+    is_looped,
     is_repeated,
     load_prompt,
     no_answer_reason,
@@ -191,7 +192,11 @@ class PromptedGenerator:
             fitting, messages = self._answer_messages(rewrite, history, ranked(reply.text, fitting))
         kept = _passage_ids(fitting)
         left_out = tuple(identifier for identifier in _passage_ids(evidence) if identifier not in kept)
-        completion = yield from self._ask("write", messages, self._parameters, log, left_out=left_out)
+        # Small models fall into loops, which nobody wants to wait for.
+        enough = is_looped if self.is_small else None
+        completion = yield from self._ask(
+            "write", messages, self._parameters, log, left_out=left_out, enough=enough
+        )
         # Not of rewriting: plain English has more bytes to a token than papers have.
         self._counts.learn(self._model.id, messages, completion.prompt_tokens)
         first = log.calls[-1].first_token_seconds
@@ -255,7 +260,8 @@ class PromptedGenerator:
         if rewrite.used_turns and rewrite.searched_for != rewrite.question:
             asked = f"{asked} (in full: {as_data(rewrite.searched_for)})"
         language = rewrite.language or foreign_language(rewrite.question)
-        values = {"question": asked, "task": short_task(rewrite.kind, language)}
+        kind = "part" if part_of_paper(rewrite) else rewrite.kind
+        values = {"question": asked, "task": short_task(kind, language)}
         bare = self._short_prompt.render(papers="", **values)
         bytes_per_token = self._counts.bytes_per_token(self._model.id)
         room = self._context - self._parameters.max_tokens - SPARE_TOKENS

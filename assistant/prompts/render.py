@@ -73,8 +73,11 @@ def task(kind: RequestKind, language: str = "") -> str:
     return f"{_table('tasks')[kind].strip()}\n\n{told}"
 
 
-def short_task(kind: RequestKind, language: str = "") -> str:
-    """Return the instructions for that kind of request in a line or two, for a small model."""
+def short_task(kind: RequestKind | Literal["part"], language: str = "") -> str:
+    """Return the instructions for that kind of request in a line or two, for a small model.
+
+    A "part" of one paper is asked for, such as its data or its limitations.
+    """
     told = _table("short_tasks")[kind]
     if not language:
         return told
