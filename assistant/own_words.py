@@ -9,6 +9,7 @@ from assistant.reading import plain, speaks_of_itself, told
 from assistant.records import Answer, AnswerSentence, Evidence
 from corpus.text import words
 
+_YEAR = re.compile(r"^ \((?:19|20)\d\d\)")
 _AGREES = re.compile(r"(?:yes|no), ", re.IGNORECASE)
 LEAST_WORDS = 4  # of a line that says why a paper is in a list
 
@@ -99,9 +100,18 @@ def _line(sentences: Sequence[AnswerSentence], label: int, evidence: Evidence) -
     said = [one.claim.strip(" -*+•") for one in sentences]
     telling = [one for one in said if len(words(one)) >= LEAST_WORDS and not set(words(one)) <= named]
     texts = [
-        told(plain(_AGREES.sub("", one, count=1)), paper.paper.authors, paper.paper.title) for one in telling
+        told(plain(_without_title(one, paper.paper.title)), paper.paper.authors, paper.paper.title)
+        for one in telling
     ]
     return " ".join(_headed(texts, title, label)) if texts else ""
+
+
+def _without_title(claim: str, title: str) -> str:
+    """Return a claim without "Yes, " and without the title that is its subject."""
+    claim = _AGREES.sub("", claim, count=1)
+    if claim.lower().startswith(f"{title.lower()} "):
+        return _YEAR.sub("", claim[len(title) :], count=1).lstrip()
+    return claim
 
 
 def _headed(texts: list[str], title: str, label: int) -> Iterator[str]:

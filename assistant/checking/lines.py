@@ -57,13 +57,16 @@ def _plain(line: str, evidence: Evidence, *, is_list: bool, is_labelled: bool) -
 
 def _behind_title(line: str, evidence: Evidence) -> Iterator[tuple[int, str]]:
     """Yield the label of the paper whose title heads a line, and what stands behind it, once at most."""
-    titles: dict[tuple[str, ...], int] = {}
-    for paper in evidence.papers:
-        for title in (paper.paper.title, paper.paper.title.partition(":")[0]):
-            titles.setdefault(_without_year(title), paper.label)
+    titles = {_without_year(paper.paper.title): paper.label for paper in evidence.papers}
+    short = {_without_year(paper.paper.title.partition(":")[0]): paper for paper in evidence.papers}
     for number, found in enumerate(_SEPARATOR.finditer(line)):
         head, behind = LABELS.sub("", line[: found.start()]), line[found.end() :].strip()
-        label = titles.get(_without_year(head))
+        said = _without_year(head)
+        label = titles.get(said)
+        if label is None and (paper := short.get(said)):
+            title = _without_year(paper.paper.title)
+            goes_on = (*said, *_without_year(behind))[: len(title)] == title
+            label = None if goes_on else paper.label
         if label is not None and len(words(LABELS.sub("", behind))) >= _LEAST_WORDS:
             yield label, behind
             return

@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from statistics import median
@@ -12,12 +13,23 @@ from typing import ClassVar
 
 from assistant.chat import Assistant
 from assistant.generators import open_generator
-from assistant.models import available_models
-from assistant.records import AskOptions, Retrieved, Rewritten, Written
+from assistant.models import ChatModel, Completion, available_models
+from assistant.records import (
+    Answered,
+    AskOptions,
+    Message,
+    Parameters,
+    Retrieved,
+    Rewrite,
+    Rewritten,
+    Written,
+)
+from assistant.retrieve import retrieve
 from corpus.encoder_choice import open_encoder
 from corpus.settings import Settings, read_settings
 from corpus.store import Corpus
-from evaluation.harness import Report, command, plain_table
+from evaluation.answers.asking import open_assistant
+from evaluation.harness import Figures, Report, command, figures_table, plain_table
 from evaluation.input_files import EvaluationError
 
 QUESTIONS = (
@@ -74,9 +86,87 @@ def _serving(handler: type[_Handler]) -> Iterator[str]:
         server.server_close()
 
 
+@dataclass(slots=True)
+class _Times:
+    """Seconds and tokens of one way to ask a model, a value for each question."""
+
+    first_words: list[float] = field(default_factory=list)
+    whole: list[float] = field(default_factory=list)
+    prompt_tokens: list[int] = field(default_factory=list)
+    known_tokens: list[int] = field(default_factory=list)
+
+    def figures(self) -> Figures:
+        lists = {name: getattr(self, name) for name in self.__slots__}
+        return {name: median(values) if values else None for name, values in lists.items()}
+
+
+def _ask_product(assistant: Assistant, question: str, times: _Times) -> None:
+    clock, first = time.perf_counter(), None
+    for event in assistant.ask(question, (), AskOptions()):
+        if isinstance(event, Written) and event.text and first is None:
+            first = time.perf_counter() - clock
+        if isinstance(event, Answered) and first is not None:
+            times.first_words.append(first)
+            times.whole.append(time.perf_counter() - clock)
+            (call, *_) = [call for call in event.turn.calls if call.step == "write"]
+            times.prompt_tokens.append(call.prompt_tokens or 0)
+            times.known_tokens.append(call.cached_tokens or 0)
+
+
+def _ask_plainly(assistant: Assistant, model: ChatModel, question: str, times: _Times) -> None:
+    """Send a model the ten passages found first and the question, as is often done."""
+    clock, first = time.perf_counter(), None
+    found = retrieve(assistant.corpus, assistant.encoder, Rewrite(question, question), AskOptions())
+    hits = sorted((hit for paper in found for hit in paper.hits), key=lambda hit: -hit.score)
+    passages = "\n\n".join(f"[{number}] {hit.passage.text}" for number, hit in enumerate(hits[:10], 1))
+    prompt = f"Answer the question from these passages, and cite them.\n\n{passages}\n\nQuestion: {question}"
+    reply = model.stream((Message("user", prompt),), Parameters())
+    while True:
+        try:
+            piece = next(reply)
+        except StopIteration as end:
+            completion: Completion = end.value
+            break
+        if piece and first is None:
+            first = time.perf_counter() - clock
+    times.first_words.append(first or 0.0)
+    times.whole.append(time.perf_counter() - clock)
+    times.prompt_tokens.append(completion.prompt_tokens or 0)
+
+
+def _beside_plain_prompt(home: Path, name: str) -> Report:
+    models: list[ChatModel] = []
+
+    def through(model: ChatModel) -> ChatModel:
+        models.append(model)
+        return model
+
+    assistant = open_assistant(home, name, through=through)
+    ours, plain = _Times(), _Times()
+    # The first question starts the model.
+    _ask_product(assistant, QUESTIONS[0], _Times())
+    for question in QUESTIONS:
+        _ask_product(assistant, question, ours)
+        _ask_plainly(assistant, models[0], question, plain)
+    if not ours.whole:
+        raise EvaluationError(f"The corpus in {home} answers none of the questions. Index more papers.")
+    rows = {"product": ours.figures(), "plain prompt": plain.figures()}
+    figures = {
+        "model": models[0].id,
+        "questions": len(ours.whole),
+        "times_as_quick_first_words": median(plain.first_words) / median(ours.first_words),
+        "times_as_quick_whole": median(plain.whole) / median(ours.whole),
+        **{f"{name}_{key}": value for name, row in rows.items() for key, value in row.items()},
+    }
+    columns = {key: key.replace("_", " ") for key in _Times.__slots__}
+    return Report(figures, [figures_table("medians", rows, columns, 1)])
+
+
 @command("latency")
-def latency(home: Path | None = None, delay: float = 0.3, rounds: int = 4) -> Report:
+def latency(home: Path | None = None, delay: float = 0.3, rounds: int = 4, model: str = "") -> Report:
     home = home or read_settings().home
+    if model:
+        return _beside_plain_prompt(home, model)
     taken: list[float] = []
     settings = Settings(home=home, model_url="http://set.below")
     encoder = open_encoder(settings)

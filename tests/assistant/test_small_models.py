@@ -201,6 +201,18 @@ def test_fault_lines_of_a_list_had_no_titles_and_said_we(small, ask_demo, demo_c
     assert not {"yes", "we", "paper"} & set(words(line.partition("”")[2]))
 
 
+def test_fault_the_title_that_heads_a_line_was_said_twice(small, ask_demo) -> None:
+    without = ask_demo(LIST)
+    first, *_ = without.answer.cited_labels
+    paper = next(each for each in without.evidence.papers if each.label == first).paper
+    asked = "describes how dense retrieval encodes questions and passages as vectors"
+    with StandinChat(reply(f"- {paper.title} (2022) {asked} [{first}].")) as server:
+        answer = small(server).answer(LIST).answer
+    line = answer.text.splitlines()[0]
+    assert line.count(paper.title) == 1
+    assert answer.stands_in_for or line.endswith(f"”: D{asked[1:]} [{first}].")
+
+
 def test_fault_a_small_model_turned_a_follow_up_into_an_answer(small, ask_demo) -> None:
     history = (ask_demo("What did SQuAD 2.0 add?"),)
     with StandinChat(reply("People reach 89.5 F1 on SQuAD 2.0 [1].")) as server:

@@ -118,6 +118,14 @@ def test_fault_lines_behind_titles_were_said_to_be_carried_by_nothing(answered, 
     assert not answer.not_carried
 
 
+def test_fault_half_of_a_title_was_left_at_the_beginning_of_its_line():
+    each = EVIDENCE.papers[0]
+    evidence = Evidence((replace(each, paper=replace(each.paper, title="RankBERT: Ranks with BERT")),))
+    whole = "RankBERT: Ranks with BERT introduces a ranker [1]."
+    assert plain_lines(whole, evidence) == whole
+    assert plain_lines("RankBERT: it introduces a ranker.", evidence) == "it introduces a ranker [1]."
+
+
 @pytest.mark.parametrize("line", ["Title 1: short", "Note 1 – search", "[1] ranks documents"])
 def test_what_only_looks_like_a_heading_stays(answered, line):
     assert plain_lines(f"{line}.", EVIDENCE) == f"{line}."
