@@ -68,9 +68,9 @@ from corpus.wording import counted
 
 Result = TypeVar("Result")
 
-# What a small model writes of one paper where the extractive answer has several is no answer to these.
+# A small model's answer to these has to tell of as many papers as the extractive one.
 TELLS_OF_SEVERAL = ("comparison", "synthesis")
-# What is left of an answer may be as relevant as the extractive one, or nearly: it is said more directly.
+# A model says the same more directly: it may be a little less relevant than the extractive answer.
 NEARLY = 0.95
 
 

@@ -91,7 +91,7 @@ def _bare(answer: Answer, sentence: AnswerSentence) -> str:
 
 
 def _line(sentences: Sequence[AnswerSentence], label: int, evidence: Evidence) -> str:
-    """Return what a model says of a paper behind its title, "" where that is no more than the title."""
+    """Write the line of a paper: its title and the sentences about it; "" where they only name it."""
     paper = evidence.paper(label)
     if paper is None:
         return ""

@@ -70,6 +70,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
             "questions",
             "checking",
             "reading",
+            "own_words",
             "retrieve",
             "wording",
             "generators",

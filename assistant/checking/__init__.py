@@ -1,7 +1,6 @@
 """From a draft to a checked answer: citations, claims, scores and refusals."""
 
 from assistant.checking.answer import check, describe_relevance, is_off, with_relevance
-from assistant.checking.carried import Mend, labelled, with_found
 from assistant.checking.citations import (
     check_sentences,
     hold_back,
@@ -13,6 +12,7 @@ from assistant.checking.comparable_text import Statement, read_statement, stem, 
 from assistant.checking.drafts import read_draft
 from assistant.checking.entailment import open_scorer
 from assistant.checking.features import close_text, strip_references
+from assistant.checking.mending import Mend, exchanges_words, labelled, mended, with_found
 from assistant.checking.overlap import (
     WORD_BESIDE,
     ScoreWord,
@@ -23,7 +23,6 @@ from assistant.checking.overlap import (
     support_word,
 )
 from assistant.checking.refusal import refuse, with_coverage
-from assistant.checking.roles import exchanges_words
 from assistant.checking.scorer import (
     NOWHERE,
     SupportReader,
@@ -38,8 +37,8 @@ __all__ = [
     "NOWHERE", "WORD_BESIDE", "Carrier", "KindLimits", "Mend", "ScoreWord", "Statement", "SupportCheck",
     "SupportReader", "SupportScorer", "SupportWeights", "about", "check", "check_sentences",
     "citation_quality", "close_text", "describe_relevance", "exchanges_words", "hold_back", "is_off",
-    "is_weak", "labelled", "normalise_labels", "open_scorer", "overlap_word", "plain_claim", "read_draft",
-    "read_statement", "refuse", "score_attribution", "score_digits", "stem", "strip_references",
+    "is_weak", "labelled", "mended", "normalise_labels", "open_scorer", "overlap_word", "plain_claim",
+    "read_draft", "read_statement", "refuse", "score_attribution", "score_digits", "stem", "strip_references",
     "support_weights", "support_word", "thresholds", "with_coverage", "with_found", "with_relevance",
     "without_labels", "word_lists"
 ]  # fmt: skip

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import compress
 
-from assistant.checking.carried import Mend, mended, with_found
 from assistant.checking.citations import LabelledText, check_sentences, normalise_labels
 from assistant.checking.drafts import ReadDraft, read_draft
+from assistant.checking.mending import Mend, mended, with_found
 from assistant.checking.refusal import nothing_holds, refuse
 from assistant.checking.scorer import SupportScorer
 from assistant.checking.support import (

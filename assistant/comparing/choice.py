@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from assistant.comparing.extractive.generator import ExtractiveComparer
 from assistant.comparing.prompted.generator import PromptedComparer, SummaryMessages, incremental_messages
+from assistant.comparing.prompted.one_by_one import OneByOne
 from assistant.comparing.protocol import ComparativeGenerator
 from assistant.generators import check_choice, default_parameters, no_price
 from assistant.models import ChatModel, MeteredModel, OnCost, open_model
@@ -35,6 +36,7 @@ def open_comparative_generator(
         return ExtractiveComparer(encoder)
     entry, parameters = choice
     is_local = entry.provider == "local"
+    is_small = entry.is_small and messages is incremental_messages
     of_session = settings.model_calls_per_session if session else settings.model_calls
     model = open_model(entry, settings, session)
     model = through(model) if through else model
@@ -45,6 +47,6 @@ def open_comparative_generator(
         usual=default_parameters(settings, entry),
         price=no_price if is_local else entry.price,
         at_once=min(of_session, settings.model_calls),
-        summaries="sentences" if is_local else "prose",
+        summaries=OneByOne(encoder) if is_small else "sentences" if is_local else "prose",
         messages=messages,
     )

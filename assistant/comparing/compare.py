@@ -123,6 +123,8 @@ class Comparer:
         papers = in_order(admitted.papers, request.options.order, request.about, self.corpus, self.encoder)
         sources = (read_description(request.about), *read_papers(self.corpus, papers))
         options = effective(request.options)
+        if isinstance(self.generator, ReflectiveGenerator) and not self.generator.can_vote:
+            options = replace(options, votes=0)
         read = () if leaves_out(options, "elements") else sources
         kept = self._extractor.kept(read, ledger)
         planned = Planned(

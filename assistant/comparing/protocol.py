@@ -108,6 +108,11 @@ class SinglePassGenerator(ComparativeGenerator, Protocol):
 class ReflectiveGenerator(ComparativeGenerator, Protocol):
     """A model that takes ChatCite's further parts: comparative summarizer and reflective evaluator."""
 
+    @property
+    def can_vote(self) -> bool:
+        """Whether it evaluates; otherwise the sample whose citations check out best is kept."""
+        ...
+
     def update_summary(self, step: ComparisonStep, summary: str, sample: int, task: Task) -> Draft:
         """Return `summary` continued to the new papers of a step; "" is none yet. Samples count from 1.
 

@@ -18,6 +18,7 @@ from assistant.comparing import (
     ComparisonStep,
     ExtractiveComparer,
     KeyElements,
+    OneByOne,
     PromptedComparer,
     Round,
     SourceText,
@@ -25,6 +26,7 @@ from assistant.comparing import (
     Vote,
     WorkCall,
     form_asked_for,
+    is_one_by_one,
     named_twice,
     same_material,
     shortenings,
@@ -81,7 +83,7 @@ def replay_comparison(comparison: Comparison, encoder: Encoder, corpus_at: Corpu
     try:
         check_encoder(comparison.provenance, encoder)
         versions = {entry.table: entry.version for entry in comparison.provenance.corpus}
-        recorded = RecordedComparer(comparison)
+        recorded = RecordedComparer(comparison, encoder)
         generator = (
             recorded if comparison.provenance.generator != EXTRACTIVE else _without_model(comparison, encoder)
         )
@@ -190,13 +192,14 @@ class RecordedComparer(PromptedComparer):
     work for which somebody would have to be asked; those of them that had `failed` then, too, are explained.
     """
 
-    def __init__(self, comparison: Comparison) -> None:
+    def __init__(self, comparison: Comparison, encoder: Encoder) -> None:
+        calls = [one.call for one in comparison.calls]
         super().__init__(
             _NoModel(comparison.provenance.generator),
             # Recorded replies are read, not asked for: the prompts, made on the way, must only be the same.
             context=ANY_LENGTH,
             parameters=comparison.parameters,
-            summaries=form_asked_for(one.call for one in comparison.calls),
+            summaries=OneByOne(encoder) if is_one_by_one(calls) else form_asked_for(calls),
         )
         self._calls = {one.work: one for one in reversed(comparison.calls)}
         failures = dict(_failures(comparison.rounds))

@@ -12,6 +12,8 @@ from pydantic import BaseModel, ValidationError
 
 from assistant.comparing.ledger import Task
 from assistant.comparing.prompted import material
+from assistant.comparing.prompted.one_by_one import NOTE, REPLY_TOKENS, OneByOne
+from assistant.comparing.prompted.one_by_one import budget as one_by_one_budget
 from assistant.comparing.prompted.replies import (
     ElementsReply,
     budget_of,
@@ -84,10 +86,8 @@ class PromptedComparer:
     ended, never of one that was stopped. `at_once` is how many calls may be under way. A model that can be
     held to it returns `summaries` as lists of sentences with their labels; `messages` ask for them. Key
     elements are kept for everybody, so they are made with the `usual` parameters whatever the visitor's
-    `parameters` are.
+    `parameters` are. A small model compares `one_by_one`.
     """
-
-    note = ""
 
     def __init__(
         self,
@@ -98,16 +98,17 @@ class PromptedComparer:
         usual: Parameters | None = None,
         price: Price = unknown_price,
         at_once: int = 16,
-        summaries: SummaryForm = "prose",
+        summaries: SummaryForm | OneByOne = "prose",
         messages: SummaryMessages = incremental_messages,
     ) -> None:
         self._model = model
+        self._one_by_one = summaries if isinstance(summaries, OneByOne) else None
         self._context = context
         self.parameters: Parameters | None = parameters or usual or Parameters()
         self._usual = usual or Parameters()
         self._price = price
         self.at_once = at_once
-        self._summaries: SummaryForm = summaries
+        self._summaries: SummaryForm = "prose" if isinstance(summaries, OneByOne) else summaries
         self._messages = messages
         self._elements_prompt = load_prompt("elements")
         self._vote_prompt = load_prompt("vote")
@@ -120,9 +121,19 @@ class PromptedComparer:
     def label(self) -> str:
         return self._model.label
 
+    @property
+    def note(self) -> str:
+        return NOTE if self._one_by_one else ""
+
+    @property
+    def can_vote(self) -> bool:
+        return self._one_by_one is None
+
     @cached_property
     def elements_version(self) -> str:
         """A hash of what elements depend on besides the text: prompt, schema and context."""
+        if self._one_by_one:
+            return self._one_by_one.elements_version
         prompt = self._elements_prompt
         parts = [
             prompt.system,
@@ -136,11 +147,15 @@ class PromptedComparer:
         self, sources: Sequence[SourceText], missing: Collection[int], options: ComparisonOptions
     ) -> Budget:
         """Return the upper bound of calls and tokens; tokens are estimated from above."""
+        if self._one_by_one:
+            return one_by_one_budget(sources, options, self._price)
         read = [self._element_messages(source)[1] for source in sources if source.label in missing]
         return budget_of(read, sources, options, self._written, self._price)
 
     def extract_key_elements(self, source: SourceText, task: Task) -> Mapping[ElementName, str]:
         """Extract the text's answer to each question; raises BadReplyError and ModelError."""
+        if self._one_by_one:
+            return self._one_by_one.key_elements(source)
         left_out, messages = self._element_messages(source)
         asked = _Asked("elements", messages, self._for_elements, left_out)
         reply = self._reply(asked, ElementsReply, task)
@@ -161,6 +176,8 @@ class PromptedComparer:
 
     def update_summary(self, step: ComparisonStep, summary: str, sample: int, task: Task) -> Draft:  # noqa: ARG002
         """Return the summary continued to the new papers; raises BadReplyError and ModelError."""
+        if self._one_by_one:
+            return self._continued(self._one_by_one, step, summary, task)
         papers = len(step.labels)
         messages = self._messages(step, summary, self._summaries)
         in_sentences = self._summaries == "sentences"
@@ -171,6 +188,12 @@ class PromptedComparer:
             return Draft(_joined(self._reply(asked, summary_reply(papers), task)))
         completion = self._write(asked, task)
         return Draft(completion.text, completion.finish_reason)
+
+    def _continued(self, one_by_one: OneByOne, step: ComparisonStep, summary: str, task: Task) -> Draft:
+        parameters = replace(self._limited(REPLY_TOKENS, self._warm), max_tokens=REPLY_TOKENS)
+        asked = _Asked("compare", one_by_one.messages(step), parameters)
+        self._check_room(asked)
+        return Draft(one_by_one.continued(step, summary, self._write(asked, task).text))
 
     def vote(self, step: ComparisonStep, candidates: Sequence[Candidate], number: int, task: Task) -> Vote:
         """Return one vote for the best candidate; raises BadReplyError and ModelError."""

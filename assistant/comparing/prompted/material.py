@@ -129,6 +129,20 @@ def _render_new(step: ComparisonStep, label: int) -> str:
     return _between(f"key elements of reference {label}", f"{_reference(source)}\n{body}")
 
 
+def render_brief(step: ComparisonStep, labels: Sequence[int], *, elements: int, words: int) -> str:
+    """Render papers by their first stated key elements, each cut to `words` words, or by how they begin."""
+    return "\n\n".join(_brief(step, label, elements, words) for label in labels) or "(no paper before)"
+
+
+def _brief(step: ComparisonStep, label: int, elements: int, words: int) -> str:
+    source, known = step.sources[label], step.elements.get(label)
+    lines = [_reference(source), *(list(_stated(known, words=words))[:elements] if known else ())]
+    if missing := elements + 1 - len(lines):
+        begin = " ".join(passage.text for passage in source.paper.passages[:1]).split()
+        lines.append(as_data(" ".join(begin[: missing * words])))
+    return _between(f"paper {label}", "\n".join(lines))
+
+
 def render_known(step: ComparisonStep, words: int) -> str:
     """Render the key elements of the papers so far, each cut to `words` words."""
     known = [(label, step.elements[label]) for label in step.labels if label in step.elements]

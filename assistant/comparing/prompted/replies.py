@@ -134,7 +134,7 @@ def budget_of(
     prompt = sum(estimate_tokens(message.content) for messages in read for message in messages)
     completion = len(read) * written(_ELEMENTS_REPLY)
     samples = votes = 0
-    for round_papers, continued in _rounds(papers, options):
+    for round_papers, continued in rounds_of(papers, options):
         candidates = continued * options.samples
         words = int(_TOKENS_PER_WORD * summary_words(round_papers))
         prompt += candidates * (_COMPARE_PROMPT + _REFERENCE * round_papers + words)
@@ -149,7 +149,7 @@ def budget_of(
     return Budget(samples + typed, samples + 2 * typed, prompt, completion, price(prompt, completion))
 
 
-def _rounds(papers: int, options: ComparisonOptions) -> list[tuple[int, int]]:
+def rounds_of(papers: int, options: ComparisonOptions) -> list[tuple[int, int]]:
     """Return for each round how many papers it has by then, and how many summaries it continues."""
     if leaves_out(options, "increments"):
         return [(papers, 1)]

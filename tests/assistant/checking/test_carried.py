@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from assistant.checking.answer import check
-from assistant.checking.lines import plain_lines
-from assistant.checking.roles import exchanges_words, names_another, replaces_name, texts_of
+from assistant.checking.mending.lines import plain_lines
+from assistant.checking.mending.roles import exchanges_words, names_another, replaces_name, texts_of
 from assistant.checking.scorer import SupportScorer
 from assistant.records import Answer, Draft, Evidence
 from tests.assistant.checking.test_citations import make_paper

@@ -10,8 +10,8 @@ from difflib import SequenceMatcher
 from typing import Literal
 
 from assistant.checking.citations import check_sentences
-from assistant.checking.lines import END_OF_LINE, LABELS, plain_lines
-from assistant.checking.roles import exchanges_words, names_another, replaces_name, texts_of
+from assistant.checking.mending.lines import END_OF_LINE, LABELS, plain_lines
+from assistant.checking.mending.roles import exchanges_words, names_another, replaces_name, texts_of
 from assistant.checking.scorer import SupportScorer
 from assistant.checking.support import SupportCheck
 from assistant.checking.thresholds import thresholds
