@@ -29,7 +29,7 @@ COMMANDS = (
     Command("train", "training.__main__:app", "Train what Paper Trail learns.", "Research"),
 )
 
-app = lazy_app(f"Paper Trail {VERSION}: explore, ask and compare a collection of papers.", COMMANDS)
+app = lazy_app(f"Paper Trail {VERSION}: explore, ask and compare a collection of papers.", COMMANDS, VERSION)
 
 
 def main() -> None:

@@ -6,10 +6,10 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -51,15 +51,31 @@ def new_app(**options: Any) -> typer.Typer:
     return typer.Typer(add_completion=False, pretty_exceptions_enable=False, **options)
 
 
-def lazy_app(about: str, commands: Sequence[Command]) -> typer.Typer:
-    """Return a Typer application that imports a command only when that command is run."""
+def lazy_app(about: str, commands: Sequence[Command], version: str = "") -> typer.Typer:
+    """Return a Typer application that imports a command only when that command is run.
+
+    `version` is what its option `--version` prints; "" for no such option.
+    """
 
     class Group(_LazyGroup):
         known: ClassVar = {command.name: command for command in commands}
 
     app = new_app(cls=Group, no_args_is_help=True)
-    app.callback(help=about)(_nothing)
+    app.callback(help=about)(_told_by_option(version) if version else _nothing)
     return app
+
+
+def _told_by_option(version: str) -> Callable[..., None]:
+    def tell(value: bool) -> None:
+        if value:
+            typer.echo(version)
+            raise typer.Exit
+
+    option = typer.Option("--version", callback=tell, is_eager=True, help="Print the version.")
+
+    def program(*, version: Annotated[bool, option] = False) -> None: ...
+
+    return program
 
 
 def _nothing() -> None: ...

@@ -10,6 +10,8 @@ import typer
 from corpus.errors import CorpusError
 from corpus.settings import read_settings
 from deployment.app_process import ENTRY
+from deployment.errors import ServeError
+from deployment.site import check_address
 
 _LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 
@@ -28,7 +30,8 @@ def app(
     """
     try:
         settings = read_settings()
-    except CorpusError as error:
+        check_address(address, port)
+    except (CorpusError, ServeError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(2) from error
     if not settings.address and not (settings.home / "corpus" / "manifest.json").exists():

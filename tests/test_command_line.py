@@ -1,5 +1,6 @@
 """The `paper-trail` command: what it lists, and how little it imports before it does something."""
 
+import socket
 import subprocess
 import sys
 from importlib import import_module
@@ -10,6 +11,7 @@ import pytest
 
 from assistant.__main__ import COMMANDS as ASSISTANT
 from assistant.exports.registry import OptionName
+from corpus import VERSION
 from corpus.command_line import Command
 
 # A help text needs none of these; `status` none of the second kind either.
@@ -87,3 +89,25 @@ def test_the_help_of_compare_names_every_format_of_a_trail() -> None:
     (compare,) = (command.load() for command in ASSISTANT if command.name == "compare")
     (trail,) = (parameter for parameter in compare.params if parameter.name == "trail")
     assert all(f".{name}" in trail.help for name in get_args(OptionName))
+
+
+def test_the_version_is_an_option(root: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "paper_trail.py", "--version"], cwd=root, capture_output=True, text=True, check=True
+    )
+    assert (done.stdout.strip(), done.stderr) == (VERSION, "")
+
+
+def test_fault_an_address_was_told_that_another_program_had(root: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        done = subprocess.run(
+            [sys.executable, "paper_trail.py", "app", "--port", port],
+            cwd=root,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"Another program listens at port {port} of 127.0.0.1")
+    assert "http://" not in done.stderr

@@ -78,7 +78,7 @@ def conversation_text(conversation: Conversation, form: OptionName) -> str | byt
     formats = {one.name: one for one in CONVERSATION_FORMATS}
     if form not in formats:
         raise AssistantError(
-            f"A conversation is not written as {form}: choose {', '.join(formats)}. Comparisons are."
+            f"Only comparisons can be written as {form}: choose {', '.join(formats)} for a conversation."
         )
     return formats[form].write(conversation)
 

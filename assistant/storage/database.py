@@ -191,7 +191,7 @@ class Database:
         except (ImportError, NoSuchModuleError) as error:
             raise self.error(
                 f"No driver is installed for {self._url.drivername} databases: {error}. Install one (for "
-                f"PostgreSQL: pip install -e '.[postgres]'), or unset PAPER_TRAIL_CONVERSATIONS."
+                f"PostgreSQL: pip install 'paper-trail[postgres]'), or unset PAPER_TRAIL_CONVERSATIONS."
             ) from error
 
     def _options(self) -> dict[str, Any]:

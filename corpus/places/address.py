@@ -8,7 +8,7 @@ from corpus.places.folder import Folder
 from corpus.places.place import Place
 
 SCHEMES = ("s3", "gs", "az")
-INSTALL = "pip install -e '.[s3]'"
+INSTALL = "pip install 'paper-trail[s3]'"
 
 
 def is_address(text: str) -> bool:

@@ -257,6 +257,6 @@ def _ray() -> Any:
     except ImportError as error:
         raise CorpusError(
             "Builds on a cluster need Ray, which is not installed. Install it on every machine with: "
-            "pip install -e '.[cluster]'"
+            "pip install 'paper-trail[cluster]'"
         ) from error
     return ray

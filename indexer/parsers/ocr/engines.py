@@ -13,7 +13,7 @@ from corpus.settings import OcrChoice, Settings
 
 # Of the processor, in builds: a page takes 5 to 20, and four times that where it is turned to be read.
 SECONDS_PER_PAGE = 60
-INSTALL = "To have them read: pip install -e '.[ocr]'"
+INSTALL = "To have them read: pip install 'paper-trail[ocr]'"
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,8 +54,8 @@ def test_each_paper_is_told_of_in_the_sentences_that_it_carries(compare) -> None
 
 def test_it_asks_once_for_each_sample_and_neither_for_elements_nor_for_votes(compare) -> None:
     comparison = compare(TRUE.__getitem__, samples=2, keep=1)
-    assert [one.call.step for one in comparison.calls] == ["compare"] * 6
-    assert all(not one.votes for one in comparison.rounds)
+    assert [made.call.step for made in comparison.calls] == ["compare"] * 6
+    assert all(not each.votes for each in comparison.rounds)
 
 
 @pytest.mark.parametrize(

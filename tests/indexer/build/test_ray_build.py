@@ -35,7 +35,7 @@ from tests.indexer.command_line import run_json
 PAPERS = 24
 
 needs_ray = pytest.mark.skipif(
-    find_spec("ray") is None, reason="Ray is not installed: pip install -e '.[cluster]'"
+    find_spec("ray") is None, reason="Ray is not installed: pip install 'paper-trail[cluster]'"
 )
 
 

@@ -35,7 +35,7 @@ SCANS = {
     "P134_n09": ("W13-2212", 52, "We validated various novel", "trained on 126 billion tokens."),
 }
 needs_rapidocr = pytest.mark.skipif(
-    not engine_name("rapidocr"), reason="rapidocr is not installed: pip install -e '.[ocr]'"
+    not engine_name("rapidocr"), reason="rapidocr is not installed: pip install 'paper-trail[ocr]'"
 )
 RAPID = OcrOptions("rapidocr")
 LINES = [
