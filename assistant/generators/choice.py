@@ -37,9 +37,15 @@ class GeneratorChoice:
 
 
 def generator_choices(settings: Settings) -> tuple[GeneratorChoice, ...]:
-    """Return the writers to choose from, the default first; without a model only the extractive one."""
+    """Return the writers to choose from, the default first; without a model only the extractive one.
+
+    The default is the local model that the settings name, if they do: it was started with to be used, and
+    costs nothing.
+    """
     extractive = GeneratorChoice(ExtractiveGenerator.name, ExtractiveGenerator.label)
-    return (extractive, *(GeneratorChoice(entry.id, entry.label) for entry in available_models(settings)))
+    models = [GeneratorChoice(entry.id, entry.label) for entry in available_models(settings)]
+    first = [model for model in models if model.name == settings.local_model]
+    return (*first, extractive, *(model for model in models if model not in first))
 
 
 def open_generator(

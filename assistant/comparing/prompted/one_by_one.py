@@ -35,6 +35,7 @@ REPLY_TOKENS = 300
 USUAL_PROMPT, USUAL_REPLY = 520, 65
 _WORK = re.compile(r"^The (?:proposed|new) work (?=[a-z])")
 _IT = re.compile(rf"{_WORK.pattern}|^(?:It|This (?:paper|work|study)|The (?:paper|work|study)) (?=[a-z])")
+_ENDS = re.compile(r"[.!?][”\"')\]]*(?:\s*\[\d{1,3}\])*\s*\Z")
 _NUMBERED = re.compile(r"\b[Pp]aper (\d{1,3})\b")
 _PROMPT_NAME = "compare_short"
 
@@ -71,10 +72,13 @@ class OneByOne:
         evidence = Evidence(tuple(step.sources[label].paper for label in step.labels))
         text = mended(reply, evidence, self._scorer, "claims").text
         text = in_third_person(Answer(text, check_sentences(text, evidence)), evidence).text
+        sentences = check_sentences(text, evidence)
+        if sentences and not _ENDS.search(text):
+            sentences = sentences[:-1]  # cut short
         before = {tuple(words(one.claim)) for one in check_sentences(summary, evidence)}
         named: set[int] = set()
         pieces: list[str] = []
-        for one in check_sentences(text, evidence)[: MOST_SENTENCES * len(step.new)]:
+        for one in sentences[: MOST_SENTENCES * len(step.new)]:
             papers = [paper for label in one.labels if (paper := evidence.paper(label))]
             if not papers or not plain_claim(one.claim) or _is_borrowed(one.claim, step.about, papers):
                 continue

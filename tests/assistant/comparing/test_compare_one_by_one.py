@@ -67,6 +67,7 @@ def test_it_asks_once_for_each_sample_and_neither_for_elements_nor_for_votes(com
         '{"sentences": []}',
         "BM25 is a search engine for small collections of recipes [1].",
         "As an AI language model I cannot compare papers.",
+        "To the best of our knowledge, recipes are the first",
     ],
 )
 def test_fault_a_small_model_lost_papers_and_wrote_the_description_again(compare, said: str) -> None:

@@ -207,7 +207,7 @@ def test_the_setting_puts_a_folder_on_the_menu_with_its_context(folder):
     settings = Settings(local_model=str(folder))
     (entry,) = available_models(settings)
     assert (entry.provider, entry.context, entry.structured) == ("local", 16_384, True)
-    assert [choice.name for choice in generator_choices(settings)] == ["extractive", str(folder)]
+    assert [choice.name for choice in generator_choices(settings)] == [str(folder), "extractive"]
 
 
 def test_a_users_file_may_name_one(folder, tmp_path):
