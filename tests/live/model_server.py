@@ -31,13 +31,18 @@ def missing(*packages: str) -> list[str]:
 class ModelServer:
     """A llama.cpp server over tiny weights, for a `with` block; `template` names a file of `templates`.
 
+    They are those of a base model, or of one that follows instructions (`instruct`).
+
     Its own log and its slots are what it says of the calls that it was given.
     """
 
-    def __init__(self, log: Path, *, template: str = "", slots: int = 2, context: int = 8192) -> None:
+    def __init__(
+        self, log: Path, *, template: str = "", slots: int = 2, context: int = 8192, instruct: bool = False
+    ) -> None:
         self._log = log
         options = ["--slots", str(slots), "--context", str(context)]
         options += ["--template", str(TEMPLATES / f"{template}.jinja")] if template else []
+        options += ["--instruct"] if instruct else []
         self._command = [str(PYTHON), str(FOLDER / "serve.py"), *options]
 
     def __enter__(self) -> Self:

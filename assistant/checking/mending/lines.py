@@ -1,7 +1,7 @@
 """Lines of a draft in one form: the sentence first, its label last, without a heading of its own."""
 
 import re
-from collections.abc import Iterator
+from itertools import islice
 
 from assistant.records import Evidence
 from corpus.text import words
@@ -14,7 +14,7 @@ _PAPER = re.compile(r"\**\[?paper (\d{1,3})\]?\**[ \t]*[:.–—-][ \t]*", re.IG
 _SEPARATOR = re.compile(r"[*_”\"’']{0,4}(?::[*_”\"’']{0,4}| [-–—]) ")
 _YEAR = re.compile(r"\(?\b(?:19|20)\d\d\b\)?")
 _LEAST_WORDS = 3  # of a line behind a heading: with less, the heading says something itself
-_SEPARATORS = 4  # a title has colons of its own
+MOST_SEPARATORS = 5  # a title has colons of its own
 
 
 def plain_lines(text: str, evidence: Evidence) -> str:
@@ -42,10 +42,10 @@ def _plain(line: str, evidence: Evidence, *, is_list: bool, is_labelled: bool) -
         body = body[numbered.end() :]
     elif opening := LABELS.match(body):
         labels, body = opening[0].strip(), body[opening.end() :].lstrip(" :-–—")
-    is_titled = False
-    for label, behind in _behind_title(body, evidence):
-        body, labels, is_titled = behind, labels or f"[{label}]", True
-    if not (numbered or is_titled or (is_labelled and labels)):
+    titled = _behind_title(body, evidence)
+    if titled:
+        body, labels = titled[1], labels or f"[{titled[0]}]"
+    if not (numbered or titled or (is_labelled and labels)):
         return line
     lead = lead or ("- " if is_list else "")
     if LABELS.search(body) or not words(body):
@@ -55,11 +55,11 @@ def _plain(line: str, evidence: Evidence, *, is_list: bool, is_labelled: bool) -
     return f"{lead}{body[:at]}{f' {labels}' if labels else ''}{body[at:]}"
 
 
-def _behind_title(line: str, evidence: Evidence) -> Iterator[tuple[int, str]]:
-    """Yield the label of the paper whose title heads a line, and what stands behind it, once at most."""
+def _behind_title(line: str, evidence: Evidence) -> tuple[int, str] | None:
+    """Return the label of the paper whose title heads a line, and the rest of the line; None without one."""
     titles = {_without_year(paper.paper.title): paper.label for paper in evidence.papers}
     short = {_without_year(paper.paper.title.partition(":")[0]): paper for paper in evidence.papers}
-    for number, found in enumerate(_SEPARATOR.finditer(line)):
+    for found in islice(_SEPARATOR.finditer(line), MOST_SEPARATORS):
         head, behind = LABELS.sub("", line[: found.start()]), line[found.end() :].strip()
         said = _without_year(head)
         label = titles.get(said)
@@ -67,11 +67,9 @@ def _behind_title(line: str, evidence: Evidence) -> Iterator[tuple[int, str]]:
             title = _without_year(paper.paper.title)
             goes_on = (*said, *_without_year(behind))[: len(title)] == title
             label = None if goes_on else paper.label
-        if label is not None and len(words(LABELS.sub("", behind))) >= _LEAST_WORDS:
-            yield label, behind
-            return
-        if number >= _SEPARATORS:
-            return
+        if said and label is not None and len(words(LABELS.sub("", behind))) >= _LEAST_WORDS:
+            return label, behind
+    return None
 
 
 def _without_year(title: str) -> tuple[str, ...]:
