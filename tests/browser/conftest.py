@@ -187,8 +187,11 @@ def opening(chromium: Any, address: str) -> Iterator[Callable[..., Any]]:
         page.on("console", lambda message: complaints.extend(_console(message)))
         page.goto(address + path)
         settled(page)
-        # Scripts are mounted after the screen is drawn; what holds them is there at once.
+        # Scripts are mounted after the screen is drawn; what holds them is there at once. What they report
+        # of the window is drawn a moment later: a click in between may be lost.
         page.wait_for_function(FOLLOWS)
+        page.wait_for_timeout(500)
+        settled(page)
         return page
 
     yield open_one

@@ -12,7 +12,7 @@ QUESTIONS = (
     "Which papers are about combining lexical and dense retrieval?",
     "How does BERTScore differ from MoverScore?",
 )
-# What a small model reads in a few seconds.
+# A small model reads so much in a few seconds.
 MOST_PROMPT_TOKENS = 1300
 PAPERS = tuple(f"field-notes-retrieval/{name}" for name in ("bm25", "dense-retrieval", "rank-fusion"))
 
