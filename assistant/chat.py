@@ -162,12 +162,9 @@ class Assistant:
         """
         if options.careful and options.finds_citations and drafting.rewrite.kind == "list":
             standing = standing or self._extractive(drafting, checked)
-            is_listed = standing is not None and not standing.refusal
-            return (
-                self._as_list(answer, standing, drafting.evidence, checked)
-                if standing and is_listed
-                else answer
-            )
+            if standing is None or standing.refusal:
+                return answer
+            return self._as_list(answer, standing, drafting.evidence, checked)
         if not options.finds_citations or not (answer.refusal or options.careful):
             return answer
         is_sound = not (answer.refusal or is_off(answer) or answer.not_carried)

@@ -71,7 +71,7 @@ def _has_exchanged(claim: str, text: str) -> bool:
 
 
 def _nearest_is(claim: str, source: Sequence[str], is_so: Callable[[str, str], bool]) -> bool:
-    """Return whether it is so of the source's sentence that is most like a claim; of equals, of all."""
+    """Return True if `is_so` holds for the source's sentence most like the claim, of equals for all."""
     said, best, found = _words(claim), 0, False
     for text in (text[: 2 * _LONGEST_CLAIM] for text in source):
         length = _aligned(said, _words(text))

@@ -31,8 +31,9 @@ MOST_SENTENCES = 3
 WORDS_OF_AN_ELEMENT = 40
 BORROWED = 2  # words of the description that no paper has
 REPLY_TOKENS = 300
-# Tokens, as measured; of a prompt those besides the description.
-USUAL_PROMPT, USUAL_REPLY = 520, 65
+# Tokens of a call, from above: a comparison whose price is not known ends when they are used up. Measured
+# were 500 besides the description, and 65.
+PROMPT_TOKENS, MEAN_REPLY_TOKENS = 700, 150
 _WORK = re.compile(r"^The (?:proposed|new) work (?=[a-z])")
 _IT = re.compile(rf"{_WORK.pattern}|^(?:It|This (?:paper|work|study)|The (?:paper|work|study)) (?=[a-z])")
 _ENDS = re.compile(r"[.!?][”\"')\]]*(?:\s*\[\d{1,3}\])*\s*\Z")
@@ -128,8 +129,8 @@ def is_one_by_one(calls: Iterable[Call]) -> bool:
 
 
 def budget(sources: Sequence[SourceText], options: ComparisonOptions, price: Price) -> Budget:
-    """Estimate a comparison: calls at most, tokens as they usually are."""
+    """Return the most that a comparison may take, estimated from above."""
     samples = sum(continued * options.samples for _, continued in rounds_of(len(sources) - 1, options))
     about = estimate_tokens(" ".join(sources[0].paper.paper.abstract.split()[: material.DESCRIPTION_WORDS]))
-    prompt, completion = samples * (USUAL_PROMPT + about), samples * USUAL_REPLY
+    prompt, completion = samples * (PROMPT_TOKENS + about), samples * MEAN_REPLY_TOKENS
     return Budget(samples, samples, prompt, completion, price(prompt, completion))

@@ -98,3 +98,14 @@ def test_what_it_takes_is_told_before_it_is_begun(demo_corpus, encoder) -> None:
     assert (planned.budget.calls, planned.budget.most_calls) == (6, 6)
     assert NOTE in planned.remarks
     assert not server.requests
+
+
+def test_fault_a_comparison_of_unknown_price_ended_at_its_usual_tokens(demo_corpus, encoder) -> None:
+    used = reply(TRUE[1], usage=(650, 120))
+    with (
+        StandinChat(default=lambda _: used) as server,
+        comparer_over(server, demo_corpus, encoder, summaries=OneByOne(encoder)) as comparer,
+    ):
+        comparison = compared(comparer, request(samples=2, keep=1))
+    assert len(comparison.calls) == 6
+    assert comparer.plan(request(samples=2, keep=1)).budget.price is None
