@@ -153,6 +153,8 @@ class AnswerSentence:
 
     `unknown_labels` are labels it carried that name no paper given; they are never linked. `needs_citation`
     says that it makes a claim and cites nothing. `support` is how well all that it cites carries it.
+    `better` leads to another paper, where that supports it and what it cites does not: it is offered to the
+    reader and not a citation.
     """
 
     start: int
@@ -163,6 +165,7 @@ class AnswerSentence:
     unknown_labels: tuple[str, ...] = ()
     needs_citation: bool = False
     support: float | None = None
+    better: Citation | None = None
 
 
 @dataclass(frozen=True, slots=True)

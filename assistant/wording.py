@@ -120,10 +120,15 @@ def _without_folder(model: str) -> str:
 
 
 def notices(answer: Answer) -> tuple[str, ...]:
-    """Return the problems of the written text, the changes to it, and the claims taken out."""
+    """Return the problems of the text, the changes to it, and the claims taken out or better cited."""
     problems = (PROBLEMS[problem] for problem in answer.problems)
     taken_out = (f"Not carried by the papers: “{claim}”" for claim in answer.not_carried)
-    return (*problems, *changes(answer), *taken_out)
+    better = (
+        f"Supported by [{sentence.better.label}], not by what it cites: “{sentence.claim}”"
+        for sentence in answer.sentences
+        if sentence.better
+    )
+    return (*problems, *changes(answer), *taken_out, *better)
 
 
 def describe_parameters(given: Parameters) -> str:

@@ -6,7 +6,7 @@ from itertools import compress
 
 from assistant.checking.citations import LabelledText, check_sentences, normalise_labels
 from assistant.checking.drafts import ReadDraft, read_draft
-from assistant.checking.mending import Mend, mended, with_found
+from assistant.checking.mending import Mend, mended, with_better, with_found
 from assistant.checking.refusal import nothing_holds, refuse
 from assistant.checking.scorer import SupportScorer
 from assistant.checking.support import (
@@ -48,7 +48,8 @@ def check(
 ) -> Answer:
     """Return the checked answer: labels in one form, every sentence's citations resolved and scored.
 
-    `mend`, where there is a scorer, says whether citations are found and unsupported claims taken out.
+    `mend`, where there is a scorer, says whether citations are found and unsupported claims taken out; with
+    "citations", papers that support a claim better than what it cites are offered.
 
     A draft that claims nothing, of whose claims nothing holds, or that says that the papers do not answer,
     becomes a refusal (the gate after).
@@ -127,7 +128,10 @@ def _mended(answer: Answer, evidence: Evidence, scorer: SupportScorer, mend: Men
     is_cited = any(one.labels for one in sentences)
     problems = tuple(one for one in answer.problems if not (one == "no_citations" and is_cited))
     weighed = _weighed(Answer(done.text, sentences, problems=problems), evidence, scorer)
-    return replace(weighed, sentences=with_found(weighed.sentences, done.found), not_carried=done.not_carried)
+    marked = with_found(weighed.sentences, done.found)
+    if mend == "citations":
+        marked = with_better(marked, evidence, scorer)
+    return replace(weighed, sentences=marked, not_carried=done.not_carried)
 
 
 def _only(weighed: Weighed, chosen: Sequence[bool]) -> Weighed:

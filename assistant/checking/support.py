@@ -88,6 +88,11 @@ class SupportCheck:
         (all_of_them,) = self._support([(sentence.claim, tuple(alone))])
         return max(all_of_them.score, *alone.values())
 
+    def cite(self, claim: str, label: int) -> Citation:
+        """Return the citation that leads a claim to where a paper supports it best."""
+        (support,) = self._support([(claim, (label,))])
+        return self._led(Citation(label, claim, "", None, "", None), support)
+
     def _resolved(self, sentences: Sequence[AnswerSentence]) -> list[AnswerSentence]:
         citations = [citation for sentence in sentences for citation in sentence.citations]
         found = self._support([(citation.claim, (citation.label,)) for citation in citations])

@@ -36,6 +36,7 @@ from assistant.records import (
     AskOptions,
     AssistantError,
     Checking,
+    Citation,
     Conversation,
     Evidence,
     Parameters,
@@ -220,17 +221,19 @@ def sentence_json(answer: Answer, sentence: AnswerSentence) -> dict[str, Any]:
         "unknown_labels": list(sentence.unknown_labels),
         "needs_citation": sentence.needs_citation,
         "support": rounded(sentence.support),
-        "citations": [
-            {
-                "label": citation.label,
-                "passage": citation.passage_id,
-                "evidence": citation.evidence,
-                "found": citation.found,
-                "overlap": rounded(citation.overlap),
-                "support": rounded(citation.support),
-            }
-            for citation in sentence.citations
-        ],
+        "citations": [_citation_json(citation) for citation in sentence.citations],
+        "better": sentence.better and _citation_json(sentence.better),
+    }
+
+
+def _citation_json(citation: Citation) -> dict[str, Any]:
+    return {
+        "label": citation.label,
+        "passage": citation.passage_id,
+        "evidence": citation.evidence,
+        "found": citation.found,
+        "overlap": rounded(citation.overlap),
+        "support": rounded(citation.support),
     }
 
 

@@ -61,7 +61,10 @@ class CitationDocument:
 
 @dataclass(frozen=True, slots=True)
 class SentenceDocument:
-    """A sentence of an answer with what it cites; `needs_citation`: it makes a claim and cites nothing."""
+    """A sentence of an answer with what it cites; `needs_citation`: it makes a claim and cites nothing.
+
+    `better` is another paper that supports it, where what it cites does not.
+    """
 
     text: str
     labels: tuple[int, ...]
@@ -69,6 +72,7 @@ class SentenceDocument:
     needs_citation: bool
     support: float | None
     citations: tuple[CitationDocument, ...]
+    better: CitationDocument | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +272,7 @@ def _labelled(paper: LabelledPaper, answer: Answer) -> LabelledPaperDocument:
 
 
 def _sentence(answer: Answer, sentence: AnswerSentence, passages: dict[str, Passage]) -> SentenceDocument:
+    better = sentence.better
     return SentenceDocument(
         answer.text[sentence.start : sentence.end].strip(),
         sentence.labels,
@@ -275,6 +280,7 @@ def _sentence(answer: Answer, sentence: AnswerSentence, passages: dict[str, Pass
         sentence.needs_citation,
         maybe_rounded(sentence.support),
         tuple(_citation(one, passages.get(one.passage_id)) for one in sentence.citations),
+        _citation(better, passages.get(better.passage_id)) if better else None,
     )
 
 

@@ -7,14 +7,17 @@ from dataclasses import dataclass
 import streamlit as st
 
 from assistant.records import Answer
+from corpus.records import parse_passage_id
 from explorer.app import PAPER, link_to
 from explorer.components.rows import fold
 from explorer.components.score_bar import NOT_MEASURED, citation_bars, describe_support
 from explorer.presenters import (
     Checked,
     answer_markdown,
+    better_cited,
     escaped,
     first_number,
+    format_better,
     format_claims,
     format_not_carried,
     format_off,
@@ -41,6 +44,7 @@ UNCITED = (
     "Claims without a citation stay in the text with the sign †. There was nothing to check them against."
 )
 NOT_CARRIED = "The model wrote these sentences as well. No paper that it was given supports them."
+BETTER = "The model cited another paper for these sentences, which hardly supports them."
 LONGEST_QUOTED = 240
 
 
@@ -91,8 +95,8 @@ def _draw_findings(number: int, checked: Checked, looking: Looking) -> None:
     answer, weak = checked.answer, weak_numbers(checked)
     problems, said, title = format_problems(answer), format_claims(answer), format_without_source(answer)
     # Most answers have one line, which needs no place of its own.
-    taken_out = format_not_carried(answer)
-    is_long = problems or weak or title or taken_out
+    taken_out, better = format_not_carried(answer), format_better(answer)
+    is_long = problems or weak or title or taken_out or better
     several = st.container(key=f"findings_{number}", gap="xxsmall") if is_long else None
     with several or nullcontext():
         if problems:
@@ -104,6 +108,9 @@ def _draw_findings(number: int, checked: Checked, looking: Looking) -> None:
         if title:
             with st.expander(title, type="compact", key=f"without_source_{number}"):
                 _draw_without_source(answer)
+        if better:
+            with st.expander(better, type="compact", key=f"better_{number}"):
+                _draw_better(checked)
         if taken_out:
             with st.expander(taken_out, type="compact", key=f"not_carried_{number}"):
                 st.caption(NOT_CARRIED)
@@ -130,6 +137,16 @@ def _draw_without_source(answer: Answer) -> None:
     if claims := uncited(answer):
         st.caption(UNCITED)
         st.markdown("\n".join(f"- {_quoted(one.claim)}" for one in claims))
+
+
+def _draw_better(checked: Checked) -> None:
+    st.caption(BETTER)
+    for sentence, citation in better_cited(checked.answer):
+        st.markdown(f"- {_quoted(sentence.claim)} ({describe_support(citation.support)})")
+        if labelled := checked.evidence.paper(citation.label):
+            passage = str(parse_passage_id(citation.passage_id)[1])
+            label = f"[{citation.label}] {shortened(citation.evidence, 110)}"
+            paper_link(label, labelled.paper.id, passage)
 
 
 def _quoted(claim: str) -> str:

@@ -196,6 +196,17 @@ def format_not_carried(answer: Answer) -> str:
     return f"Not carried by the papers: {counted(count, 'sentence')}" if count else ""
 
 
+def better_cited(answer: Answer) -> tuple[tuple[AnswerSentence, Citation], ...]:
+    """Return the sentences that another paper supports and what they cite does not, each with that paper."""
+    return tuple((sentence, sentence.better) for sentence in answer.sentences if sentence.better)
+
+
+def format_better(answer: Answer) -> str:
+    """Return the title of the list of sentences that another paper supports better, "" for none."""
+    count = len(better_cited(answer))
+    return f"Supported by another paper than the one cited: {counted(count, 'sentence')}" if count else ""
+
+
 def uncited(answer: Answer) -> tuple[AnswerSentence, ...]:
     """Return the sentences that make a claim and cite nothing.
 

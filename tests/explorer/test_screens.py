@@ -259,6 +259,20 @@ def test_what_a_model_writes_is_only_text_and_citations(
     assert any("\\[99\\?\\] “" in block.value for block in listed.markdown)
 
 
+def test_a_paper_that_supports_a_sentence_better_is_offered(
+    screen: Screen, model: Callable[..., StandinChat]
+) -> None:
+    claim = "BM25 has two parameters: k1 sets how fast repeated terms saturate, b how much length counts"
+    model(reply(f"{claim} [7]. BM25 ranks documents by the words of the query [1]."))
+    test = ask(choose_the_model(screen("ask")), "What is BM25?")
+    (sentence, _) = visitor_of(test).turns[0].answer.sentences
+    assert sentence.better is not None and sentence.labels == (7,)
+    offered = test.expander(key="better_1")
+    assert offered.label == "Supported by another paper than the one cited: 1 sentence"
+    assert escaped(claim) in offered.markdown[0].value
+    assert len(offered.get("page_link")) == 1
+
+
 def test_without_a_corpus_it_says_what_to_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PAPER_TRAIL_HOME", str(tmp_path))
     test = AppTest.from_file(str(PROJECT / "streamlit_app.py"), default_timeout=180).run()

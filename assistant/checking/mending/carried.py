@@ -15,7 +15,7 @@ from assistant.checking.mending.roles import exchanges_words, names_another, rep
 from assistant.checking.scorer import SupportScorer
 from assistant.checking.support import SupportCheck
 from assistant.checking.thresholds import thresholds
-from assistant.records import AnswerSentence, Evidence, LabelledPaper
+from assistant.records import AnswerSentence, Citation, Evidence, LabelledPaper
 from corpus.text import words
 
 # The claims that the check mends: none, those without a citation, or also those that nothing supports.
@@ -99,6 +99,26 @@ def with_found(sentences: Sequence[AnswerSentence], found: dict[str, int]) -> tu
         )
         for one in sentences
     )
+
+
+def with_better(
+    sentences: Sequence[AnswerSentence], evidence: Evidence, scorer: SupportScorer
+) -> tuple[AnswerSentence, ...]:
+    """Return the sentences; those that another paper supports, and what they cite does not, lead to it."""
+    check = SupportCheck(evidence, scorer)
+    bar = thresholds().support.supported
+    return tuple(
+        replace(sentence, better=_better(sentence, evidence, check))
+        if sentence.citations and sentence.support is not None and sentence.support < bar
+        else sentence
+        for sentence in sentences
+    )
+
+
+def _better(sentence: AnswerSentence, evidence: Evidence, check: SupportCheck) -> Citation | None:
+    others = Evidence(tuple(paper for paper in evidence.papers if paper.label not in sentence.labels))
+    label = _best_label(sentence.claim, others, check)
+    return None if label is None else check.cite(sentence.claim, label)
 
 
 def _is_to_be_mended(sentence: AnswerSentence, evidence: Evidence, mend: Mend) -> bool:

@@ -68,6 +68,23 @@ def test_without_care_nothing_is_taken_out(answered):
     assert not answered(text, "citations").not_carried
 
 
+def test_a_large_model_keeps_its_wrong_label_and_another_paper_is_offered(answered):
+    wrong, right = answered(
+        f"{CARRIED} [2]. Dense retrieval encodes text as vectors [2].", "citations"
+    ).sentences
+    assert (wrong.labels, right.better) == ((2,), None)
+    assert wrong.better is not None
+    assert (wrong.better.label, wrong.better.found) == (1, False)
+    assert wrong.better.evidence == f"{CARRIED}."
+    assert wrong.better.support > 0.9 > wrong.support
+
+
+def test_no_paper_is_offered_that_does_not_support_the_claim_either(answered):
+    swapped = "PLAID compresses its vectors, while ColBERTv2 prunes candidates with centroids [2]."
+    sentences = answered(f"{CARRIED} [1]. {INVENTED} [2]. {swapped}", "citations").sentences
+    assert [sentence.better for sentence in sentences] == [None] * 3
+
+
 def test_an_answer_of_which_nothing_is_carried_is_refused(answered):
     answer = answered(f"{INVENTED}. The price was $40,000.")
     assert answer.refusal is not None and answer.refusal.reason == "not_carried"
