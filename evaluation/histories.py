@@ -1,7 +1,7 @@
 """Retrieval in a conversation, with four kinds of history and three kinds of query.
 
-After TruthReader's Table 4. The right passages of a turn stand among those of all turns. The question is the
-same with every history.
+After TruthReader's Figures 4 and 5. The right passages of a turn stand among those of all turns. The question
+is the same with every history.
 """
 
 import random

@@ -81,9 +81,10 @@ def answer_f1(pairs: Sequence[Pair]) -> dict[str, float]:
     return {"answer": token_f1(_answer), "evidence": token_f1(_evidence_text)}
 
 
-def verdict_f1(pairs: Iterable[Pair]) -> dict[str, float]:
+def verdict_f1(pairs: Iterable[Pair], *, numbered: bool = False) -> dict[str, float]:
     """Compute the F1 of verdicts that decide, of evidence sentences and of their tokens.
 
+    With `numbered`, evidence may be given by the numbers of sentences, which the authors do not score.
     A reply that is no object counts as one that decides nothing; the authors leave its item out.
     """
     labels, sentences, words = [], [], []
@@ -94,7 +95,7 @@ def verdict_f1(pairs: Iterable[Pair]) -> dict[str, float]:
         )
         is_decided = right != NO_VERDICT
         labels.append((int(is_decided and label == right), int(label != NO_VERDICT), int(is_decided)))
-        found, expected = _evidence(given), _evidence(wanted)
+        found, expected = _evidence(given, numbered=numbered), _evidence(wanted, numbered=numbered)
         sentences.append(
             _count({text.strip().lower() for text in found}, {text.strip().lower() for text in expected})
         )
@@ -206,10 +207,11 @@ def _evidence_text(value: object) -> str | None:
         return None
 
 
-def _evidence(value: object) -> list[str]:
-    """Return the sentences of a verdict's evidence that are texts."""
+def _evidence(value: object, *, numbered: bool) -> list[str]:
+    """Return the sentences of a verdict's evidence that are texts or, where they are numbered, numbers."""
     evidence = _field(value, "evidence")
+    taken = (str, int) if numbered else str
     try:
-        return [text for text in flat(evidence or []) if isinstance(text, str)]
+        return [str(sentence) for sentence in flat(evidence or []) if isinstance(sentence, taken)]
     except TypeError:
         return []

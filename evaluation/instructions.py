@@ -54,8 +54,13 @@ _HINT = 'Each line is an instance of SciRIFF: {"input", "output", "metadata", "_
 _CLAIM_HINT = 'Each line is {"set", "id", "claim", "references", "label_raw", "supporting_sentences"}.'
 _RULE = re.compile(r"^-{10,}$", re.MULTILINE)
 _BRACKETS = {list: ("[", "]"), dict: ("{", "}")}
-# The figures of SciRIFF's summary, without DiscoMaT's, which GenGO Ultra leaves out; and those that replace a
-# judge's.
+# The figures that GenGO Ultra prints (Table 3, T1 to T8').
+_PRINTED = (
+    *("BioASQ F1", "Evidence Inference overlap F1", "MultiCite F1", "SciERC F1"),
+    *("SciFact token F1", "SciFact label F1", "CovidFact token F1", "CovidFact label F1"),
+    *("DataFinder F1", "HealthVer token F1", "HealthVer label F1"),
+)
+# The figures of SciRIFF's own summary, without DiscoMaT's; and those that replace a judge's.
 _SUMMARY = (
     *("BioASQ F1", "BioRED F1", "Evidence Inference overlap F1", "MultiCite F1", "MUP judged"),
     *("Qasper judged", "Qasper evidence F1", "SciERC F1", "SciFact label F1", "SciFact token F1"),
@@ -125,6 +130,17 @@ class Verdict(_Object):
     evidence: list[str]
 
 
+class HealthVerdict(_Object):
+    """CovidFact and HealthVer: as SciFact, where some instructions number the sentences instead."""
+
+    verdict: Literal["SUPPORT", "CONTRADICT", "NEI"]
+    evidence: list[str | int]
+
+
+class DataSets(RootModel[list[str]]):
+    """DataFinder: the data sets that fit a research question, of those that are offered."""
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
     """A task of SciRIFF: its figures, 0..1, by the names of columns.
@@ -137,6 +153,12 @@ class Task:
     form: type[BaseModel] | None = None
     nothing: list[object] | dict[str, object] | None = None
     array_may_end_as_object: bool = False
+
+
+def _health_claims(instances: str, name: str) -> Task:
+    return Task(
+        instances, lambda pairs: _parts(name, verdict_f1(pairs, numbered=True)), HealthVerdict, nothing={}
+    )
 
 
 def _parts(name: str, figures: Mapping[str, float]) -> Mapping[str, float]:
@@ -163,6 +185,9 @@ TASKS: Mapping[str, Task] = {
         ANSWERS,
         Task("scierc_ner", lambda pairs: {"SciERC F1": mention_f1(pairs)}, ScientificEntities, {}),
         CLAIMS,
+        _health_claims("covidfact_entailment", "CovidFact"),
+        Task("data_reco_mcq_mc", lambda pairs: {"DataFinder F1": list_f1(pairs)}, DataSets, []),
+        _health_claims("healthver_entailment", "HealthVer"),
     )
 }
 
@@ -408,7 +433,11 @@ def task_figures(replies: Sequence[Reply]) -> dict[str, float]:
 
 def means(figures: Mapping[str, float]) -> dict[str, float]:
     """Average the tasks' figures, each mean only where all its figures are there."""
-    wanted = {"mean": _SUMMARY, "mean, unjudged": tuple(_UNJUDGED.get(name, name) for name in _SUMMARY)}
+    wanted = {
+        "mean": _PRINTED,
+        "SciRIFF mean": _SUMMARY,
+        "SciRIFF mean, unjudged": tuple(_UNJUDGED.get(name, name) for name in _SUMMARY),
+    }
     return {
         name: sum(figures[column] for column in names) / len(names)
         for name, names in wanted.items()

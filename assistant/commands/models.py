@@ -138,5 +138,6 @@ def _row_for_json(entry: ModelEntry, sent_to: str, is_available: bool) -> dict[s
         "price_out": entry.price_out,
         "sent_to": sent_to,
         "available": is_available,
+        "licence": entry.licence,
         "note": entry.note,
     }

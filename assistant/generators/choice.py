@@ -30,10 +30,11 @@ _COUNTS = TokenCounts()
 
 @dataclass(frozen=True, slots=True)
 class GeneratorChoice:
-    """A generator on the menu: the name it is chosen by and the label readers see."""
+    """A generator on the menu: its name, the label that readers see, and the licence of its weights."""
 
     name: str
     label: str
+    licence: str = ""
 
 
 def generator_choices(settings: Settings) -> tuple[GeneratorChoice, ...]:
@@ -43,7 +44,7 @@ def generator_choices(settings: Settings) -> tuple[GeneratorChoice, ...]:
     costs nothing.
     """
     extractive = GeneratorChoice(ExtractiveGenerator.name, ExtractiveGenerator.label)
-    models = [GeneratorChoice(entry.id, entry.label) for entry in available_models(settings)]
+    models = [GeneratorChoice(entry.id, entry.label, entry.licence) for entry in available_models(settings)]
     first = [model for model in models if model.name == settings.local_model]
     return (*first, extractive, *(model for model in models if model not in first))
 

@@ -38,8 +38,9 @@ class ModelEntry(BaseModel):
 
     `context` is in tokens. `structured`: what serves it can hold it to a JSON schema. It `thinks`, within
     `max_tokens`, before it answers. `parameters` are in billions, None where not known. `replaced_by` is what
-    to choose instead of a model that has left the hosted menu, by its id. `rerank` and `revise` are calls
-    beside the answer: which papers bear on the question, and what of the draft they do not carry.
+    to choose instead of a model that has left the hosted menu, by its id. `licence` is that of its weights.
+    `rerank` and `revise` are calls beside the answer: which papers bear on the question, and what of the
+    draft they do not carry.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -58,6 +59,7 @@ class ModelEntry(BaseModel):
     revise: bool = False
     retired: bool = False
     replaced_by: str = ""
+    licence: str = ""
     note: str = ""
 
     @property
@@ -311,7 +313,14 @@ def _local_entry(name: str) -> ModelEntry:
     """Return the entry of a model folder, or of a model named on the hub, that stands in the settings."""
     if offer := offer_named(name):
         label, size = f"{offer.label} (this machine)", offer.parameters
-        return ModelEntry(id=name, label=label, provider="local", parameters=size, structured=True)
+        return ModelEntry(
+            id=name,
+            label=label,
+            provider="local",
+            parameters=size,
+            structured=True,
+            licence=offer.licence,
+        )
     label = f"{Path(name).name or name} (this machine)"
     return ModelEntry(id=name, label=label, provider="local", context=_context_of(name), structured=True)
 

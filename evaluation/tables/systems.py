@@ -1,6 +1,7 @@
 """Tables of the whole system: questions asked of built corpora, in their conversations, by each generator.
 
-GenGO Ultra's Table 4, and TruthReader's Tables 2 (answers), 4 (histories) and 6 (robustness).
+GenGO Ultra's Table 4, and TruthReader's Table 2 (answers), Figures 4 and 5 (histories) and what histories do
+to answers (robustness).
 """
 
 from collections import Counter
@@ -505,7 +506,7 @@ def _citation_figures(given: Sequence[SystemAnswer]) -> dict[str, float]:
 
 
 def _histories_plan(asked: Asked) -> Planned:
-    """Plan TruthReader's Table 4: what an encoder finds with four kinds of history."""
+    """Plan TruthReader's Figures 4 and 5: what an encoder finds with four kinds of history."""
     found = find("mtrag", asked.data)
     for encoder in dict.fromkeys((asked.settings.encoder, *asked.encoders)):
 

@@ -159,5 +159,7 @@ def _facts(entry: ModelEntry) -> Iterator[str]:
         yield "says first which papers bear on the question: one more call"
     if entry.revise:
         yield "writes its draft again without what the papers do not carry: one more call"
+    if entry.licence:
+        yield f"licence of its weights: {one_line(entry.licence)}"
     if entry.note:
         yield one_line(entry.note).rstrip(".")

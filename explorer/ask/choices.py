@@ -18,6 +18,7 @@ from explorer.presenters import (
     escaped,
     format_years,
     names_papers,
+    one_line,
     shortened,
     topic_label,
     value_name,
@@ -194,6 +195,8 @@ def draw_writer(writers: tuple[GeneratorChoice, ...]) -> str:
         key="writer",
         persist_state="session",
     )
+    if licence := next((writer.licence for writer in writers if writer.name == chosen), ""):
+        st.caption(f"Its weights: {escaped(one_line(licence))}")
     return str(chosen)
 
 

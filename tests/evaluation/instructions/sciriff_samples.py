@@ -7,7 +7,7 @@ import pyarrow
 import pyarrow.parquet
 
 _LINES = Path(__file__).with_name("instances.jsonl").read_text(encoding="utf-8")
-# The last is of a task that is not one of the eight.
+# The last is of a task that is not asked.
 *INSTANCES, _ = ALL = [json.loads(line) for line in _LINES.splitlines()]
 TITLE, QUESTION = "Naïve ranks, 排序 and other orders", "Which encoder is used?"
 OUTPUTS = {instance["input"]: instance["output"] for instance in INSTANCES}

@@ -15,7 +15,8 @@ from tests.evaluation.instructions.sciriff_samples import INSTANCES, OUTPUTS, QU
 from tests.standin_chat import Behaviour, Received, StandinChat, dropped, reply
 
 FORMED = len(INSTANCES) - 1
-SCORES = [column.name for column in TABLES["gengo-instructions"].columns[:15]]
+COLUMNS = [column.name for column in TABLES["gengo-instructions"].columns]
+SCORES = [name for name in COLUMNS if name.endswith((" F1", " judged", "ROUGE-L"))]
 UNJUDGED = [name for name in SCORES if "judged" not in name]
 
 
@@ -63,14 +64,16 @@ def test_perfect_replies_reach_100_in_both_ways(tmp_path, served):
     told = run(tmp_path)
     for row in rows(told):
         found = row["figures"]
-        assert are_all(row, 100, (*UNJUDGED, "mean, unjudged"))
+        assert are_all(row, 100, (*UNJUDGED, "mean", "SciRIFF mean, unjudged"))
         assert (found["invalid at first %"], found["invalid at last %"]) == (0, 0)
         assert (found["prompt tokens"], found["completion tokens"]) == (11, 7)
         assert found["seconds"] > 0
-        assert not {"mean", "MUP judged", "Qasper judged"} & found.keys()
-        assert row["note"].startswith("9 items (validation: bioasq_list_qa 1, biored_ner 1,")
+        assert not {"SciRIFF mean", "MUP judged", "Qasper judged"} & found.keys()
+        assert row["note"].startswith("12 items (validation: bioasq_list_qa 1, biored_ner 1,")
     assert [gap["what"] for gap in told["missing"]] == ["MUP judged and Qasper judged"]
-    assert told["printed"] == []
+    best = told["printed"][0]
+    printed = [figure for name, figure in best["figures"].items() if name != "mean"]
+    assert best["figures"]["mean"] == pytest.approx(sum(printed) / len(printed), abs=0.05)
 
 
 def test_json_in_prose_is_found_where_the_model_is_free_and_refused_where_it_is_held(tmp_path, served):
@@ -124,7 +127,7 @@ def test_a_judge_rates_answers_and_summaries(tmp_path, served):
     told = run(tmp_path, "--judge", "judge")
     assert told["missing"] == []
     for row in rows(told):
-        assert are_all(row, 100, (*SCORES, "mean", "mean, unjudged"))
+        assert are_all(row, 100, (*SCORES, "mean", "SciRIFF mean", "SciRIFF mean, unjudged"))
     judged = [request.body["messages"][1]["content"] for request in served.requests if is_judging(request)]
     # The same answer of both ways is rated once, and so is the summary.
     assert len(judged) == 2

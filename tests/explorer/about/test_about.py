@@ -116,6 +116,7 @@ def test_a_hosted_model_is_said_to_be_asked_over_the_internet(monkeypatch: pytes
     monkeypatch.setenv("TOGETHER_API_KEY", "canary")
     models = offered(Settings())
     assert models and all("Together AI, over the internet" in model.place for model in models)
+    assert all(any(fact.startswith("licence of its weights: ") for fact in model.facts) for model in models)
     assert "canary" not in str(models)
 
 
