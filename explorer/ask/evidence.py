@@ -11,13 +11,14 @@ from corpus.wording import counted
 from explorer.app import ASK, PAPER, Focus, Library, Visitor, VisitorSession, jobs, link_to
 from explorer.ask.conversations import ADDRESS, address_of
 from explorer.ask.feedback import marks_of
-from explorer.components import Address, Heard, draw_source, fold, listen, open_drawer
+from explorer.components import Address, Heard, draw_passage_table, draw_source, fold, listen, open_drawer
 from explorer.presenters import (
     Source,
-    cited_passages,
+    cited_sentences,
     draft_source,
     escaped,
     parse_cite,
+    passage_markdown,
     passage_place,
     short_reference,
     shortened,
@@ -86,11 +87,11 @@ def _where(visitor: Visitor) -> str:
 
 
 def _draw_passages(visitor: Visitor) -> None:
-    """Draw all that was found for the turn that is looked at, paper by paper, what is cited in bold."""
+    """Draw all that was found for the turn that is looked at, in reading order, what is cited in bold."""
     turn = _turn_looked_at(visitor)
     if turn is None or not turn.evidence.papers:
         return
-    cited = cited_passages(turn.answer)
+    cited = cited_sentences(turn.answer)
     passages = [passage for paper in turn.evidence.papers for passage in paper.passages]
     used = sum(passage.id in cited for passage in passages)
     title = f"All that was found: {counted(len(passages), 'passage')}, {used} cited"
@@ -98,18 +99,20 @@ def _draw_passages(visitor: Visitor) -> None:
         for paper in turn.evidence.papers if is_drawn else ():
             with st.container(key=f"passages_of_{paper.label}", gap="xxsmall"):
                 st.caption(f"\\[{paper.label}\\] {escaped(shortened(short_reference(paper.paper), 140))}")
-                for passage in paper.passages:
-                    _draw_passage_found(passage, is_cited=passage.id in cited)
+                for passage in sorted(paper.passages, key=lambda passage: passage.number):
+                    _draw_passage_found(passage, cited.get(passage.id), paper.label)
 
 
-def _draw_passage_found(passage: Passage, *, is_cited: bool) -> None:
-    """Draw where a passage stands and how it begins, as the way to it in its paper."""
-    place = passage_place(passage, None)
-    said = escaped(
-        " · ".join(filter(None, (place, "cited" if is_cited else "", shortened(passage.text, 110))))
-    )
+def _draw_passage_found(passage: Passage, cited: frozenset[int] | None, label: int) -> None:
+    """Draw a passage under the way to it in its paper; `cited` are its sentences that are cited, if it is."""
+    place = passage_place(passage, None) or "Passage"
+    said = escaped(f"{place} · cited" if cited is not None else place)
     query = {"id": passage.paper_id, "passage": str(passage.number)}
-    link_to(PAPER, f"**{said}**" if is_cited else said, query_params=query)
+    link_to(PAPER, f"**{said}**" if cited is not None else said, query_params=query)
+    if passage.table:
+        draw_passage_table(passage, min(cited) if cited else None, f"found_{label}", in_short=True)
+    else:
+        st.markdown(passage_markdown(passage, cited or ()))
 
 
 def _turn_looked_at(visitor: Visitor) -> Turn | None:

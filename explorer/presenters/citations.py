@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_right
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,7 +11,7 @@ from assistant.records import Answer, AnswerSentence, Citation, Evidence
 from assistant.wording import PROBLEMS, changes
 from corpus.records import Box, Paper, PaperHits, Passage
 from corpus.wording import counted
-from explorer.presenters.safe_text import label_offsets
+from explorer.presenters.safe_text import escaped, label_offsets
 
 CONTEXT = 190
 
@@ -130,9 +131,25 @@ def shown_draft(text: str, papers: tuple[PaperHits, ...]) -> tuple[str, frozense
     return normalise_labels(hold_back(text)[0], known).text, known
 
 
-def cited_passages(answer: Answer) -> frozenset[str]:
-    """Return the ids of the passages that the citations of an answer lead to."""
-    return frozenset(one.passage_id for sentence in answer.sentences for one in sentence.citations)
+def cited_sentences(answer: Answer) -> dict[str, frozenset[int]]:
+    """Return the sentences that an answer cites, by the ids of their passages.
+
+    A passage that is cited for no single sentence has none.
+    """
+    cited: dict[str, set[int]] = {}
+    for citation in (citation for sentence in answer.sentences for citation in sentence.citations):
+        of_passage = cited.setdefault(citation.passage_id, set())
+        if citation.sentence is not None:
+            of_passage.add(citation.sentence)
+    return {passage: frozenset(numbers) for passage, numbers in cited.items()}
+
+
+def passage_markdown(passage: Passage, marked: Collection[int] = ()) -> str:
+    """Return the whole text of a passage as Markdown that shows exactly it, the marked sentences in bold."""
+    if not passage.sentences:
+        return escaped(passage.text)
+    sentences = (escaped(passage.sentence_text(index)) for index in range(len(passage.sentences)))
+    return " ".join(f"**{text}**" if index in marked else text for index, text in enumerate(sentences))
 
 
 def first_number(found: tuple[Source, ...], label: int) -> int | None:

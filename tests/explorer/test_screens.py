@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from assistant.trail.transcript import from_json, to_json
 from assistant.wording import PROBLEMS
 from explorer.components.score_bar import citation_bars, describe_support
+from explorer.presenters.citations import cited_sentences, passage_markdown
 from explorer.presenters.coverage import demonstration_questions
 from explorer.presenters.safe_text import escaped
 from tests.demo_home import PROJECT
@@ -130,6 +131,7 @@ def test_all_that_was_found_is_listed_with_what_is_cited_in_bold(screen: Screen)
     test = ask(screen("ask"), QUESTION)
     turn = visitor_of(test).turns[0]
     cited = {citation.passage_id for each in turn.answer.sentences for citation in each.citations}
+    cited_in = cited_sentences(turn.answer)
     given = [passage for paper in turn.evidence.papers for passage in paper.passages]
     assert not test.expander(key="passages_read").get("page_link"), "drawn before it is opened"
     listed = open_menu(test, "passages_read").expander(key="passages_read")
@@ -140,6 +142,10 @@ def test_all_that_was_found_is_listed_with_what_is_cited_in_bold(screen: Screen)
         for passage in given
     ]
     assert {hit.passage_id for hit in turn.hits} <= {passage.id for passage in given}
+    texts_drawn = [block.value for block in listed.markdown]
+    assert texts_drawn == [passage_markdown(passage, cited_in.get(passage.id, ())) for passage in given]
+    evidence = turn.answer.sentences[0].citations[0].evidence
+    assert any(f"**{escaped(evidence)}**" in text for text in texts_drawn)
 
 
 def test_each_citation_in_the_text_says_how_well_it_holds(screen: Screen) -> None:
