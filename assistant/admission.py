@@ -4,7 +4,7 @@ import re
 
 from assistant.bounds import LONGEST_QUESTION
 from assistant.generators import MOST_DRAFTS
-from assistant.questions import is_subject, phrases, stems
+from assistant.questions import asks_of_unnamed_paper, is_subject, phrases, stems
 from assistant.records import AskOptions, AssistantError, Turn
 from corpus.records import Scope
 from corpus.search import MAX_PAPERS, MIN_PAPERS
@@ -42,7 +42,7 @@ def admit(question: str, options: AskOptions, corpus: Corpus, history: tuple[Tur
 def _check_subject(question: str, history: tuple[Turn, ...], *, alone: bool) -> None:
     if _COURTESY.fullmatch(question):
         raise AssistantError("This asks nothing of the papers. Write what you want to know from them.")
-    if not history and not alone and not stems(question):
+    if not history and not alone and not stems(question) and not asks_of_unnamed_paper(question):
         raise AssistantError(
             "This names no subject. Write what you want to know about, or choose one paper to ask it of."
         )

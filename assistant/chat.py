@@ -35,7 +35,13 @@ from assistant.generators import (
 from assistant.language import LanguageAsked, language_asked
 from assistant.own_words import OwnWords, as_list, claims_of, in_third_person
 from assistant.provenance import provenance_of
-from assistant.questions import asked_as_list, asked_part, request_kind, rewrite_from_words
+from assistant.questions import (
+    asked_as_list,
+    asked_part,
+    asks_of_unnamed_paper,
+    request_kind,
+    rewrite_from_words,
+)
 from assistant.reading import passages_of_part
 from assistant.records import (
     Answer,
@@ -136,11 +142,18 @@ class Assistant:
     def _cannot_answer(
         self, rewrite: Rewrite, evidence: Evidence, options: AskOptions
     ) -> RefusalReason | None:
+        if self._is_of_unnamed_paper(rewrite, options.scope):
+            return "which_paper"
         if evidence.papers and not self._language_asked(rewrite, options.scope).is_read:
             return "language"
         # A small model writes something of whatever it is given: the evidence itself has to answer.
         by_model = self._is_model and not options.careful
         return cannot_answer(rewrite, evidence, self.encoder, by_model=by_model)
+
+    def _is_of_unnamed_paper(self, rewrite: Rewrite, scope: Scope) -> bool:
+        if rewrite.edited or not asks_of_unnamed_paper(rewrite.searched_for):
+            return False
+        return self.corpus.count_papers(scope) > 1
 
     def _is_careful(self, options: AskOptions) -> bool:
         if not self._is_model:

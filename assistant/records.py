@@ -23,6 +23,7 @@ Step = Literal[
 RefusalReason = Literal[
     "empty_corpus",
     "language",
+    "which_paper",  # it is asked of "this paper", and nothing tells which one
     "nothing_relevant",  # nothing found is near
     "not_about",  # what was found is near, and does not say what is asked
     "nothing_supported",  # its writer says that the papers do not tell

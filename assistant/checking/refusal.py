@@ -19,6 +19,8 @@ _OTHER_WORDS = "Try other words, or look in more papers."
 _MESSAGES: dict[RefusalReason, str] = {
     "empty_corpus": "There is nothing to search in {searched}. Widen the scope, or index a collection.",
     "language": "Nothing in {searched} can be found in the language that this is asked in. Ask in English.",
+    "which_paper": "Which paper do you mean? The question is about one paper, and nothing in it tells which of "
+    "{searched}.",
     "nothing_relevant": f"No passage in {{searched}} answers this. {_OTHER_WORDS}",
     "not_about": f"The passages found in {{searched}} do not say what is asked. {_OTHER_WORDS}",
     "not_carried": "What was written is not carried by the passages it cites, so it is not shown. Ask more "
@@ -30,6 +32,7 @@ _MESSAGES: dict[RefusalReason, str] = {
 }
 SHORTEST_NAME = 3
 MISSING_SAID = 3
+CHOICES = 8  # papers to choose from where none is named
 TITLES = 3  # papers or collections named as what is covered
 
 
@@ -52,7 +55,17 @@ def refuse(
     is_open = reason in ("nothing_relevant", "nothing_supported") and not said and not foreign_language(query)
     missing = _missing(query, papers, searched) if is_open else ""
     message = f"{missing} {_OTHER_WORDS}" if missing else _message(reason, searched, said)
-    return Answer("", (), Refusal("not_about" if missing else reason, message, _nearest(papers)))
+    nearest = _first_of_each(papers) if reason == "which_paper" else _nearest(papers)
+    return Answer("", (), Refusal("not_about" if missing else reason, message, nearest))
+
+
+def _first_of_each(papers: tuple[PaperHits, ...]) -> tuple[NearestPassage, ...]:
+    """Return the best passage of each of the first papers found, to choose a paper from."""
+    return tuple(
+        NearestPassage(hit.passage.id, found.paper.id, found.paper.title, hit.passage.text, hit.dense or 0.0)
+        for found in papers[:CHOICES]
+        for hit in found.hits[:1]
+    )
 
 
 def _nearest(papers: tuple[PaperHits, ...]) -> tuple[NearestPassage, ...]:

@@ -279,6 +279,10 @@ def print_references(answer: Answer, evidence: Evidence) -> None:
 
 def _print_refusal(refusal: Refusal) -> None:
     out.print(refusal.message, markup=False)
+    if refusal.reason == "which_paper":
+        for nearest in refusal.nearest:
+            out.print(f"  --paper {escape(nearest.paper_id)}  [bold]{escape(nearest.title)}[/bold]")
+        return
     for line in refusal.covers:
         out.print(f"  covers: {line}", markup=False)
     for nearest in refusal.nearest:

@@ -10,6 +10,15 @@ _DEGREE = re.compile(
     r"\bhow (\w{1,20}) (?:is|are|was|were|do|does|did|can|could|has|have|had|should|will|would|may)\b",
     re.IGNORECASE,
 )
+# "this paper", "the authors": what a question is asked of where it names no subject.
+_UNNAMED_PAPER = re.compile(
+    r"\b(?:this|that|the) (?:paper|article|work|study|document|publication|preprint|manuscript|report"
+    r"|thesis)\b|\bthe authors?\b",
+    re.IGNORECASE,
+)
+_PARTS_OF_PAPERS = frozenset(
+    map(stem, ("article", "data", "document", "manuscript", "report", "set", "thesis"))
+)
 # "a detector or a detoxifier": either will do.
 _ALTERNATIVE = re.compile(r"\bor ([^,;:?.!]{1,60})", re.IGNORECASE)
 
@@ -24,6 +33,11 @@ def word_weights(query: str, part: float) -> dict[str, float]:
         for word in content_words(query)
         if word not in known.frame
     }
+
+
+def asks_of_unnamed_paper(query: str) -> bool:
+    """Return True if a question is about "this paper" and names nothing by which that could be found."""
+    return bool(_UNNAMED_PAPER.search(query)) and subject_stems(query) <= _PARTS_OF_PAPERS
 
 
 def subject_stems(query: str) -> frozenset[str]:

@@ -23,10 +23,27 @@ def draw_beside_refusal(
 ) -> None:
     """Draw what came near, what there is, and what to try."""
     with st.container(key=f"reading_ways_on_{number}"):
+        if refusal.reason == "which_paper":
+            _draw_choices(visitor, number, turn, refusal)
+            return
         _draw_not_searched(visitor, number, turn)
         _draw_nearest(number, refusal)
         _draw_covered(library, refusal, turn.scope)
         _draw_another_query(visitor, number, turn)
+
+
+def _draw_choices(visitor: Visitor, number: int, turn: Turn, refusal: Refusal) -> None:
+    """Draw a button for each paper that may be meant: it asks the question of that paper."""
+    for place, nearest in enumerate(refusal.nearest):
+        st.button(
+            escaped(shortened(nearest.title, 140)),
+            key=f"which_{number}_{place}",
+            type="tertiary",
+            icon=":material/article:",
+            disabled=bool(visitor.now.job_id),
+            on_click=visitor.update,
+            args=(VisitorSession.ask, turn.question, "", Scope(papers=(nearest.paper_id,))),
+        )
 
 
 def _draw_not_searched(visitor: Visitor, number: int, turn: Turn) -> None:

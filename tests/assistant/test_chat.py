@@ -135,6 +135,26 @@ def test_the_number_of_papers_is_kept(extractive_assistant, papers):
     assert set(last.turn.answer.cited_labels) <= set(range(1, papers + 1))
 
 
+@pytest.mark.parametrize(
+    "question", ["What are the main contributions of this paper?", "Which data set do the authors use?"]
+)
+def test_fault_a_question_about_this_paper_was_answered_from_any_paper(extractive_assistant, question):
+    turn = extractive_assistant.answer(question)
+    assert turn.answer.refusal is not None and turn.answer.refusal.reason == "which_paper"
+    chosen = turn.answer.refusal.nearest
+    assert len({paper.paper_id for paper in chosen}) == len(chosen) > 2
+    scope = Scope(papers=(chosen[0].paper_id,))
+    refused = extractive_assistant.answer(question, (), AskOptions(scope)).answer.refusal
+    assert refused is None or refused.reason != "which_paper"
+
+
+def test_a_paper_that_the_question_or_conversation_names_is_not_asked_for(extractive_assistant):
+    named = extractive_assistant.answer("What does this paper say about BM25?")
+    followed = extractive_assistant.answer("How do the authors evaluate it?", (named,))
+    for turn in (named, followed):
+        assert turn.answer.refusal is None or turn.answer.refusal.reason != "which_paper"
+
+
 def test_only_papers_of_the_collection_are_cited(extractive_assistant):
     options = AskOptions(Scope(collections=("field-notes-evaluation",)), 3)
     *_, last = ask(extractive_assistant, "How do ROUGE and BERTScore differ?", (), options)

@@ -209,6 +209,17 @@ def test_a_refusal_names_what_was_searched_and_nothing_else(screen: Screen) -> N
     assert "Field Notes on Retrieval" not in shown
 
 
+def test_a_paper_is_chosen_for_a_question_about_this_paper(screen: Screen) -> None:
+    test = ask(screen("ask"), "What are the main contributions of this paper?")
+    refusal_shown = visitor_of(test).turns[0].answer.refusal
+    assert refusal_shown is not None and "Which paper do you mean" in texts(test)
+    test.button(key="which_1_1").click().run()
+    turn = visitor_of(finish(test)).turns[1]
+    assert turn.question == visitor_of(test).turns[0].question
+    assert turn.scope.papers == (refusal_shown.nearest[1].paper_id,)
+    assert turn.answer.cited_labels
+
+
 def test_a_question_that_is_too_long_is_kept_and_said_to_be(screen: Screen) -> None:
     test = ask(screen("ask"), "why " * 600)
     failure = visitor_of(test).failure
