@@ -136,7 +136,7 @@ def judge_summaries(
     ballots = judge.ballots(
         "judge_summaries",
         definitions,
-        _texts_to_judge(systems),
+        relabelled_texts(systems),
         votes,
         SEED,
         description=between("the work at hand", as_data(first.about)),
@@ -160,7 +160,7 @@ def _reference(labelled: LabelledPaper) -> str:
     return f"{head}\n{shown or '(no abstract)'}"
 
 
-def _texts_to_judge(systems: Sequence[System]) -> list[str]:
+def relabelled_texts(systems: Sequence[System]) -> list[str]:
     """Relabel the systems' texts with the labels of the first; raises EvaluationError."""
     papers = systems[0].comparison.evidence.papers
     first = {labelled.paper.id: labelled.label for labelled in papers}

@@ -1,0 +1,341 @@
+"""A blind study of comparative summaries by people (ChatCite, section 5.4): its sheet and its figures.
+
+Raters mark the texts of several systems on the six qualities of G-Score and name the one that they prefer.
+The sheet is one HTML file that works without a server; the key beside it says whose text is whose.
+"""
+
+import random
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from itertools import combinations
+from pathlib import Path
+from string import Template
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from rich.table import Table
+from scipy.stats import kendalltau, pearsonr, spearmanr
+
+from assistant.prompts import as_line
+from assistant.trail import comparison_from_json
+from corpus.settings import read_settings
+from corpus.wording import counted
+from evaluation.harness import Figures, Report, command, decimals, say, table
+from evaluation.input_files import EvaluationError, read_text, read_trail
+from evaluation.judging import open_judge
+from evaluation.kept import write_whole
+from evaluation.summaries.summary import (
+    DEFINITIONS,
+    DIMENSIONS,
+    NEEDS_GOLD,
+    VOTES,
+    System,
+    judge_summaries,
+    relabelled_texts,
+)
+
+LETTERS = "ABCDEFGH"
+# Raters have the papers before them, and no section that people wrote.
+QUALITIES = {**DEFINITIONS, NEEDS_GOLD: "the text says what the papers say, and nothing against it."}
+LARGEST_MARKS = 2**20
+LEAST_PAIRS = 3  # of marks and G-Scores, to correlate them
+CORRELATIONS = {"Pearson": pearsonr, "Spearman": spearmanr, "Kendall": kendalltau}
+
+
+class Sample(BaseModel):
+    """The texts of a sample: the files of the comparisons in the order of their letters, by their systems."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    systems: tuple[str, ...]
+    files: tuple[str, ...]
+
+
+class Key(BaseModel):
+    """Whose text is whose in a sheet."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    study: str
+    dimensions: tuple[str, ...]
+    samples: tuple[Sample, ...]
+
+
+class Marks(BaseModel):
+    """What a rater saved: by `SAMPLE-LETTER-QUALITY` a mark, by `SAMPLE-best` a letter."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    study: str
+    rater: Annotated[str, Field(min_length=1, max_length=60)]
+    marks: dict[str, Literal["1", "2", "3", "4", "5", "A", "B", "C", "D", "E", "F", "G", "H"]]
+
+
+@command("study-sheet")
+def study_sheet(system: list[str], out: Path, samples: int = 10, seed: int = 0, title: str = "") -> Report:
+    by_sample = _samples(_read_systems(system))
+    if len(by_sample) < samples:
+        say(f"The systems share {counted(len(by_sample), 'sample')}; all are in the sheet.")
+    chance = random.Random(seed)
+    chosen = chance.sample(by_sample, min(samples, len(by_sample)))
+    shuffled = [chance.sample(of_sample, len(of_sample)) for of_sample in chosen]
+    name = f"{out.stem}-{seed}"
+    key = Key(
+        study=name,
+        dimensions=DIMENSIONS,
+        samples=tuple(
+            Sample(
+                systems=tuple(system.name for system, _ in of_sample),
+                files=tuple(str(path) for _, path in of_sample),
+            )
+            for of_sample in shuffled
+        ),
+    )
+    page = _page(title or "Which summary is better?", key, [[own for own, _ in one] for one in shuffled])
+    key_path = out.with_suffix(".key.json")
+    for path, text in ((out, page), (key_path, key.model_dump_json(indent=1) + "\n")):
+        try:
+            write_whole(path, text)
+        except OSError as error:
+            raise EvaluationError(f"{path} cannot be written: {error.strerror}.") from error
+    told = {"sheet": str(out), "key": str(key_path), "samples": len(shuffled)}
+    return Report(
+        told, [f"The sheet is {out}. Keep {key_path} from the raters: it says whose text is whose."]
+    )
+
+
+def _read_systems(given: Sequence[str]) -> dict[str, list[tuple[System, Path]]]:
+    """Read the comparisons of each NAME=FOLDER; raises EvaluationError."""
+    systems: dict[str, list[tuple[System, Path]]] = {}
+    for option in given:
+        name, equals, folder = option.partition("=")
+        files = sorted(Path(folder).glob("*.json")) if equals else []
+        if not name or not files:
+            raise EvaluationError(f"{option!r} is no NAME=FOLDER with comparisons (*.json) in it.")
+        systems[name] = [
+            (System(name, read_trail(file, "comparison", comparison_from_json)), file) for file in files
+        ]
+    if not 2 <= len(systems) <= len(LETTERS):
+        raise EvaluationError(f"Name two to {len(LETTERS)} systems: --system NAME=FOLDER, repeated.")
+    return systems
+
+
+def _samples(systems: Mapping[str, Sequence[tuple[System, Path]]]) -> list[list[tuple[System, Path]]]:
+    """Return the texts of each sample that all systems have; raises EvaluationError where there is none."""
+    found: dict[tuple[str, frozenset[str]], dict[str, tuple[System, Path]]] = defaultdict(dict)
+    for name, written in systems.items():
+        for own, file in written:
+            found[own.comparison.about, frozenset(own.comparison.paper_ids)][name] = (own, file)
+    shared = [list(of_sample.values()) for of_sample in found.values() if len(of_sample) == len(systems)]
+    if not shared:
+        raise EvaluationError("No description and papers are compared by all systems.")
+    return shared
+
+
+def _page(title: str, key: Key, samples: Sequence[Sequence[System]]) -> str:
+    page = Template(Path(__file__).with_name("study.html").read_text(encoding="utf-8"))
+    definitions = (f"<li><b>{_quality(name)}</b>: {escape(QUALITIES[name])}</li>" for name in key.dimensions)
+    drawn = (_section(number, systems, key.dimensions) for number, systems in enumerate(samples, start=1))
+    return page.substitute(
+        title=escape(title),
+        study=escape(key.study),
+        definitions="".join(definitions),
+        samples="\n".join(drawn),
+    )
+
+
+def _section(number: int, systems: Sequence[System], dimensions: Sequence[str]) -> str:
+    first = systems[0].comparison
+    papers = "".join(
+        f"<li>[{labelled.label}] {escape(as_line(labelled.paper.title))} "
+        f"({labelled.paper.year or 'year unknown'})<details><summary>Abstract</summary>"
+        f"{escape(labelled.paper.abstract)}</details></li>"
+        for labelled in first.evidence.papers
+    )
+    letters = LETTERS[: len(systems)]
+    texts = (
+        f"<article><h3>Text {letter}</h3><p class='text'>{escape(text)}</p>"
+        + "".join(_choice(f"{number}-{letter}-{name}", _quality(name), "12345") for name in dimensions)
+        + "</article>"
+        for letter, text in zip(letters, relabelled_texts(systems), strict=True)
+    )
+    best = _choice(f"{number}-best", "The best text", letters)
+    return (
+        f"<section><h2>Sample {number}</h2><p>{escape(first.about)}</p><ul>{papers}</ul>"
+        f"{''.join(texts)}{best}</section>"
+    )
+
+
+def _choice(name: str, legend: str, values: str) -> str:
+    fields = "".join(
+        f"<label><input type='radio' name='{name}' value='{value}'> {value}</label>" for value in values
+    )
+    return f"<fieldset><legend>{legend}</legend>{fields}</fieldset>"
+
+
+def _quality(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+@command("study")
+def study(key: Path, marks: list[Path], judge: str = "", votes: int = VOTES) -> Report:
+    sheet = _read(key, Key)
+    raters = [_read(path, Marks) for path in marks]
+    for path, given in zip(marks, raters, strict=True):
+        if given.study != sheet.study:
+            raise EvaluationError(f"{path} is of the study {given.study!r}, not {sheet.study!r}.")
+        if unknown := sorted(given.marks.keys() - _fields(sheet)):
+            raise EvaluationError(f"{path} marks {unknown[0]!r}, which the sheet does not ask for.")
+    systems = {name: _of_system(name, sheet, raters) for name in sorted(sheet.samples[0].systems)}
+    agreement = _agreement(sheet, raters)
+    tables = [_table(systems, sheet.dimensions, agreement, len(raters))]
+    scored = _g_scores(sheet, judge, votes) if judge else {}
+    correlations = _correlations(_overall(sheet, raters), scored)
+    if judge:
+        rows = [(name, decimals(value, 2)) for name, value in correlations.items()]
+        tables.append(table(("Agreement with G-Score", judge), rows))
+    return Report({"raters": len(raters), "systems": systems, **agreement, "g_score": correlations}, tables)
+
+
+def _read(path: Path, schema: type[Any]) -> Any:
+    try:
+        return TypeAdapter(schema).validate_json(read_text(path, "file of marks", LARGEST_MARKS))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "it"
+        raise EvaluationError(f"{path} cannot be used: {place}: {first['msg']}.") from error
+
+
+def _fields(key: Key) -> set[str]:
+    """Return the names of all fields of a sheet."""
+    fields = set()
+    for number, sample in enumerate(key.samples, start=1):
+        letters = LETTERS[: len(sample.systems)]
+        fields |= {f"{number}-{letter}-{name}" for letter in letters for name in key.dimensions}
+        fields.add(f"{number}-best")
+    return fields
+
+
+def _marks_of(name: str, key: Key, given: Marks, dimension: str) -> list[tuple[int, int]]:
+    """Return a rater's marks of a system on a quality, each with the number of its sample."""
+    found = []
+    for number, sample in enumerate(key.samples, start=1):
+        letter = LETTERS[sample.systems.index(name)]
+        if mark := given.marks.get(f"{number}-{letter}-{dimension}"):
+            found.append((number, int(mark)))
+    return found
+
+
+def _of_system(name: str, key: Key, raters: Sequence[Marks]) -> Figures:
+    """Average a system's marks over raters and samples, and count how often it is preferred."""
+    means = {
+        dimension: _mean(mark for given in raters for _, mark in _marks_of(name, key, given, dimension))
+        for dimension in key.dimensions
+    }
+    preferred = named = 0
+    for given in raters:
+        for number, sample in enumerate(key.samples, start=1):
+            if letter := given.marks.get(f"{number}-best"):
+                named += 1
+                preferred += sample.systems[LETTERS.index(letter)] == name
+    return {
+        "means": means,
+        "overall": _mean(mean for mean in means.values() if mean is not None),
+        "preferred": preferred / named if named else None,
+    }
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    known = list(values)
+    return statistics.fmean(known) if known else None
+
+
+def _overall(key: Key, raters: Sequence[Marks]) -> dict[tuple[int, str], float]:
+    """Return the mean of all marks of each text, by its sample and system."""
+    marks: dict[tuple[int, str], list[int]] = defaultdict(list)
+    for given in raters:
+        for name in key.samples[0].systems:
+            for dimension in key.dimensions:
+                for number, mark in _marks_of(name, key, given, dimension):
+                    marks[number, name].append(mark)
+    return {text: statistics.fmean(of_text) for text, of_text in marks.items()}
+
+
+def _agreement(key: Key, raters: Sequence[Marks]) -> Figures:
+    """Return Krippendorff's alpha of all marks, and how often two raters prefer the same text."""
+    units = [
+        [int(given.marks[field]) for given in raters if field in given.marks]
+        for field in sorted(_fields(key))
+        if not field.endswith("-best")
+    ]
+    same = [
+        first.marks[field] == second.marks[field]
+        for field in (f"{number}-best" for number in range(1, len(key.samples) + 1))
+        for first, second in combinations(raters, 2)
+        if field in first.marks and field in second.marks
+    ]
+    return {"alpha": alpha(units), "same_preference": _mean(map(float, same))}
+
+
+def alpha(units: Sequence[Sequence[int]]) -> float | None:
+    """Compute Krippendorff's alpha with interval distances; None where it is not defined."""
+    paired = [unit for unit in units if len(unit) > 1]
+    marks = [mark for unit in paired for mark in unit]
+    expected = _disagreement(marks)
+    if len(paired) < 2 or not expected:
+        return None
+    observed = sum(len(unit) * _disagreement(unit) for unit in paired) / len(marks)
+    return 1 - observed / expected
+
+
+def _disagreement(marks: Sequence[int]) -> float:
+    """Return the mean squared difference of all pairs of marks."""
+    return 2 * statistics.variance(marks) if len(marks) > 1 else 0.0
+
+
+def _g_scores(key: Key, judge: str, votes: int) -> dict[tuple[int, str], float]:
+    """Have the texts of each sample marked by a judge; raises EvaluationError."""
+    opened = open_judge(judge, read_settings())
+    scored = {}
+    for number, sample in enumerate(key.samples, start=1):
+        systems = [
+            System(name, read_trail(Path(file), "comparison", comparison_from_json))
+            for name, file in zip(sample.systems, sample.files, strict=True)
+        ]
+        for name, own in judge_summaries(opened, systems, votes).systems.items():
+            if own.overall is not None:
+                scored[number, name] = own.overall
+    return scored
+
+
+def _correlations(
+    by_people: Mapping[tuple[int, str], float], by_judge: Mapping[tuple[int, str], float]
+) -> dict[str, float | None]:
+    """Correlate the marks of people and a judge; None where there is too little or all are the same."""
+    texts = sorted(by_people.keys() & by_judge.keys())
+    people, judged = [by_people[text] for text in texts], [by_judge[text] for text in texts]
+    if len(texts) < LEAST_PAIRS or len(set(people)) == 1 or len(set(judged)) == 1:
+        return dict.fromkeys(CORRELATIONS)
+    return {name: float(measure(people, judged).statistic) for name, measure in CORRELATIONS.items()}
+
+
+def _table(
+    systems: Mapping[str, Figures], dimensions: Sequence[str], agreement: Figures, raters: int
+) -> Table:
+    rows: list[Sequence[str] | None] = [
+        [_quality(name), *(decimals(own["means"][name], 2) for own in systems.values())]
+        for name in dimensions
+    ]
+    rows += [
+        None,
+        ["Mean", *(decimals(own["overall"], 2) for own in systems.values())],
+        ["Preferred", *(decimals(own["preferred"], 2) for own in systems.values())],
+    ]
+    caption = (
+        f"Krippendorff's alpha of the marks {decimals(agreement['alpha'], 2, 'unknown')}; two raters prefer "
+        f"the same text in {decimals(agreement['same_preference'], 2, 'an unknown share')} of the samples."
+    )
+    title = f"Marks 1 to 5 by {counted(raters, 'rater')}"
+    return table(("Quality", *systems), rows, title=title, caption=caption)
