@@ -81,6 +81,9 @@ class PassageSize:
         return f"{self.words} words" + (f", {self.overlap} of them repeated" if self.overlap else "")
 
 
+USUAL_SIZE = PassageSize()
+
+
 @dataclass(frozen=True, slots=True)
 class Passage:
     """The unit of retrieval: some words of one section (see PassageSize), with its sentences.

@@ -19,8 +19,8 @@ _OTHER_WORDS = "Try other words, or look in more papers."
 _MESSAGES: dict[RefusalReason, str] = {
     "empty_corpus": "There is nothing to search in {searched}. Widen the scope, or index a collection.",
     "language": "Nothing in {searched} can be found in the language that this is asked in. Ask in English.",
-    "which_paper": "Which paper do you mean? The question is about one paper, and nothing in it tells which of "
-    "{searched}.",
+    "which_paper": "Which paper do you mean? The question is about one paper, and nothing in it tells which "
+    "of {searched}.",
     "nothing_relevant": f"No passage in {{searched}} answers this. {_OTHER_WORDS}",
     "not_about": f"The passages found in {{searched}} do not say what is asked. {_OTHER_WORDS}",
     "not_carried": "What was written is not carried by the passages it cites, so it is not shown. Ask more "

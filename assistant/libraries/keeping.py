@@ -132,9 +132,11 @@ class Libraries:
     def grow(self, library_id: str, owners: Sequence[str], brought: Brought, encoder: Encoder) -> Grown:
         """Add documents of a visit to a library, but for those that it has."""
         with self._locked(library_id, owners) as (folder, stored):
-            held = Corpus.open(folder.corpus, encoder).papers()
+            corpus = Corpus.open(folder.corpus, encoder)
+            held = corpus.papers()
             parcel = pack(brought.corpus, brought.pdfs, brought.documents, library_id, held)
             if parcel.ids:
+                _check_cut(parcel, corpus)
                 self._take_room(folder, stored.owner, parcel, len(held))
                 with folder.changing():
                     add_documents(folder, stored.title, parcel, encoder)
@@ -300,6 +302,16 @@ class Libraries:
                 f"{counted(len(parcel.ids), 'document')} more it would be {error.size / MB:,.0f} MB. Delete "
                 "documents or libraries that are not needed."
             ) from error
+
+
+def _check_cut(parcel: Parcel, corpus: Corpus) -> None:
+    """Raise LibraryError where documents have passages of another size than the library has."""
+    for size in corpus.passage_sizes().values():
+        if size != parcel.cut:
+            raise LibraryError(
+                f"The passages of this library have {size}, those of these documents {parcel.cut}. Bring the "
+                "documents again with the library's size, or keep them as another library."
+            )
 
 
 def _named(title: str) -> str:

@@ -18,7 +18,7 @@ from corpus.durable import sync_tree
 from corpus.encoders import Encoder
 from corpus.errors import CorpusError
 from corpus.kept.folder import LibraryFolder
-from corpus.records import Collection, Paper, library_collection, paper_id
+from corpus.records import USUAL_SIZE, Collection, Paper, PassageSize, library_collection, paper_id
 from corpus.store import Corpus, CorpusWriter, rows
 
 # Older versions of the tables still hold the text; LanceDB warns of no time at all.
@@ -40,7 +40,7 @@ class NewDocument:
 class Parcel:
     """Documents ready to be put into a library, as rows that have its ids; `ids` are theirs, by those before.
 
-    `there` are documents that the library has already.
+    `there` are documents that the library has already; `cut` is the size of the passages.
     """
 
     papers: pa.Table
@@ -48,6 +48,7 @@ class Parcel:
     files: Mapping[str, Path]
     ids: Mapping[str, str]
     there: Mapping[str, str]
+    cut: PassageSize = USUAL_SIZE
 
     @property
     def size(self) -> int:
@@ -82,7 +83,8 @@ def pack(
     papers = papers.set_column(
         papers.schema.get_field_index("position"), rows.PAPERS.field("position"), column
     )
-    return Parcel(papers, passages, files, ids, there)
+    (cut,) = set(source.passage_sizes().values()) or {USUAL_SIZE}
+    return Parcel(papers, passages, files, ids, there, cut)
 
 
 def add_documents(folder: LibraryFolder, title: str, parcel: Parcel, encoder: Encoder) -> Corpus:
@@ -97,7 +99,9 @@ def add_documents(folder: LibraryFolder, title: str, parcel: Parcel, encoder: En
     for place in (folder.pdfs, folder.files):
         sync_tree(place)
     writer = _writer(folder, encoder)
-    writer.put_collections([Collection(library_collection(folder.id), title, source="Own documents")])
+    collection = library_collection(folder.id)
+    writer.put_collections([Collection(collection, title, source="Own documents")])
+    writer.cut_as(parcel.cut, [collection])
     writer.add_papers(parcel.papers.to_batches(), parcel.passages.to_batches())
     writer.publish()
     return _published(writer)

@@ -30,6 +30,8 @@ def encode_anew(folder: LibraryFolder, encoder: Encoder, encode: Encode) -> None
     shutil.rmtree(folder.new_corpus, ignore_errors=True)
     writer = CorpusWriter(folder.new_corpus, encoder)
     writer.put_collections([summary.collection for summary in corpus.collections()])
+    for collection, size in corpus.passage_sizes().items():
+        writer.cut_as(size, [collection])
     papers = corpus.papers()
     entries = [rows.PaperEntry(paper, corpus.references(paper.id)) for paper in papers]
     pairs = [(paper, passage) for paper in papers for passage in corpus.passages(paper.id)]

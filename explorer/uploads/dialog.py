@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from corpus.records import FEWEST_WORDS, MOST_WORDS, PassageSize
 from explorer.app import (
     PAPER,
     Library,
@@ -47,6 +48,12 @@ POLL_SECONDS = 0.5
 LONGEST_ADDRESS = 2_000
 LONGEST_ASPECT = 300
 MOST_REFUSALS = 12
+MOST_OVERLAP, WORDS_STEP, OVERLAP_STEP = 200, 10, 10
+SIZE_SAID = (
+    "Documents are cut into passages of about this many words, never across a section. Short ones are found "
+    "more exactly, long ones tell more of what is round a sentence."
+)
+SIZE_FIXED = "The documents that are here were cut like this. Remove them to choose another size."
 
 
 def open_documents(visitor: Visitor) -> None:
@@ -111,6 +118,7 @@ def _draw_panel(library: Library, visitor: Visitor, drawn: _Standing) -> None:
     st.caption(LIMITS_SAID)
     st.caption(escaped(where_passages_go(str(field_value("writer", "")), library.settings)))
     _draw_bringing(uploads)
+    _draw_size(uploads)
     every = POLL_SECONDS if uploads.is_reading() else None
     st.fragment(_draw_list, run_every=every)(library, visitor, uploads, drawn)
     draw_libraries(library, visitor)
@@ -147,6 +155,33 @@ def _draw_bringing(uploads: UploadSession) -> None:
             )
     # The field does not tell of a file that the server would not take.
     st.fragment(_draw_refusals, run_every=POLL_SECONDS)(uploads)
+
+
+def _draw_size(uploads: UploadSession) -> None:
+    """Draw the choice of the passages' size, which all documents of a visit share."""
+    is_open = not uploads.documents()
+    with st.expander(f"Passages of {uploads.size}", type="compact", key="own_passages"):
+        st.caption(SIZE_SAID if is_open else SIZE_FIXED)
+        words = st.slider(
+            "Words of a passage",
+            FEWEST_WORDS,
+            MOST_WORDS,
+            uploads.size.words,
+            WORDS_STEP,
+            key="own_passage_words",
+            disabled=not is_open,
+        )
+        overlap = st.slider(
+            "Words repeated from the passage before",
+            0,
+            min(MOST_OVERLAP, words // 2),
+            min(uploads.size.overlap, words // 2),
+            OVERLAP_STEP,
+            key=f"own_passage_overlap_{words}",
+            disabled=not is_open,
+        )
+    if is_open:
+        uploads.size = PassageSize(words, overlap)
 
 
 def _draw_refusals(uploads: UploadSession) -> None:

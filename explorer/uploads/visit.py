@@ -47,6 +47,7 @@ def begin_documents(library: Library) -> UploadSession:
             limits=limits_of(settings),
             room=Room.of(settings),
         )
+        uploads.size = settings.passage_size
         set_field(_KEY, uploads)
         _attended(uploads.folder.name, uploads)
     return uploads

@@ -18,7 +18,7 @@ from itertools import count
 
 from corpus.encoders import Encoder
 from corpus.errors import CorpusError
-from corpus.records import Build, Collection, Failure, ParserCount, PassageSize, Remark
+from corpus.records import USUAL_SIZE, Build, Collection, Failure, ParserCount, PassageSize, Remark
 from corpus.settings import Settings
 from corpus.store import SCHEMA_VERSION, CorpusWriter, KnownPaper, known_papers, mixed_sizes
 from corpus.text import storable
@@ -29,7 +29,7 @@ from indexer.errors import ParseError
 from indexer.lock import build_lock
 from indexer.paper_map import draw_map
 from indexer.parsers import OcrOptions, ParserChoice, file_sha256, is_pdf, open_tei_parser
-from indexer.prepare import USUAL_SIZE, Task, unread_scan
+from indexer.prepare import Task, unread_scan
 from indexer.sources import Source, SourcePaper
 
 # Part of every fingerprint: raise it when the same file would give other passages.

@@ -1,6 +1,6 @@
 """Listed papers and their files to what is indexed of them; loads no more than reading takes."""
 
-from indexer.prepare.passages import USUAL_SIZE, make_passages
+from indexer.prepare.passages import make_passages
 from indexer.prepare.soundness import MostText, are_sane, is_sound
 from indexer.prepare.preparer import (
     LocalWorkers,
@@ -13,6 +13,6 @@ from indexer.prepare.preparer import (
 )
 
 __all__ = [
-    "USUAL_SIZE", "LocalWorkers", "MostText", "PreparedPaper", "Preparer", "Task", "Workers", "are_sane",
+    "LocalWorkers", "MostText", "PreparedPaper", "Preparer", "Task", "Workers", "are_sane",
     "is_sound", "make_passages", "prepare", "unread_scan"
 ]  # fmt: skip

@@ -9,6 +9,7 @@ from itertools import groupby
 from math import ceil
 
 from corpus.records import (
+    USUAL_SIZE,
     Box,
     Paper,
     Passage,
@@ -23,7 +24,6 @@ from corpus.sentences import sentence_spans
 from corpus.text import storable, words
 from indexer.parsers import Document, Paragraph, Piece, letters_of
 
-USUAL_SIZE = PassageSize()
 # A passage takes up to this share more than its fair part of a section, so that no short rest is left.
 SLACK = 1.15
 

@@ -18,7 +18,7 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 from corpus.bibtex import bibtex
 from corpus.encoders import cores
 from corpus.errors import CorpusError
-from corpus.records import LONGEST_FIELD, Author, Paper, Passage, PassageSize, Reference
+from corpus.records import LONGEST_FIELD, USUAL_SIZE, Author, Paper, Passage, PassageSize, Reference
 from corpus.sentences import without_repeats
 from corpus.text import storable
 from corpus.wording import hidden_text
@@ -37,7 +37,7 @@ from indexer.parsers import (
     program_folders,
     read_document,
 )
-from indexer.prepare.passages import USUAL_SIZE, make_passages
+from indexer.prepare.passages import make_passages
 from indexer.prepare.soundness import MOST_IN_A_BOOK, is_sound
 from indexer.sources import SourcePaper
 

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from corpus.records import Paper, paper_id
+from corpus.records import USUAL_SIZE, Paper, PassageSize, paper_id
 from corpus.text import storable
 from indexer.errors import ParseError
 from indexer.parsers import (
@@ -17,7 +17,7 @@ from indexer.parsers import (
     is_pdf,
     read_document,
 )
-from indexer.prepare import USUAL_SIZE, Task, prepare
+from indexer.prepare import Task, prepare
 from indexer.sources import SourcePaper
 from indexer.uploads.document import KINDS, ReadDocument
 
@@ -35,6 +35,12 @@ class ReadLimits:
     most_pages: int = 200
     most_passages: int = 800
     ocr: OcrOptions = NO_OCR
+    size: PassageSize = USUAL_SIZE
+
+    @property
+    def most_words(self) -> int:
+        """The most words that are read; smaller passages are not more text."""
+        return self.most_passages * USUAL_SIZE.words
 
 
 def read_file(path: Path, name: str, collection: str, limits: ReadLimits, *, url: str = "") -> ReadDocument:
@@ -43,11 +49,13 @@ def read_file(path: Path, name: str, collection: str, limits: ReadLimits, *, url
     sha256 = file_sha256(path)
     document = _shortened(_document(path, limits), limits)
     entry = SourcePaper(_title(name), _paper(name, collection, url), path)
-    prepared = prepare(Task(entry, sha256, sha256, sha256 if is_pdf(path) else ""), document)
+    task = Task(entry, sha256, sha256, sha256 if is_pdf(path) else "", size=limits.size)
+    prepared = prepare(task, document)
     # Short captions and notes are passages too: there may be more than their words make.
+    passages = max(limits.most_passages, limits.most_words // (limits.size.words - limits.size.overlap))
     return ReadDocument(
         prepared.paper,
-        prepared.passages[: 2 * limits.most_passages],
+        prepared.passages[: 2 * passages],
         prepared.references[:MOST_REFERENCES],
         prepared.notes,
         path.name if is_pdf(path) else "",
@@ -88,14 +96,14 @@ def _document(path: Path, limits: ReadLimits) -> Document:
 
 def _shortened(document: Document, limits: ReadLimits) -> Document:
     """Return the beginning of a document, about as many words as are read of it, and say so."""
-    left = limits.most_passages * USUAL_SIZE.words
+    left = limits.most_words
     sections: list[DocumentSection] = []
     for section in document.sections:
         paragraphs: list[Paragraph] = []
         for paragraph in section.paragraphs:
             left -= paragraph.text.count(" ") + 1
             if left < 0:
-                remark = f"only about the first {limits.most_passages * USUAL_SIZE.words:,} words were read"
+                remark = f"only about the first {limits.most_words:,} words were read"
                 sections.append(replace(section, paragraphs=tuple(paragraphs)))
                 return replace(document, sections=tuple(sections), notes=(*document.notes, remark))
             paragraphs.append(paragraph)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn, cast, get_args
 import typer
 from rich.markup import escape
 
+from corpus.records import FEWEST_WORDS, MOST_WORDS, PassageSize
 from corpus.sandbox import ConfinementError, bound, confine, forbid_network, has_other_threads
 from corpus.settings import OcrChoice, read_settings
 from indexer.errors import ParseError
@@ -47,6 +48,12 @@ def read(
     ] = False,
     ocr: Annotated[str, typer.Option(help="Who reads scans: auto, rapidocr, tesseract or off.")] = "auto",
     ocr_pages: Annotated[int, typer.Option(min=1, help="Scanned pages that are read at most.")] = 20,
+    passage_words: Annotated[
+        int, typer.Option(min=FEWEST_WORDS, max=MOST_WORDS, help="Words of a passage, about.")
+    ] = PassageSize().words,
+    passage_overlap: Annotated[
+        int, typer.Option(min=0, help="Words of it that repeat the passage before, half of them at most.")
+    ] = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Read one file or web page and print its title, sections and passages; the corpus stays as it is."""
@@ -77,7 +84,8 @@ def read(
                 page = fetch_page(document, keep or Path(temporary), fetching)
                 path, url = page.path, page.url
                 forbid_network()
-            limits = ReadLimits(most_bytes, most_pages, ocr=options)
+            size = _passage_size(passage_words, passage_overlap)
+            limits = ReadLimits(most_bytes, most_pages, ocr=options, size=size)
             found = read_file(path, name or url or path.name, UPLOADS, limits, url=url)
     except (ParseError, ConfinementError) as error:
         fail(error, as_json)
@@ -96,6 +104,13 @@ def _start_alone() -> NoReturn:
     arguments = sys.argv[sys.argv.index("read") + 1 :]
     program = [sys.executable, "-m", "indexer.uploads.reading", *arguments]
     os.execve(sys.executable, program, environment)  # noqa: S606 - a program of ours
+
+
+def _passage_size(words: int, overlap: int) -> PassageSize:
+    try:
+        return PassageSize(words, overlap)
+    except ValueError as error:
+        raise ParseError(str(error)) from error
 
 
 def _engine(choice: str) -> str:

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from corpus.records import Box
+from corpus.records import USUAL_SIZE, Box, PassageSize
 from corpus.sandbox import offered_confinement
 from corpus.settings import PROJECT, Settings
 from indexer.parsers import NO_OCR, SECONDS_PER_PAGE, OcrOptions, needed_environment
@@ -92,11 +92,12 @@ _LONGEST_WAIT_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """The material to read: a file or a web address, with its owner's name for it."""
+    """A file or a web address to read, its owner's name for it, and the size of its passages."""
 
     place: str
     name: str
     is_web: bool = False
+    size: PassageSize = USUAL_SIZE
 
 
 class StoppedError(DocumentError):
@@ -119,6 +120,7 @@ def read_sandboxed(
     arguments = ["--json", f"--max-bytes={limits.most_bytes}", f"--max-pages={limits.most_pages}"]
     arguments += [f"--name={material.name}", f"--keep={folder}"]
     arguments += [f"--ocr={limits.ocr.engine or 'off'}", f"--ocr-pages={limits.ocr.most_pages}"]
+    arguments += [f"--passage-words={material.size.words}", f"--passage-overlap={material.size.overlap}"]
     arguments += ["--web"] if material.is_web else []
     arguments += ["--allow-private-hosts"] if allow_private else []
     reply = _run("Reading", [*arguments, "--", material.place], stop, limits)

@@ -26,7 +26,7 @@ from corpus.encoders import Encoder, Vectors
 from corpus.errors import CorpusError
 from corpus.kept import NewDocument, Room
 from corpus.places import NoRoomError
-from corpus.records import UPLOADS, Aspect, Collection
+from corpus.records import UPLOADS, Aspect, Collection, PassageSize
 from corpus.store import Corpus, CorpusWriter, rows
 from corpus.text import shortened
 from indexer.build import EncodedPassages, encode_passages
@@ -153,7 +153,8 @@ class UploadSession:
 
     `seen` are the files of the field that were handed in, by its ids; `refused` says why some of what was
     handed in is not here; `removing` is the document that is removed once that is confirmed, 0 for all;
-    `were_chosen` that they were made what is asked, as soon as the first was ready.
+    `were_chosen` that they were made what is asked, as soon as the first was ready. `size` is that of the
+    passages of all documents, and is chosen before there are any.
     """
 
     def __init__(
@@ -181,6 +182,7 @@ class UploadSession:
         self.seen: set[str] = set()
         self.removing: int | None = None
         self.were_chosen = False
+        self.size = PassageSize()
         self._begun = 0
         self._readers, self._limits, self._allow_private = readers, limits, allow_private
         self._documents: dict[int, UploadedDocument] = {}
@@ -243,7 +245,7 @@ class UploadSession:
         except NoRoomError as error:
             self.remove(document.number)
             raise DocumentError(f"{document.name} was left out. {error}") from error
-        self._submit(document, under, Material(str(path), document.name))
+        self._submit(document, under, Material(str(path), document.name, size=self.size))
 
     def add_address(self, address: str) -> None:
         """Begin to read what is at a web address; raises DocumentError."""
@@ -255,7 +257,8 @@ class UploadSession:
         except NoRoomError as error:
             raise DocumentError(str(error)) from error
         document, under = self._begin(shortened(typed, LONGEST_NAME), typed, is_web=True)
-        self._submit(document, under, Material(typed.replace("\x00", ""), document.name, is_web=True))
+        address = typed.replace("\x00", "")
+        self._submit(document, under, Material(address, document.name, is_web=True, size=self.size))
 
     def remove(self, number: int) -> None:
         """Take one document out, wherever its reading stands; the conversation about the others ends too."""
@@ -416,6 +419,7 @@ class UploadSession:
                 self._keep_file(number, under)
             writer = self._writer()
             writer.put_collections([Collection(UPLOADS, "Your documents", source="This visit only")])
+            writer.cut_as(self.size, [UPLOADS])
             writer.add_papers(papers.to_batches(), passages.to_batches())
             writer.publish()
             self._corpus = writer.published()

@@ -6,13 +6,12 @@ import pytest
 
 from assistant.checking.overlap import best_sentence, score_attribution
 from corpus.encoders import Encoder
-from corpus.records import Scope
+from corpus.records import USUAL_SIZE, Scope
 from corpus.search import search
 from corpus.sentences import sentence_spans
 from corpus.store import Corpus
 from corpus.text import shortened, spaced, words
 from indexer.parsers.document import Document, DocumentSection, Paragraph, Piece
-from indexer.prepare import USUAL_SIZE
 from indexer.prepare.passages import make_passages
 from tests import small_corpus
 from tests.other_languages import TEXTS

@@ -7,6 +7,7 @@ from pathlib import Path
 from assistant.libraries import Brought, Libraries, LibraryLimits
 from assistant.storage import ConversationStore, LibraryStore
 from corpus.encoders import Encoder
+from corpus.records import USUAL_SIZE, PassageSize
 from indexer.uploads.session import UploadSession, UploadWorkers
 from tests.indexer.build.killable_build import HashEncoder
 from tests.small_pdf import write_pdf
@@ -26,9 +27,12 @@ def opened(home: Path, limits: LibraryLimits | None = None) -> Libraries:
     return Libraries(home / "libraries", store, limits or LibraryLimits())
 
 
-def visit(home: Path, encoder: Encoder, *files: tuple[str, bytes]) -> UploadSession:
+def visit(
+    home: Path, encoder: Encoder, *files: tuple[str, bytes], size: PassageSize = USUAL_SIZE
+) -> UploadSession:
     """Return a visit that has brought some files, all of them read."""
     uploads = UploadSession(home, encoder, UploadWorkers())
+    uploads.size = size
     for name, content in files:
         uploads.add_file(name, content)
     deadline = time.monotonic() + 120

@@ -27,10 +27,11 @@ from assistant.storage.conversations import ConversationError
 from corpus.encoders.base import Encoder
 from corpus.errors import CorpusError
 from corpus.kept.documents import unused_id
-from corpus.records import Paper, Passage, Scope, is_upload, library_of
+from corpus.records import Paper, Passage, PassageSize, Scope, is_upload, library_of
 from corpus.search.hybrid import search
 from corpus.store import Corpus
 from indexer.build import encode_passages
+from indexer.uploads.encoding import encode_texts
 from indexer.uploads.session import UploadSession
 from tests.assistant.libraries.own_documents import MARKER, brought, files_with, notes, opened, pdf, visit
 from tests.assistant.storage.test_comparison_store import CORPUS, REQUEST
@@ -100,6 +101,20 @@ def test_it_grows_loses_single_documents_and_takes_none_twice(
     titles = [paper.title for paper in libraries.opened(identifier, encoder).papers()]
     assert titles == ["Rank fusion", "Other notes"]
     assert libraries.take_out(identifier, [ME], [f"your-documents.{identifier}/my-notes"], encoder) == 0
+
+
+def test_a_library_keeps_the_size_of_its_passages_and_takes_no_other(
+    libraries: Libraries, encoder: Encoder, home: Path
+) -> None:
+    sizes = PassageSize(100), PassageSize(300)
+    first, second = (
+        visit(home, encoder, (f"{size.words}.md", notes(f"sized{size.words}")), size=size) for size in sizes
+    )
+    identifier = kept(libraries, first, encoder)
+    libraries.encode_anew(identifier, [ME], encoder, lambda pairs: encode_texts(pairs, encoder))
+    assert set(libraries.opened(identifier, encoder).passage_sizes().values()) == {sizes[0]}
+    with pytest.raises(LibraryError, match="have 100 words, those of these documents 300 words"):
+        libraries.grow(identifier, [ME], brought(second), encoder)
 
 
 def test_nothing_of_a_deleted_library_stays_on_disk(

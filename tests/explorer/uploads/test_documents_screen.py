@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from assistant.trail.transcript import from_json, to_json
+from corpus.records import PassageSize
 from explorer.app.resources import Library
 from explorer.app.visitor.session import VisitorSession
 from explorer.uploads.wording import NOT_STORED
@@ -62,6 +63,19 @@ def test_each_document_says_what_it_gave_or_why_nothing(screen: Screen) -> None:
     assert test.button(key="ask_own").label == "Ask this document"
     test.button(key="own_remove_2").click().run()
     assert "fake" not in texts(test)
+
+
+def test_the_size_of_passages_is_chosen_before_documents_come_and_kept_in_the_trail(screen: Screen) -> None:
+    test = screen("ask")
+    test.button(key="open_documents").click().run()
+    test.slider(key="own_passage_words").set_value(120).run()
+    test.slider(key="own_passage_overlap_120").set_value(20).run()
+    hand_in(test, ("notes.md", NOTES))
+    wait_until_read(test)
+    assert test.slider(key="own_passage_words").disabled
+    test.button(key="ask_own").click().run()
+    ask(test, "What sings?")
+    assert visitor_of(test).turns[0].provenance.passages == (PassageSize(120, 20),)
 
 
 def test_a_document_is_summed_up_by_its_own_sentences(screen: Screen) -> None:

@@ -18,7 +18,7 @@ from PIL import Image
 from corpus.encoders.base import Encoder
 from corpus.pdf.file import page_size
 from corpus.pdf.images import page_image
-from corpus.records import Box, Scope
+from corpus.records import UPLOADS, Box, PassageSize, Scope
 from corpus.search.hybrid import search
 from corpus.settings import PROJECT
 from indexer.uploads import folders, sandbox, session
@@ -385,3 +385,15 @@ def test_two_documents_of_one_name_have_keys_of_their_own() -> None:
     taken = {"your-documents/notes", "your-documents/notes-2"}
     assert unused_key("your-documents/notes", taken) == "notes-3"
     assert unused_key("../Else where", taken) == "else-where"
+
+
+def test_documents_are_cut_to_the_size_that_is_chosen(make: Make) -> None:
+    own, usual = make(), make()
+    own.size = PassageSize(100, 30)
+    text = " ".join(f"Sentence {number} of the notes tells of rank fusion once more." for number in range(60))
+    for visit in (own, usual):
+        visit.add_file("notes.txt", text.encode())
+        finish(visit)
+    assert own.corpus is not None and usual.corpus is not None
+    assert own.corpus.passage_sizes() == {UPLOADS: PassageSize(100, 30)}
+    assert own.documents()[0].passages > 2 * usual.documents()[0].passages
