@@ -14,7 +14,7 @@ export HF_HUB_DISABLE_TELEMETRY := 1
 # Where it is set, every process that starts compiles all of the product anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: app serve audit demo lock test tests test-long coverage test-live stats lint format bench bench-app peers demo-pdfs screenshots docs chromium postgres nginx s3 torture clean
+.PHONY: app serve demo-site audit demo lock test tests test-long coverage test-live stats lint format bench bench-app peers demo-pdfs screenshots docs chromium postgres nginx s3 torture clean
 
 # The demonstration, where there is no corpus yet; a bucket is left as it is.
 DEMO := $(if $(findstring ://,$(HOME_DIR)),,$(HOME_DIR)/corpus/manifest.json)
@@ -34,6 +34,14 @@ serve: $(VENV)/installed $(DEMO) nginx
 	@exec $(BIN)/python -m deployment --processes $(PROCESSES) --port $(PORT) --address $(ADDRESS) \
 	  $(foreach host,$(HOSTS),--host $(host)) $(if $(CERTIFICATE),--certificate "$(CERTIFICATE)") \
   $(if $(filter command line,$(origin KEY)),--key "$(KEY)")
+
+# A public demonstration: `make serve` to which nobody can bring documents or files, and QUESTIONS for each visitor in
+# ten minutes. Answers are extractive, or by the small model that MODEL names.
+QUESTIONS ?= 10
+demo-site: $(if $(MODEL),$(VENV)/installed-local) $(VENV)/installed
+	@$(if $(MODEL),$(BIN)/python paper_trail.py models get "$(MODEL)")
+	@exec env -u TOGETHER_API_KEY PAPER_TRAIL_UPLOADS=false PAPER_TRAIL_SIGN_IN=off PAPER_TRAIL_QUESTIONS_PER_TEN_MINUTES=$(QUESTIONS) \
+	  $(if $(MODEL),PAPER_TRAIL_LOCAL_MODEL="$(MODEL)") $(MAKE) --no-print-directory serve
 
 demo: $(VENV)/installed
 	$(BIN)/python -m indexer demo

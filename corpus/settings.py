@@ -143,6 +143,7 @@ class Settings(BaseSettings):
     ocr_pages: int = Field(default=100, ge=1, le=1_000)  # of one file
     # Whether visitors' files are refused where the system cannot confine what reads them.
     sandbox: Literal["auto", "required"] = "auto"
+    uploads: bool = True  # whether readers may bring documents, and import conversations and comparisons
     private_hosts: bool = False  # whether readers may have pages of hosts in this network fetched
     arxiv_url: str = "https://export.arxiv.org"
     conversations: SecretStr = SecretStr("")  # a database's URL, which may hold a password

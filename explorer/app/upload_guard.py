@@ -88,14 +88,13 @@ def _refusal(scope: Scope) -> PlainTextResponse | None:
         return PlainTextResponse("Say how long the file is.", 411)
     try:
         settings, size = read_settings(), int(length[:18])
+        if not settings.uploads:
+            return PlainTextResponse("Nothing can be brought to this site.", 403)
         check_free_disk(settings.home, settings.free_disk_megabytes, size)
         uploads_limit().take(caller, size / 2**20)
-    except NoRoomError as error:
+    except (NoRoomError, TooSoonError) as error:
         admitted.note_refusal(session, str(error))
-        return PlainTextResponse(str(error), 507)
-    except TooSoonError as error:
-        admitted.note_refusal(session, str(error))
-        return PlainTextResponse(str(error), 429)
+        return PlainTextResponse(str(error), 507 if isinstance(error, NoRoomError) else 429)
     except CorpusError as error:
         return PlainTextResponse(str(error), 503)
     return None

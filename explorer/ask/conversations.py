@@ -215,6 +215,7 @@ def _sidebar_list(library: Library, visitor: Visitor) -> SidebarList:
         "can rename, stop or delete it.",
         surely=f"Delete {counted(len(visitor.now.turns), 'answer')} for good?",
         imported="A transcript that was downloaded as JSON becomes a conversation of yours.",
+        imports=library.settings.uploads,
     )
 
 

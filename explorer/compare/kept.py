@@ -153,6 +153,7 @@ def sidebar_list_of(library: Library, visitor: Visitor, session: CurrentComparis
         "can rename, stop or delete it.",
         surely="Delete this comparison for good?",
         imported="A comparison that was downloaded as JSON becomes one of yours.",
+        imports=library.settings.uploads,
     )
 
 

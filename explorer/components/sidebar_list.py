@@ -46,7 +46,8 @@ class SidebarList:
     """All that is stored of one kind, for one visitor.
 
     `one` is what one of the kind is called, in the address too; `mark` tells its fields from other lists';
-    `item` is the StoredItem that is open. `list`, `rename` and `delete` may raise AssistantError.
+    `item` is the StoredItem that is open. `list`, `rename` and `delete` may raise AssistantError. `imports`
+    says whether files can be brought here.
     """
 
     one: str
@@ -64,6 +65,7 @@ class SidebarList:
     shared: str
     surely: str
     imported: str
+    imports: bool
 
 
 def is_id(named: str) -> bool:
@@ -89,7 +91,8 @@ def draw_sidebar_list(shown: SidebarList) -> None:
             st.caption(escaped(str(error)))
             return
         _draw_list(shown, listed)
-        _draw_import(shown)
+        if shown.imports:
+            _draw_import(shown)
 
 
 def _draw_list(shown: SidebarList, listed: Sequence[Entry]) -> None:

@@ -40,7 +40,8 @@ def look_in(library: Library, visitor: Visitor) -> Iterator[LabelVisibility]:
         yield "collapsed" if has_choice else "visible"
         changes = library.kept.is_own if library.kept else bool(ready)
         label = "Add or remove" if changes else "Documents" if library.kept else "Your documents"
-        action(label, "open_documents", open_documents, visitor, icon=":material/upload_file:")
+        if library.settings.uploads or changes:
+            action(label, "open_documents", open_documents, visitor, icon=":material/upload_file:")
 
 
 def _draw_place(visitor: Visitor, ready: int) -> None:

@@ -105,6 +105,10 @@ def _draw_panel(library: Library, visitor: Visitor, drawn: _Standing) -> None:
     if visitor.now.library_open:
         draw_library(library, visitor, visitor.now.library_open)
         return
+    if not library.settings.uploads:
+        draw_message()
+        draw_libraries(library, visitor)
+        return
     if not wants_to_keep():
         draw_message()
     if growing := next((one for one in kept_libraries(library, visitor) if one.id == target()), None):

@@ -92,3 +92,15 @@ def test_fault_a_page_of_another_port_of_this_host_could_open_a_screen(
                     assert is_open
             except InvalidStatus as refusal:
                 assert not is_open and refusal.response.status_code == 403
+
+
+def test_a_site_without_uploads_refuses_all_of_them(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PAPER_TRAIL_UPLOADS", "false")
+    with (
+        StandinChat() as model,
+        serving(tmp_path, model, tmp_path_factory) as address,
+        visit(address) as session,
+    ):
+        assert announce(address, session, 10) == (403, "Nothing can be brought to this site.")

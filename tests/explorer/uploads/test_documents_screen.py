@@ -14,7 +14,7 @@ from explorer.app.visitor.session import VisitorSession
 from explorer.uploads.wording import NOT_STORED
 from indexer.uploads.sandbox import Limits
 from indexer.uploads.session import UploadSession
-from tests.explorer.asking import ask, finish, texts, visitor_of
+from tests.explorer.asking import ask, finish, open_menu, texts, visitor_of
 from tests.small_pdf import write_endless_pdf
 from tests.standin_chat import StandinChat
 
@@ -108,6 +108,19 @@ def test_before_there_are_documents_there_is_a_quiet_way_in_and_an_address_is_re
     test.text_input(key="own_address").set_value("http://[::1]:9/page")
     test.button(key="read_address").click().run()
     assert "http://[::1]:9/page" in texts(wait_until_read(test))
+
+
+def test_a_site_without_uploads_has_no_way_to_bring_anything(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ways_in() -> tuple[bool, bool]:
+        test = open_menu(screen("ask"), "import_menu")
+        keys = [button.key for button in test.button]
+        return "open_documents" in keys, bool(test.get("file_uploader"))
+
+    assert ways_in() == (True, True)
+    monkeypatch.setenv("PAPER_TRAIL_UPLOADS", "false")
+    assert ways_in() == (False, False)
 
 
 def test_own_documents_are_asked_and_nothing_of_it_is_stored_nor_seen_by_others(
