@@ -134,8 +134,8 @@ class Passage:
 class Author:
     """A person or a group; `given` is empty for groups and mononyms.
 
-    `family` has its particle before it ("van der Gogh"), `given` what follows the whole name behind a comma:
-    "Pim Q., Jr.".
+    `family` has its particle before it ("van der Gogh"), `given` the suffix of the whole name
+    behind a comma: "Pim Q., Jr.".
     """
 
     given: str
@@ -156,7 +156,7 @@ class Author:
 
     @property
     def suffix(self) -> str:
-        """What follows the whole name: "Jr.", "III"; mostly ""."""
+        """The words behind the whole name: "Jr.", "III"; mostly ""."""
         return self.given.partition(",")[2].strip()
 
     @property

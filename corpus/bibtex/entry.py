@@ -1,9 +1,11 @@
-"""BibTeX entries: made for papers whose source brings none, and read as far as types and keys go."""
+"""BibTeX entries: made for papers whose source brings none, and kept where it brings its own."""
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from corpus.bibtex.latex import latex_to_text
 from corpus.records import Author, Paper
 from corpus.text import storable, words
 
@@ -45,6 +47,28 @@ _VENUE_FIELDS = {
 }
 _NO_ENTRY = frozenset({"comment", "preamble", "string"})
 _SPLITS_NAMES = re.compile(r"\band\b|,", re.IGNORECASE)
+_PAGE_DASH = re.compile(r"(?<=\w)\s*[-–—]+\s*(?=\w)")
+# Of the commands of TeX, those that only typeset: others could read and write files.
+_COMMAND = re.compile(r"\\([A-Za-z@]+)")
+_TYPESETTING = frozenset(
+    "AA AE BibTeX DH DJ Delta Gamma H IJ L LaTeX Lambda NG O OE Omega P Phi Pi Psi S SS Sigma TH TeX "
+    "Theta Upsilon Xi aa ae alpha b beta bf big bigl bigr c cal cdot chi circ copyright d dag delta dh dj "
+    "dots ell em emph epsilon eta exp frac gamma geq gets hbox i ij infty it j k l lambda ldots left "
+    "leftarrow leq ln log mathbb mathbf mathcal mathit mathrm mathsf mathtt max mbox min mu neq ng nu o "
+    "oe omega phi pi pm pounds prime prod psi r rho right rightarrow rm sc sigma sim sl sqrt ss sum t tau "
+    "text textasciicircum textasciitilde textbackslash textbar textbf textbraceleft textbraceright "
+    "textdegree textemdash textendash textgreater textit textless textnormal textquotedblleft "
+    "textquotedblright textquoteleft textquoteright textrm textsc textsf textsl textsubscript "
+    "textsuperscript texttt textunderscore th theta times to tt u url v varepsilon varphi widehat "
+    "widetilde xi zeta".split()
+)
+# A link's text stands without the packages that a link needs.
+_LINK = re.compile(r"\\href\s*\{[^{}]*\}\s*(?=\{)")
+_SAFE_KEY = re.compile(r"\w[\w:./+*-]*")
+_FIELD_NAME = re.compile(r"[a-z][a-z0-9_.:+-]*")
+# Where a file lies is nothing to hand on, and said anew by whoever keeps it.
+_PRIVATE_FIELDS = re.compile(r"file|pdf|local-?url|localfile|bdsk-(?:file|url)-.*|__.*")
+LONGEST_ENTRY = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +116,55 @@ def make_entry(paper: Paper, kind: str = "") -> BibtexEntry:
         "author": " and ".join(_name(author) for author in paper.authors if author.name.strip()),
         _VENUE_FIELDS.get(kind, "booktitle"): _escaped(paper.venue),
         "year": str(paper.year or ""),
-        "pages": _escaped(paper.pages),
+        "pages": _PAGE_DASH.sub("--", _escaped(paper.pages)),
         "doi": _escaped(paper.doi),
         "url": _escaped(paper.url),
     }
+    return _entry(kind, citation_key(paper), values)
+
+
+def own_entry(kind: str, key: str, printed: Mapping[str, str]) -> BibtexEntry:
+    """Return an entry as its file has it, all of it safe to typeset; `key` is "" where none could be used.
+
+    `printed` are the values as they stand in the file. Where one holds a command that does more than
+    typeset, its text stands in its place. Names of files are left out, and of an endless entry the longest
+    fields.
+    """
+    values = {
+        name: safe_value(value)
+        for name, value in printed.items()
+        if _FIELD_NAME.fullmatch(name) and not _PRIVATE_FIELDS.fullmatch(name)
+    }
+    while sum(map(len, values.values())) > LONGEST_ENTRY:
+        del values[max(values, key=lambda name: len(values[name]))]
+    key = re.sub(r"[^\w:./+*-]+", "-", storable(key)).strip("-")
+    return _entry(kind, key if is_safe_key(key) else "", values)
+
+
+def safe_value(value: str) -> str:
+    """Return the value of a field if it only typesets, else its text."""
+    value = _LINK.sub("", storable(value))
+    return value if is_safe(value) else _escaped(latex_to_text(value))
+
+
+def is_safe(text: str) -> bool:
+    """Return True if the braces of a text match and its commands do nothing but typeset."""
+    depth = 0
+    for brace in _BRACE.finditer(text):
+        depth += 1 if brace[0] == "{" else -1
+        if depth < 0:
+            return False
+    return depth == 0 and "^^" not in text and _TYPESETTING.issuperset(_COMMAND.findall(text))
+
+
+def is_safe_key(key: str) -> bool:
+    """Return True if a key can stand in a citation: a comma or a brace in it would end it."""
+    return bool(_SAFE_KEY.fullmatch(key))
+
+
+def _entry(kind: str, key: str, values: Mapping[str, str]) -> BibtexEntry:
     lines = [f"    {name} = {{{value}}}," for name, value in values.items() if value]
-    return BibtexEntry(kind, citation_key(paper), "\n".join(["", *lines, "}"]))
+    return BibtexEntry(kind, key, "\n".join(["", *lines, "}"]))
 
 
 def citation_key(paper: Paper) -> str:
@@ -110,10 +177,10 @@ def citation_key(paper: Paper) -> str:
 
 def _name(author: Author) -> str:
     """Return a name as BibTeX takes it apart: the family name first; a group's in braces, to stay whole."""
-    family, given = _escaped(author.family), _escaped(author.given)
-    if not given or not family or _SPLITS_NAMES.search(f"{author.family} {author.given}"):
+    parts = [part for part in (author.family, author.suffix, author.first_names) if part]
+    if not author.family or not author.first_names or any(map(_SPLITS_NAMES.search, parts)):
         return f"{{{_escaped(author.name)}}}"
-    return f"{family}, {given}"
+    return ", ".join(map(_escaped, parts))
 
 
 def _ascii(text: str) -> str:

@@ -8,11 +8,12 @@ from indexer.prepare.preparer import (
     Preparer,
     Task,
     Workers,
+    describe_paper,
     prepare,
     unread_scan,
 )
 
 __all__ = [
     "USUAL_SIZE", "LocalWorkers", "MostText", "PreparedPaper", "Preparer", "Task", "Workers", "are_sane",
-    "is_sound", "make_passages", "prepare", "unread_scan"
+    "describe_paper", "is_sound", "make_passages", "prepare", "unread_scan"
 ]  # fmt: skip
