@@ -65,6 +65,8 @@ _TYPESETTING = frozenset(
 # A link's text stands without the packages that a link needs.
 _LINK = re.compile(r"\\href\s*\{[^{}]*\}\s*(?=\{)")
 _SAFE_KEY = re.compile(r"\w[\w:./+*-]*")
+_KIND = re.compile(r"[a-z]+")
+_FORMULA = re.compile(r"(\$[^$]+\$)")
 _FIELD_NAME = re.compile(r"[a-z][a-z0-9_.:+-]*")
 # Where a file lies is nothing to hand on, and said anew by whoever keeps it.
 _PRIVATE_FIELDS = re.compile(r"file|pdf|local-?url|localfile|bdsk-(?:file|url)-.*|__.*")
@@ -138,13 +140,21 @@ def own_entry(kind: str, key: str, printed: Mapping[str, str]) -> BibtexEntry:
     while sum(map(len, values.values())) > LONGEST_ENTRY:
         del values[max(values, key=lambda name: len(values[name]))]
     key = re.sub(r"[^\w:./+*-]+", "-", storable(key)).strip("-")
+    kind = kind if _KIND.fullmatch(kind) else "misc"
     return _entry(kind, key if is_safe_key(key) else "", values)
 
 
 def safe_value(value: str) -> str:
     """Return the value of a field if it only typesets, else its text."""
     value = _LINK.sub("", storable(value))
-    return value if is_safe(value) else _escaped(latex_to_text(value))
+    if is_safe(value):
+        return value
+    parts = _FORMULA.split(latex_to_text(value))
+    kept = (
+        part if number % 2 and is_safe(part) else part.translate(_SPECIAL)
+        for number, part in enumerate(parts)
+    )
+    return " ".join("".join(kept).split())
 
 
 def is_safe(text: str) -> bool:

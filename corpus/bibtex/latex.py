@@ -1,5 +1,6 @@
 """LaTeX of bibliographies as plain text."""
 
+import logging
 import re
 from collections.abc import Iterator
 from functools import lru_cache
@@ -16,13 +17,20 @@ from pylatexenc.latexwalker import LatexWalkerError
 from pylatexenc.latexwalker import get_default_latex_context_db as get_default_syntax
 from pylatexenc.macrospec import std_macro
 
-# Text without these is its own plain form.
-_MARKUP = re.compile(r"[\\{}$%&~]|``|''|--|[!?]`")
+# Whatever the library cannot decode stays as it is typed.
+logging.getLogger("pylatexenc").addHandler(logging.NullHandler())
+logging.getLogger("pylatexenc").propagate = False
+
+# Text without these needs no decoder, which takes its time over every letter.
+_COMMANDS = re.compile(r"[\\{}$]")
+_ESCAPE = re.compile(r"\\[%&#_ ]|(?<!\\)(?:---?|``|''|[!?]`|~)")
+_PLAIN = {"---": "—", "--": "–", "``": "“", "''": "”", "!`": "¡", "?`": "¿", "~": " "}
 # The library takes a percent sign for the beginning of a comment; BibTeX's fields have none.
 _PERCENT = re.compile(r"(?<!\\)((?:\\\\)*)%")
 # An accent over nothing is a backslash that somebody typed: "a\b".
-_LONE_ACCENT = re.compile(r"\\([bcdHkrtuv]|['\"`=.])(?=\s*(?:$|[^\w\s{\\]))")
+_LONE_ACCENT = re.compile(r"(?<!\\)\\([bcdHkrtuv]|['\"`=.])(?=\s*(?:$|[^\w\s{\\]))")
 _EMPTY_ACCENT = re.compile(r"\\([~^])\s*\{\s*\}")
+_ADDRESS = re.compile(r"\\(?:url|nolinkurl|path)\s*\{[^{}]*\}")
 _SYMBOL_IN_MATH = re.compile(r"\$\s*(\\backslash|\\sim|\\textless|\\textgreater|\\_|[<>|])\s*\$")
 _SYMBOLS = {
     "\\backslash": r"\textbackslash{}",
@@ -46,6 +54,9 @@ _CHARACTERS = {
     "textdollar": "$",
     "textnumbersign": "#",
     "degree": "°",
+    "S": "§",
+    "P": "¶",
+    "slash": "/",
     "copyright": "©",
     "pounds": "£",
     "euro": "€",
@@ -77,9 +88,12 @@ def latex_to_text(text: str, *, keep_groups: bool = False) -> str:
     With `keep_groups`, braces round two letters and more stay: names are split by them. Never raises; what
     the decoder cannot read loses its braces alone.
     """
-    if not _MARKUP.search(text):
-        return text
-    prepared = _SYMBOL_IN_MATH.sub(lambda found: _SYMBOLS.get(found[1], found[1]), text)
+    if not _COMMANDS.search(_ESCAPE.sub("", text)):
+        return _ESCAPE.sub(lambda found: _PLAIN.get(found[0], found[0][-1]), text)
+    prepared = _ADDRESS.sub(
+        lambda found: found[0].replace("~", r"\textasciitilde{}").replace("-", "-{}"), text
+    )
+    prepared = _SYMBOL_IN_MATH.sub(lambda found: _SYMBOLS.get(found[1], found[1]), prepared)
     prepared = _EMPTY_ACCENT.sub(
         lambda found: r"\textasciitilde{}" if found[1] == "~" else r"\textasciicircum{}", prepared
     )
@@ -115,10 +129,8 @@ def _decoder(keep_groups: bool) -> tuple[Any, Any]:
             *(MacroTextSpec(name, simplify_repl="") for name in _SILENT),
             *(MacroTextSpec(name, simplify_repl=name) for name in _LOGOS),
             *(MacroTextSpec(name, simplify_repl=character) for name, character in _CHARACTERS.items()),
-            *(MacroTextSpec(name, simplify_repl="%s") for name in _ONE_ARGUMENT),
-            MacroTextSpec("href", simplify_repl="%(2)s"),
-            MacroTextSpec("enquote", simplify_repl="“%(2)s”"),
-            MacroTextSpec("mkbibquote", simplify_repl="“%(1)s”"),
+            *(MacroTextSpec(name, simplify_repl=_last_words) for name in (*_ONE_ARGUMENT, "href")),
+            *(MacroTextSpec(name, simplify_repl=_quoted) for name in ("enquote", "mkbibquote")),
             MacroTextSpec("verb", simplify_repl=_verbatim),
             *(MacroTextSpec(name, simplify_repl=_citation) for name in ("cite", "citet", "citep")),
             *(MacroTextSpec(name, simplify_repl="") for name in ("noopsort", "SortNoop", "nop", "label")),
@@ -127,7 +139,7 @@ def _decoder(keep_groups: bool) -> tuple[Any, Any]:
         specials=[SpecialsTextSpec("&", simplify_repl="&")],
     )
     texts.add_context_category("symbols", prepend=False, macros=_symbols())
-    texts.set_unknown_macro_spec(MacroTextSpec("", simplify_repl=_unknown))
+    texts.set_unknown_macro_spec(MacroTextSpec("", simplify_repl=_last_words))
     syntax = get_default_syntax()
     syntax.add_context_category(
         "bibliographies",
@@ -151,13 +163,17 @@ def _symbols() -> Iterator[Any]:
             yield MacroTextSpec(command[1], simplify_repl=chr(code))
 
 
-def _unknown(node: Any, l2tobj: Any) -> str:
-    """Return the words of a command without a text of its own; without any, the command as it is typed."""
+def _last_words(node: Any, l2tobj: Any) -> str:
+    """Return the last argument of a command; without any, the command as it is typed."""
     arguments = getattr(node.nodeargd, "argnlist", None) or ()
     if words := [argument for argument in arguments if argument is not None]:
         return str(l2tobj.nodelist_to_text(words[-1:]))
     typed, rest = node.latex_verbatim(), node.parsing_state.s[node.pos + node.len :]
     return "" if _GROUP.match(rest) else str(typed)
+
+
+def _quoted(node: Any, l2tobj: Any) -> str:
+    return f"“{_last_words(node, l2tobj)}”"
 
 
 def _verbatim(node: Any) -> str:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from corpus.text import shortened, storable
 
-_START = re.compile(r"@[ \t]*([A-Za-z][\w.+-]*)\s*([{(])")
+_START = re.compile(r"@[ \t]*([A-Za-z][A-Za-z0-9_.+-]*)\s*([{(])")
 _STRAY = re.compile(r"^[ \t]*@[ \t]*(?!comment)[A-Za-z]\w*", re.MULTILINE | re.IGNORECASE)
 _KEY = re.compile(r"\s*([^,={}\"\n]*)")
 _NAME = re.compile(r"[^\s=,{}()\"#%@]+")
@@ -21,11 +21,12 @@ _SPACE = re.compile(r"(?:\s|%[^\n]*(?:\n|\Z))*")
 _BARE = re.compile(r"[^\s,{}()\"#=]+")
 _WORDS = re.compile(r"[^,{}\"#=\n]*")
 _NEXT_FIELD = re.compile(r"\s*[A-Za-z][\w.:+-]*\s*=")
+_FIELD_WITHIN = re.compile(r",\s*[A-Za-z][\w.:+-]*\s*=\s*[{\"\d]")
 _BEHIND_QUOTE = re.compile(r"\s*(?:[,#})]|\Z|[A-Za-z][\w.:+-]*\s*=)")
 _BEHIND_BRACE = re.compile(r"[})]\s*,[\s,]*[A-Za-z][\w.:+-]*\s*=\s*[{\"\w]")
 # Within braces and quotation marks an entry begins at the beginning of a line only.
-_BRACES = re.compile(r"[{}]|^[ \t]*@[ \t]*[A-Za-z][\w.+-]*\s*[{(]", re.MULTILINE)
-_QUOTES = re.compile(r"[{}\"]|^[ \t]*@[ \t]*[A-Za-z][\w.+-]*\s*[{(]", re.MULTILINE)
+_BRACES = re.compile(r"[{}]|^[ \t]*@[ \t]*[A-Za-z][A-Za-z0-9_.+-]*\s*[{(\[]", re.MULTILINE)
+_QUOTES = re.compile(r"[{}\"]|^[ \t]*@[ \t]*[A-Za-z][A-Za-z0-9_.+-]*\s*[{(\[]", re.MULTILINE)
 _MONTHS = {
     "jan": "January",
     "feb": "February",
@@ -58,7 +59,7 @@ class ParsedEntry:
 
 @dataclass(frozen=True, slots=True)
 class BrokenEntry:
-    """A part of a file that cannot be read: its first line, counted from 1, its key if it has one, and why."""
+    """A part of a file that cannot be read: its first line, counted from 1, its key if any, and why."""
 
     line: int
     key: str
@@ -141,11 +142,15 @@ class _Parser:
 
     def _fields(self, closing: str) -> Iterator[tuple[str, str]]:
         """Yield the fields up to the end of the block, and go behind it."""
+        swallowed = False
         while True:
             self._skip_space()
             character = self._text[self._position : self._position + 1]
             if not character or _START.match(self._text, self._position):
-                raise _NeverEndsError(self._position, "is never closed")
+                # Only the brace that closes the entry is missing, unless it closed a field before.
+                if swallowed:
+                    raise _NeverEndsError(self._position, "has a brace that is never closed")
+                return
             if character == closing and not _BEHIND_BRACE.match(self._text, self._position):
                 self._position += 1
                 return
@@ -155,7 +160,9 @@ class _Parser:
                 self._position = name.end() if name else self._position + 1
                 continue
             self._position = equals.end()
-            yield name[0].lower(), self._value(closing)
+            value = self._value(closing)
+            swallowed = swallowed or bool(_FIELD_WITHIN.search(value))
+            yield name[0].lower(), value
 
     def _value(self, closing: str) -> str:
         """Return the value of an expression of strings, and go behind it."""

@@ -10,6 +10,7 @@ from corpus.records import Author
 
 _SUFFIX = re.compile(r"(?:jr|sr|jnr|snr)\.?|I{2,3}|IV|VI{1,3}|[2-9](?:nd|rd|th)", re.IGNORECASE)
 _PART = re.compile(r'\s*"?([a-z][a-z-]*)\s*=\s*(.*?)"?\s*', re.DOTALL)
+_BETWEEN_COMMAS = re.compile(r'(?:"[^"]*"|\{[^{}]*\}|[^,"{}])+')
 _WHOLE = re.compile(r"\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}")
 _NOBODY = re.compile(r"(?:^|\s)others$|,?\s*\bet al\.?$", re.IGNORECASE)
 _DANGLING = re.compile(r"^(?:and(?:\s+|$))+|\s+and$", re.IGNORECASE)
@@ -63,7 +64,7 @@ def read_name(name: str) -> Author:
 def _named_parts(name: str) -> dict[str, str]:
     """Return the parts of a name in biblatex's extended form, none for other forms."""
     found = {}
-    for part in re.split(r",(?![^{}]*\})", name):
+    for part in _BETWEEN_COMMAS.findall(name):
         if not (match := _PART.fullmatch(part)):
             return {}
         found[match[1]] = _bare(match[2])

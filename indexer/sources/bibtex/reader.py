@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from html.entities import html5
 from pathlib import Path
 
 from corpus.bibtex import BrokenEntry, ParsedEntry, latex_to_text, own_entry, parse_bibtex, typed_text
+from corpus.text import shortened, storable
 from indexer.parsers import find_arxiv_id, find_doi
 from indexer.sources.bibtex.inheritance import CONTAINERS, Inheritance
 from indexer.sources.bibtex.names import read_names
@@ -24,6 +26,7 @@ _VENUES = (
 )
 _SUBTITLES = {"journaltitle": "journalsubtitle", "booktitle": "booksubtitle", "maintitle": "mainsubtitle"}
 _FILES = ("file", "pdf", "local-url", "localfile")
+_LONGEST_ENTITY = 12
 _ENDS_SENTENCE = (".", "?", "!", ":", "—", "–")
 # Fields that may name an arXiv id: "arXiv preprint arXiv:1706.03762", "10.48550/arXiv.1706.03762".
 _NAMING_ARXIV = (
@@ -42,15 +45,16 @@ def read_bibtex(text: str, folder: Path) -> Iterator[LibraryItem]:
         yield _item(entry, inherited.fields, inherited.remarks, folder)
 
 
-def broken_bibtex(text: str) -> Iterator[BrokenEntry]:
-    """Yield the entries of a BibTeX file that cannot be read, or whose key another has before them."""
+def broken_bibtex(text: str) -> list[BrokenEntry]:
+    """Return the entries of a BibTeX file that cannot be read, or whose key another has before them."""
     parsed = parse_bibtex(text)
-    yield from parsed.broken
+    broken = list(parsed.broken)
     listed = set(map(id, _listed(parsed.entries)))
     for entry in parsed.entries:
         if entry.kind not in CONTAINERS and id(entry) not in listed:
-            shown = f"@{entry.kind}{{{entry.key}, {entry.fields.get('title', '')}"[:60]
-            yield BrokenEntry(entry.line, entry.key, "has the key of another before it", shown)
+            shown = shortened(storable(f"@{entry.kind}{{{entry.key}, {entry.fields.get('title', '')}"), 60)
+            broken.append(BrokenEntry(entry.line, entry.key, "has the key of another before it", shown))
+    return sorted(broken, key=lambda entry: entry.line)
 
 
 def _listed(entries: Iterable[ParsedEntry]) -> Iterator[ParsedEntry]:
@@ -133,7 +137,9 @@ def _split_labels(keywords: str) -> Iterator[str]:
 
 
 def _in_entity(text: str, mark: re.Match[str]) -> bool:
-    return mark[0] == ";" and bool(re.search(r"&#?\w{1,8}$", text[max(0, mark.start() - 10) : mark.start()]))
+    """Return True if a semicolon ends an entity of HTML, such as "&uuml;"."""
+    name = text[max(0, mark.start() - _LONGEST_ENTITY) : mark.end()].rpartition("&")[2]
+    return mark[0] == ";" and (name in html5 or bool(re.fullmatch(r"#x?[0-9a-fA-F]+;", name)))
 
 
 def _file_fields(printed: Mapping[str, str]) -> Iterator[str]:
