@@ -16,13 +16,13 @@ _START = re.compile(r"@[ \t]*([A-Za-z][A-Za-z0-9_.+-]*)\s*([{(])")
 _STRAY = re.compile(r"^[ \t]*@[ \t]*(?!comment)[A-Za-z]\w*", re.MULTILINE | re.IGNORECASE)
 _KEY = re.compile(r"\s*([^,={}\"\n]*)")
 _NAME = re.compile(r"[^\s=,{}()\"#%@]+")
-_EQUALS = re.compile(r"\s*=")
+_EQUALS = re.compile(r"(?:(?<!\s)\s++)?=")
 _SPACE = re.compile(r"(?:\s|%[^\n]*(?:\n|\Z))*")
 _BARE = re.compile(r"[^\s,{}()\"#=]+")
 _WORDS = re.compile(r"[^,{}\"#=\n]*")
-_NEXT_FIELD = re.compile(r"\s*[A-Za-z][\w.:+-]*\s*=")
+_NEXT_FIELD = re.compile(r"(?<![\w.:+-])[A-Za-z][\w.:+-]*+\s*+=")
 _FIELD_WITHIN = re.compile(r",\s*[A-Za-z][\w.:+-]*\s*=\s*[{\"\d]")
-_BEHIND_QUOTE = re.compile(r"\s*(?:[,#})]|\Z|[A-Za-z][\w.:+-]*\s*=)")
+_BEHIND_QUOTE = re.compile(r"(?:(?<!\s)\s++)?(?:[,#})]|\Z|(?<![\w.:+-])[A-Za-z][\w.:+-]*+\s*+=)")
 _BEHIND_BRACE = re.compile(r"[})]\s*,[\s,]*[A-Za-z][\w.:+-]*\s*=\s*[{\"\w]")
 # Within braces and quotation marks an entry begins at the beginning of a line only.
 _BRACES = re.compile(r"[{}]|^[ \t]*@[ \t]*[A-Za-z][A-Za-z0-9_.+-]*\s*[{(\[]", re.MULTILINE)
@@ -235,10 +235,11 @@ class _Parser:
 
     def _note_broken(self, start: int, end: int, reason: str) -> None:
         text = self._text[start : min(end, start + 2_000)]
-        key = re.search(r"@[ \t]*\w+\s*[{(]\s*([^\s,={}\"]+)\s*,", text)
+        head = _START.match(text.lstrip())
+        key = _KEY.match(text.lstrip(), head.end()) if head else None
         start += len(text) - len(text.lstrip())
         shown = shortened(" ".join(storable(text).split()), 60)
-        self.broken.append(BrokenEntry(self._lines.at(start), key[1] if key else "", reason, shown))
+        self.broken.append(BrokenEntry(self._lines.at(start), key[1].strip() if key else "", reason, shown))
 
 
 class _LineNumbers:

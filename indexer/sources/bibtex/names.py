@@ -9,11 +9,11 @@ from corpus.bibtex import latex_to_text
 from corpus.records import Author
 
 _SUFFIX = re.compile(r"(?:jr|sr|jnr|snr)\.?|I{2,3}|IV|VI{1,3}|[2-9](?:nd|rd|th)", re.IGNORECASE)
-_PART = re.compile(r'\s*"?([a-z][a-z-]*)\s*=\s*(.*?)"?\s*', re.DOTALL)
+_PART_NAME = re.compile(r"[a-z][a-z-]*")
 _BETWEEN_COMMAS = re.compile(r'(?:"[^"]*"|\{[^{}]*\}|[^,"{}])+')
 _WHOLE = re.compile(r"\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}")
-_NOBODY = re.compile(r"(?:^|\s)others$|,?\s*\bet al\.?$", re.IGNORECASE)
-_DANGLING = re.compile(r"^(?:and(?:\s+|$))+|\s+and$", re.IGNORECASE)
+_NOBODY = re.compile(r"(?:^| )others$|\bet al\.?$", re.IGNORECASE)
+_DANGLING = re.compile(r"^(?:and(?: |$))+| and$", re.IGNORECASE)
 _SPACE = re.compile(r"(?<!\\)~|\\[ ,]|\s+")
 
 
@@ -61,13 +61,14 @@ def read_name(name: str) -> Author:
     return Author.from_parts(*(_bare(" ".join(words)) for words in (first, last, von, jr)))
 
 
-def _named_parts(name: str) -> dict[str, str]:
+def _named_parts(text: str) -> dict[str, str]:
     """Return the parts of a name in biblatex's extended form, none for other forms."""
     found = {}
-    for part in _BETWEEN_COMMAS.findall(name):
-        if not (match := _PART.fullmatch(part)):
+    for part in _BETWEEN_COMMAS.findall(text):
+        name, equals, value = part.strip().strip('"').partition("=")
+        if not equals or not _PART_NAME.fullmatch(name.strip()):
             return {}
-        found[match[1]] = _bare(match[2])
+        found[name.strip()] = _bare(value)
     return found if "family" in found or "given" in found else {}
 
 
