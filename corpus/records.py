@@ -135,14 +135,37 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """A person or a group; `given` is empty for groups and mononyms."""
+    """A person or a group; `given` is empty for groups and mononyms.
+
+    `family` has its particle before it ("van der Gogh"), `given` the suffix of the whole name
+    behind a comma: "Pim Q., Jr.".
+    """
 
     given: str
     family: str
     affiliations: tuple[str, ...] = ()
 
+    @classmethod
+    def from_parts(cls, given: str, family: str, particle: str = "", suffix: str = "") -> "Author":
+        """Return the author whose name has these parts; `suffix` is "Jr.", "III" and the like."""
+        given, suffix, whole = given.strip(), suffix.strip(), f"{particle} {family}".strip()
+        if not given:
+            return cls("", f"{whole} {suffix}".strip())
+        return cls(f"{given}, {suffix}" if suffix else given, whole)
+
+    @property
+    def first_names(self) -> str:
+        return self.given.partition(",")[0].strip()
+
+    @property
+    def suffix(self) -> str:
+        """The words behind the whole name: "Jr.", "III"; mostly ""."""
+        return self.given.partition(",")[2].strip()
+
     @property
     def name(self) -> str:
+        if self.family and self.suffix:
+            return f"{self.first_names} {self.family} {self.suffix}".strip()
         return f"{self.given} {self.family}".strip()
 
 

@@ -2,11 +2,19 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from corpus.bibtex import BibtexEntry, make_entry, read_entry
+from corpus.bibtex import (
+    BibtexEntry,
+    is_safe,
+    is_safe_key,
+    latex_to_text,
+    make_entry,
+    parse_bibtex,
+    read_entry,
+)
 from corpus.records import Author, Paper
 from corpus.text import storable
 
@@ -18,24 +26,16 @@ _TYPES = {
     "inbook": ("CHAP", "chapter"),
     "incollection": ("CHAP", "chapter"),
     "inproceedings": ("CPAPER", "paper-conference"),
+    "collection": ("BOOK", "book"),
     "mastersthesis": ("THES", "thesis"),
     "phdthesis": ("THES", "thesis"),
     "proceedings": ("CONF", "book"),
+    "report": ("RPRT", "report"),
     "techreport": ("RPRT", "report"),
+    "thesis": ("THES", "thesis"),
 }
 _PREPRINT = ("UNPB", "article")
 _OTHER = ("GEN", "document")
-# Of the commands of TeX, those that only typeset: others could read and write files.
-_COMMAND = re.compile(r"\\([A-Za-z@]+)")
-_TYPESETTING = frozenset(
-    "AA AE DH H L O OE TH aa ae alpha b beta bf c cdot chi d delta dh dots ell em emph epsilon eta frac "
-    "gamma i infty it j k l lambda ldots leftarrow leq geq mathbb mathbf mathcal mathit mathrm mbox mu o oe "
-    "omega phi pi psi r rho rightarrow sc sigma sqrt ss t tau textasciicircum textasciitilde textbackslash "
-    "textbf textbraceleft textbraceright textit textrm textsc textsuperscript textsubscript texttt "
-    "textunderscore th theta times to tt u url v".split()
-)
-# A safe key for \cite; a comma or a brace in it would end it.
-_SAFE_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9:._/+*-]*")
 _PAGES = re.compile(r"\s*([\w.:]+)\s*[-–—]+\s*([\w.:]+)\s*")
 
 
@@ -49,6 +49,11 @@ class _Cited:
     @property
     def types(self) -> tuple[str, str]:
         return _TYPES.get(self.entry.kind, _PREPRINT if self.paper.arxiv_id else _OTHER)
+
+    def field(self, *names: str) -> str:
+        """Return the text of the first of these fields that the entry has, "" without any."""
+        fields = _fields(self.entry)
+        return next((_line(latex_to_text(fields[name])) for name in names if fields.get(name)), "")
 
 
 def papers_as_bibtex(papers: Iterable[Paper]) -> str:
@@ -92,10 +97,14 @@ def _entry(paper: Paper) -> BibtexEntry:
     A paper's source, or an imported file, may hold anything in the place of an entry.
     """
     own = read_entry(paper.bibtex)
-    if own is None or not _SAFE_KEY.fullmatch(own.key) or "^^" in own.fields:
-        return make_entry(paper, own.kind if own else "")
-    commands = _COMMAND.findall(own.fields)
-    return own if _TYPESETTING.issuperset(commands) else make_entry(paper, own.kind)
+    if own and is_safe_key(own.key) and is_safe(f"{{{own.fields}"):
+        return own
+    return make_entry(paper, own.kind if own else "")
+
+
+def _fields(entry: BibtexEntry) -> Mapping[str, str]:
+    """Return the fields of an entry, with LaTeX as it stands."""
+    return next((parsed.fields for parsed in parse_bibtex(str(entry)).entries), {})
 
 
 def _free_key(key: str, taken: set[str]) -> str:
@@ -118,6 +127,11 @@ def _ris(cited: _Cited) -> Iterator[tuple[str, str]]:
         *(("AU", name) for name in names),
         ("PY", str(paper.year or "")),
         ("T2", paper.venue),
+        ("VL", cited.field("volume")),
+        ("IS", cited.field("number", "issue")),
+        ("PB", cited.field("publisher")),
+        ("CY", cited.field("address", "location")),
+        ("SN", cited.field("issn", "isbn")),
         ("SP", pages[1] if pages else paper.pages),
         ("EP", pages[2] if pages else ""),
         ("DO", paper.doi),
@@ -140,6 +154,13 @@ def _csl(cited: _Cited) -> dict[str, Any]:
         "author": names,
         "issued": paper.year and {"date-parts": [[paper.year]]},
         "container-title": _line(paper.venue),
+        "volume": cited.field("volume"),
+        "issue" if cited.types[1] == "article-journal" else "number": cited.field("number", "issue"),
+        "publisher": cited.field("publisher"),
+        "publisher-place": cited.field("address", "location"),
+        "collection-title": cited.field("series"),
+        "ISSN": cited.field("issn"),
+        "ISBN": cited.field("isbn"),
         "page": _line(paper.pages),
         "DOI": _line(paper.doi),
         "archive": paper.arxiv_id and "arXiv",
@@ -154,9 +175,9 @@ def _csl(cited: _Cited) -> dict[str, Any]:
 
 
 def _csl_name(author: Author) -> dict[str, str]:
-    given, family = _line(author.given), _line(author.family)
+    given, family, suffix = map(_line, (author.first_names, author.family, author.suffix))
     if given and family:
-        return {"family": family, "given": given}
+        return {"family": family, "given": given} | ({"suffix": suffix} if suffix else {})
     return {"literal": given or family} if given or family else {}
 
 

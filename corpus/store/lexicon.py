@@ -21,6 +21,7 @@ from corpus.store.tables import scan
 # Sorts before whatever a name is written with.
 _END = "\x1f"
 _LAST = "\U0010ffff"
+_SUFFIX = rf"^\s*([^,{_END}]*?)\s*,\s*([^\s{_END}][^{_END}]*?)\s*{_END}(.+)$"
 # Whoever shares a name with more people cannot be meant by it.
 MOST_NAMES = 200
 _SHORTEST_ACRONYM = 2
@@ -123,7 +124,10 @@ class Lexicon:
         people = pc.list_flatten(scan(self._papers, ["authors"])["authors"]).combine_chunks()
         given, family = people.field("given"), people.field("family")
         keys = pc.binary_join_element_wise(plain_text(family), plain_text(given), _END)
-        names = pc.utf8_trim(pc.binary_join_element_wise(given, family, " "), " ")
+        # As `Author.name` has them, with "Jr." behind the family name.
+        joined = pc.binary_join_element_wise(given, family, _END)
+        ordered = pc.replace_substring_regex(joined, _SUFFIX, r"\1 \3 \2")
+        names = pc.utf8_trim(pc.replace_substring(ordered, _END, " "), " ")
         table = pa.table({"key": keys, "name": names}).group_by(["key", "name"]).aggregate([])
         table = table.sort_by([("key", "ascending"), ("name", "ascending")]).combine_chunks()
         return AuthorNames(_one_array(table["key"]), _one_array(table["name"]))

@@ -235,9 +235,11 @@ def references(
     from indexer.sources.references import read_references, unreadable_entries  # noqa: PLC0415
 
     source = LibraryPapers(_collection(collection, title, file.name), read_references(file))
-    nameless = (f"The entry {key} has neither a title nor a file, and is left out" for key in source.nameless)
     _build(
-        [source], as_json, BuildOptions(parser, engine=engine), lambda: (*unreadable_entries(file), *nameless)
+        [source],
+        as_json,
+        BuildOptions(parser, engine=engine),
+        lambda: (*unreadable_entries(file), *source.nameless_entries()),
     )
 
 

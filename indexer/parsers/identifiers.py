@@ -4,10 +4,14 @@ import re
 from collections import Counter
 from urllib.parse import unquote
 
-_DOI = re.compile(r"(?<![\d.])10\.\d{4,9}/[^\s\"<>“”|]+")
+# Of angle brackets only those of a SICI belong to a DOI: "10.1000/(SICI)1(98)5:6<1661::AID-XYZ9>3.0.CO;2-2".
+_DOI = re.compile(r"(?<![\d.])10\.\d{4,9}/(?:<[A-Z]?\d*:[^\s\"<>]*>|[^\s\"<>“”|])+")
+_ENTITIES = {"&lt;": "<", "&gt;": ">", "&amp;": "&"}
+_RESOLVER = re.compile(r"doi\.org/$", re.IGNORECASE)
 _ESCAPED = re.compile(r"10\.\d{4,9}%2F\S+", re.IGNORECASE)
 _NUMBER = r"(?:\d{4}\.\d{4,5}|[a-z-]{1,30}(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?(?!\d)"
 _ARXIV = re.compile(_NUMBER)
+_SUBJECT_CLASS = re.compile(r"\.[A-Za-z]{2}/")
 _NAMED_ARXIV = re.compile(
     rf"(?:arxiv[:.\s]*+(?:e-?prints?|preprints?)?[,:\s]*+(?:arxiv\s*+:\s*+)?|\b(?:abs|pdf)/)"
     rf"(?P<id>{_NUMBER})",
@@ -19,20 +23,24 @@ _CLOSERS = {")": "(", "]": "[", "}": "{"}
 
 def find_doi(text: str) -> str:
     """Return the first DOI in `text` without resolver and punctuation round it, "" without one."""
+    for entity, character in _ENTITIES.items():
+        text = text.replace(entity, character)
     found = _DOI.search(text) or _DOI.search(unquote(match[0] if (match := _ESCAPED.search(text)) else ""))
+    if found and _RESOLVER.search(text[: found.start()]):
+        found = _DOI.match(unquote(found[0])) or found
     return _trimmed(found[0]) if found else ""
 
 
 def find_arxiv_id(text: str, *, named: bool = True) -> str:
-    """Return the first arXiv id in `text` with its version, "" without one.
+    """Return the first arXiv id in `text` with its version, "" without one; an old one without subject class.
 
     Unless `named` is False, it must be called one: dates and sections look like it.
     """
     if not named:
         bare = _ARXIV.search(text)
-        return bare[0] if bare else ""
+        return _SUBJECT_CLASS.sub("/", bare[0]) if bare else ""
     found = _NAMED_ARXIV.search(text)
-    return found["id"] if found else ""
+    return _SUBJECT_CLASS.sub("/", found["id"]) if found else ""
 
 
 def year_in(text: str) -> int | None:

@@ -8,11 +8,12 @@ from indexer.prepare.preparer import (
     Preparer,
     Task,
     Workers,
+    describe_paper,
     prepare,
     unread_scan,
 )
 
 __all__ = [
-    "LocalWorkers", "MostText", "PreparedPaper", "Preparer", "Task", "Workers", "are_sane",
+    "LocalWorkers", "MostText", "PreparedPaper", "Preparer", "Task", "Workers", "are_sane", "describe_paper",
     "is_sound", "make_passages", "prepare", "unread_scan"
 ]  # fmt: skip

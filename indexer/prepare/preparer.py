@@ -332,8 +332,7 @@ def _bounded(paper: Paper) -> tuple[Paper, tuple[str, ...]]:
 
 def _completed(entry: SourcePaper, document: Document | None, task: Task) -> tuple[Paper, tuple[str, ...]]:
     """Return the paper as source and parser describe it, and what was cut off."""
-    described = {name: _cleaned(getattr(entry.paper, name)) for name in (*_DESCRIBED, "bibtex")}
-    paper = replace(entry.paper, fingerprint=task.fingerprint, pdf_sha256=task.pdf_sha256, **described)
+    paper = replace(_clean(entry.paper), fingerprint=task.fingerprint, pdf_sha256=task.pdf_sha256)
     if document is not None:
         authors: tuple[Author, ...] = paper.authors or document.authors
         paper = replace(
@@ -354,6 +353,20 @@ def _completed(entry: SourcePaper, document: Document | None, task: Task) -> tup
             hidden_pages=document.hidden_pages,
             full_text=any(section.paragraphs for section in document.sections),
         )
+    return _finished(paper)
+
+
+def describe_paper(paper: Paper) -> tuple[Paper, tuple[str, ...]]:
+    """Return a listed paper as it is stored without its file, and what was cut off."""
+    return _finished(_clean(paper))
+
+
+def _clean(paper: Paper) -> Paper:
+    described = {name: _cleaned(getattr(paper, name)) for name in (*_DESCRIBED, "bibtex")}
+    return replace(paper, **described)
+
+
+def _finished(paper: Paper) -> tuple[Paper, tuple[str, ...]]:
     paper, cut = _bounded(paper)
     return replace(paper, bibtex=paper.bibtex or bibtex(paper)), cut
 

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from itertools import chain, count
 from pathlib import Path
 
-from corpus.bibtex import bibtex
+from corpus.bibtex import BibtexEntry, bibtex, citation_key
 from corpus.language import language_code
 from corpus.records import Author, Collection, Paper, paper_id
 from corpus.text import one_line, storable
@@ -28,7 +28,8 @@ class LibraryItem:
 
     `kind` is the type of publication in BibTeX's words, "" for one that it does not know. `files` are those
     that are there, the likeliest to be the paper first; `missing` names those that are not,
-    and `outside` those that do not lie in the library's folder.
+    and `outside` those that do not lie in the library's folder. `remarks` are what else there is to report.
+    `own_entry` is the BibTeX that it came as, if it did.
     """
 
     key: str
@@ -50,6 +51,9 @@ class LibraryItem:
     missing: tuple[str, ...] = ()
     outside: tuple[str, ...] = ()
     source: str = ""
+    arxiv_id: str = ""
+    remarks: tuple[str, ...] = ()
+    own_entry: BibtexEntry | None = None
 
 
 class LibraryPapers:
@@ -68,6 +72,13 @@ class LibraryPapers:
 
     def __len__(self) -> int:
         return len(self._items)
+
+    def nameless_entries(self) -> tuple[str, ...]:
+        """Return a line for the report on each entry that is left out."""
+        return tuple(
+            f"The entry {key or 'without a key'} has neither a title nor a file, and is left out"
+            for key in map(storable, self.nameless)
+        )
 
     def papers(self) -> Iterator[SourcePaper]:
         taken: set[str] = set()
@@ -89,7 +100,7 @@ class LibraryPapers:
             pages=_DASHES.sub("-", one_line(item.pages)),
             url=_web_address(item.url),
             doi=find_doi(item.doi) or find_doi(item.extra),
-            arxiv_id=find_arxiv_id(f"{item.extra} {item.url} {item.doi}"),
+            arxiv_id=item.arxiv_id or find_arxiv_id(f"{item.extra} {item.url} {item.doi}"),
             keywords=_labels(item.keywords),
             source=storable(item.source),
             language=language_code(item.language),
@@ -97,7 +108,9 @@ class LibraryPapers:
             notes=tuple(filter(None, (plain_text(note)[:LONGEST_NOTE] for note in item.notes))),
             position=position,
         )
-        if item.kind and paper.title and paper.authors:
+        if own := item.own_entry:
+            paper = replace(paper, bibtex=str(replace(own, key=own.key or citation_key(paper))))
+        elif item.kind and paper.title and paper.authors:
             paper = replace(paper, bibtex=bibtex(paper, item.kind))
         notes = (
             *(f"{storable(name)} is missing" for name in item.missing),
@@ -105,6 +118,7 @@ class LibraryPapers:
                 f"{storable(name)} lies outside the library's folder, and is not read"
                 for name in item.outside
             ),
+            *map(storable, item.remarks),
         )
         return SourcePaper(paper.title or (file.name if file else key), paper, file, notes=notes)
 

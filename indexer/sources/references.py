@@ -1,34 +1,23 @@
 """Files of references as a collection: what Zotero and others export as CSL-JSON, BibTeX or RIS."""
 
 import json
-import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import rispy
-from bibtexparser.entrypoint import parse_string
-from bibtexparser.library import Library
-from bibtexparser.middlewares import BlockMiddleware, LatexDecodingMiddleware
-from bibtexparser.model import DuplicateBlockKeyBlock, ParsingFailedBlock
 from rispy.parser import ParseError
 
 from corpus.records import Author
-from corpus.text import shortened, storable
 from indexer.errors import SourceError
-from indexer.sources.containment import file_within, is_file
-from indexer.sources.library import LibraryItem, best_first
+from indexer.sources.bibtex import broken_bibtex, read_bibtex
+from indexer.sources.file_links import find_files
+from indexer.sources.library import LibraryItem
 
 LARGEST_FILE = 256 * 1024 * 1024
+_REASONS = 3
 _LIST = re.compile(r"[,;]")
-# "Full Text:files/12/a.pdf:application/pdf", a colon or semicolon in a name behind a backslash.
-_FILE_PARTS = re.compile(r"(?<!\\);")
-_FILE_FIELDS = re.compile(r"(?<!\\):")
-_ESCAPED = re.compile(r"\\([:;\\{}_$&%#])")
-_AND = re.compile(" and ", re.IGNORECASE)
-
 # Types of publications in BibTeX's words.
 _CSL_KINDS = {
     "article-journal": "article",
@@ -50,44 +39,25 @@ _RIS_KINDS = {
     "RPRT": "techreport",
     "THES": "phdthesis",
 }
-# BibLaTeX's, where they are others.
-_BIBTEX_KINDS = {
-    "conference": "inproceedings",
-    "inbook": "incollection",
-    "report": "techreport",
-    "thesis": "phdthesis",
-}
-
-# Faults of entries are reported after the build, in words for its operator.
-logging.getLogger("bibtexparser").addHandler(logging.NullHandler())
-logging.getLogger("bibtexparser").propagate = False
-
-
-class _NamedFiles(NamedTuple):
-    files: tuple[Path, ...]
-    missing: tuple[str, ...]
-    outside: tuple[str, ...]
 
 
 def read_references(path: Path) -> tuple[LibraryItem, ...]:
     """Read a file of references, with the files they name below its folder; raises SourceError."""
     readers: Mapping[str, Callable[[str, Path], Iterable[LibraryItem]]] = {
         ".json": _read_csl,
-        ".bib": _read_bibtex,
+        ".bib": read_bibtex,
         ".ris": _read_ris,
     }
     reader = readers.get(path.suffix.lower())
     if reader is None:
         raise SourceError(f"{path.name} is none of {', '.join(readers)}: export the library as one of these.")
-    try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise SourceError(f"{path.name} is larger than {LARGEST_FILE // 2**20} MB.")
-        text = path.read_text(encoding="utf-8-sig", errors="replace")
-    except OSError as error:
-        raise SourceError(f"{path} cannot be read: {error.strerror}.") from error
+    text = _read_text(path)
     items = tuple(reader(text, path.parent))
     if not items:
-        raise SourceError(f"{path.name} holds no references that can be read as {path.suffix[1:].upper()}.")
+        why = " ".join(unreadable_entries(path)[:_REASONS])
+        raise SourceError(
+            f"{path.name} holds no references that can be read as {path.suffix[1:].upper()}. {why}".strip()
+        )
     return items
 
 
@@ -95,17 +65,19 @@ def unreadable_entries(path: Path) -> tuple[str, ...]:
     """Return a line on each entry of a BibTeX file that cannot be read; raises SourceError."""
     if path.suffix.lower() != ".bib":
         return ()
-    failed = _parsed(path.read_text(encoding="utf-8-sig", errors="replace")).failed_blocks
     return tuple(
-        f"Line {(block.start_line or 0) + 1} of {path.name} begins an entry that {_why_failed(block)}, and "
-        f"is left out: {shortened(' '.join(storable(block.raw or '').split()), 60)}"
-        for block in failed
+        f"Line {entry.line} of {path.name} begins an entry that {entry.reason}, and is left out: {entry.text}"
+        for entry in broken_bibtex(_read_text(path))
     )
 
 
-def _why_failed(block: ParsingFailedBlock) -> str:
-    is_double = isinstance(block, DuplicateBlockKeyBlock)
-    return "has the key of another before it" if is_double else "cannot be read"
+def _read_text(path: Path) -> str:
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise SourceError(f"{path.name} is larger than {LARGEST_FILE // 2**20} MB.")
+        return path.read_text(encoding="utf-8-sig", errors="replace")
+    except OSError as error:
+        raise SourceError(f"{path} cannot be read: {error.strerror}.") from error
 
 
 def _read_csl(text: str, folder: Path) -> Iterator[LibraryItem]:
@@ -122,7 +94,7 @@ def _read_csl(text: str, folder: Path) -> Iterator[LibraryItem]:
 
 
 def _csl_item(entry: Mapping[str, Any], folder: Path) -> LibraryItem:
-    named = _found(folder, _strings(entry.get("file")))
+    named = find_files(folder, _strings(entry.get("file")))
     return LibraryItem(
         kind=_CSL_KINDS.get(_text(entry.get("type")), ""),
         key=_text(entry.get("citation-key")) or _text(entry.get("id")).rpartition("/")[2],
@@ -170,67 +142,6 @@ def _csl_date(value: object) -> str:
     return _text(first[0]) if first else _text(value.get("raw")) or _text(value.get("literal"))
 
 
-def _read_bibtex(text: str, folder: Path) -> Iterator[LibraryItem]:
-    plain, decoded = _parsed(text), _parsed(text, LatexDecodingMiddleware())
-    # Names of files are no LaTeX, and braces say what is one name.
-    printed = {entry.key: entry.fields_dict for entry in plain.entries}
-    for entry in decoded.entries:
-        values = {name.lower(): str(field.value) for name, field in entry.fields_dict.items()}
-        before = {name.lower(): str(field.value) for name, field in printed[entry.key].items()}
-        item = _bibtex_item(entry.key, values, before, folder)
-        yield replace(item, kind=_BIBTEX_KINDS.get(kind := entry.entry_type.lower(), kind))
-
-
-def _parsed(text: str, *more: BlockMiddleware) -> Library:
-    try:
-        return parse_string(text, append_middleware=more)
-    except (ValueError, RecursionError, IndexError) as error:
-        raise SourceError(f"The file is no BibTeX that can be read: {str(error)[:200]}.") from error
-
-
-def _bibtex_item(
-    key: str, values: Mapping[str, str], printed: Mapping[str, str], folder: Path
-) -> LibraryItem:
-    """Return an entry: `values` are its fields as text, `printed` as they stand in the file."""
-    parts = _FILE_PARTS.split(printed.get("file", ""))
-    named = _found(folder, [_bibtex_path(part) for part in parts if part.strip()])
-    persons = "author" if values.get("author") else "editor"
-    venue = ("journal", "journaltitle", "booktitle", "school", "institution", "publisher")
-    labels = _LIST.split(values.get("keywords", ""))
-    return LibraryItem(
-        key=key,
-        title=_unbraced(values.get("title", "")),
-        authors=tuple(_bibtex_names(values.get(persons, ""), printed.get(persons, ""))),
-        date=values.get("date") or values.get("year", ""),
-        venue=_unbraced(next((values[name] for name in venue if values.get(name)), "")),
-        pages=values.get("pages", ""),
-        doi=values.get("doi", ""),
-        url=values.get("url", ""),
-        extra=f"{values.get('archiveprefix', '')}:{values.get('eprint', '')} {values.get('note', '')}",
-        abstract=_unbraced(values.get("abstract", "")),
-        language=values.get("langid") or values.get("language", ""),
-        labels=tuple(labels),
-        notes=(_unbraced(values.get("annote") or values.get("annotation", "")),),
-        files=named.files,
-        missing=named.missing,
-        outside=named.outside,
-        source=key,
-    )
-
-
-def _unbraced(text: str) -> str:
-    return text.replace("{", "").replace("}", "").strip()
-
-
-def _bibtex_names(text: str, printed: str) -> Iterator[Author]:
-    """Yield the names of a field; one in braces is a group's."""
-    names, before = (_AND.split(" ".join(names.split())) for names in (text, printed))
-    braced = [name.strip().startswith("{") for name in before] if len(before) == len(names) else []
-    for at, name in enumerate(names):
-        if name.strip() and name.strip() != "others":
-            yield _name(_unbraced(name), is_whole=bool(braced) and braced[at])
-
-
 def _name(name: str, *, is_whole: bool) -> Author:
     """Return an author from "Family, Given", or from "Given Family" where that is no name as a whole."""
     family, comma, given = (part.strip() for part in name.partition(","))
@@ -238,12 +149,6 @@ def _name(name: str, *, is_whole: bool) -> Author:
         return Author(given.rpartition(",")[2].strip(), family)
     given, _, family = name.strip().rpartition(" ")
     return Author("", name.strip()) if is_whole else Author(given, family)
-
-
-def _bibtex_path(part: str) -> str:
-    """Return the path in one part of a `file` field: "Description:path:type", or a path alone."""
-    fields = [_ESCAPED.sub(r"\1", one).strip() for one in _FILE_FIELDS.split(part)]
-    return fields[-2] if len(fields) >= 3 else fields[-1]
 
 
 def _read_ris(text: str, folder: Path) -> Iterator[LibraryItem]:
@@ -257,7 +162,7 @@ def _read_ris(text: str, folder: Path) -> Iterator[LibraryItem]:
 
 def _ris_item(number: int, entry: Mapping[str, Any], folder: Path) -> LibraryItem:
     attached = [*_strings(entry.get("file_attachments1")), *_strings(entry.get("file_attachments2"))]
-    named = _found(folder, [name for one in attached for name in one.split(";") if name.strip()])
+    named = find_files(folder, attached)
     title = _text(entry.get("title")) or _text(entry.get("primary_title"))
     doi = _text(entry.get("doi"))
     venue = ("journal_name", "secondary_title", "alternate_title1", "publisher")
@@ -281,21 +186,3 @@ def _ris_item(number: int, entry: Mapping[str, Any], folder: Path) -> LibraryIte
         outside=named.outside,
         source=_text(entry.get("id")) or doi,
     )
-
-
-def _found(folder: Path, names: Iterable[str]) -> _NamedFiles:
-    """Return the files of these names below a folder, and the names of those missing or elsewhere.
-
-    An export may name any file of its machine, and may come from anybody: only its own folder is read.
-    """
-    files, missing, outside = [], [], []
-    for name in names:
-        bare = name.strip().removeprefix("file://")
-        path = file_within(folder, bare)
-        if path is None:
-            outside.append(Path(bare).name or "a file")
-        elif is_file(path):
-            files.append(path)
-        else:
-            missing.append(Path(bare).name or "a file")
-    return _NamedFiles(best_first(files), tuple(missing), tuple(outside))

@@ -1,4 +1,4 @@
-"""The command that reads one document and prints what was found in it; nothing is indexed.
+"""The command that reads a document or a file of references and prints what it found; nothing is indexed.
 
 It is also how the explorer reads what a visitor brings: started as a program of its own, which loads no more
 than reading takes, has bounded time and memory, and whose death costs that document.
@@ -17,7 +17,7 @@ from rich.markup import escape
 from corpus.records import FEWEST_WORDS, MOST_WORDS, PassageSize
 from corpus.sandbox import ConfinementError, bound, confine, forbid_network, has_other_threads
 from corpus.settings import OcrChoice, read_settings
-from indexer.errors import ParseError
+from indexer.errors import ParseError, SourceError
 from indexer.parsers import OcrOptions, engine_name, needed_environment, program_folders
 from indexer.printing import JsonOption, fail, out, print_json
 
@@ -28,10 +28,16 @@ if TYPE_CHECKING:
 # ruff: noqa: PLC0415
 
 _SHARE_TO_FETCH = 0.6
+_REFERENCES = (".bib", ".ris", ".json")
 
 
 def read(
-    document: Annotated[str, typer.Argument(help="A file (PDF, docx, Markdown, text) or a web address.")],
+    document: Annotated[
+        str,
+        typer.Argument(
+            help="A file (PDF, docx, Markdown, text; references in BibTeX, RIS, CSL-JSON) or a web address."
+        ),
+    ],
     name: Annotated[str, typer.Option(help="What the document is called; its file name if not given.")] = "",
     keep: Annotated[
         Path | None, typer.Option(help="A folder that keeps what is fetched from a web address.")
@@ -56,7 +62,10 @@ def read(
     ] = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Read one file or web page and print its title, sections and passages; the corpus stays as it is."""
+    """Read one file or web page and print its title, sections and passages; the corpus stays as it is.
+
+    Of a file of references the entries are printed, and those that cannot be read.
+    """
     if has_other_threads():
         _start_alone()
     bound(seconds, memory)
@@ -67,14 +76,19 @@ def read(
         options = OcrOptions(_engine(ocr), ocr_pages)
         is_web = web or document.startswith(("http://", "https://"))
         path, url = Path(document), ""
+        lists_references = not is_web and path.suffix.lower() in _REFERENCES
         scratch = Path(tempfile.gettempdir())
         confine(
-            [] if is_web else [path.absolute()],
+            # The files that references name lie beside them.
+            [] if is_web else [path.absolute().parent if lists_references else path.absolute()],
             [scratch, keep.absolute()] if is_web and keep else [scratch],
             programs=program_folders(options),
             network=is_web,
             required=read_settings().sandbox == "required",
         )
+        if lists_references:
+            _print_references(path, as_json)
+            return
         with tempfile.TemporaryDirectory() as temporary:
             if is_web:
                 from indexer.web.pages import FetchLimits, fetch_page
@@ -87,7 +101,7 @@ def read(
             size = _passage_size(passage_words, passage_overlap)
             limits = ReadLimits(most_bytes, most_pages, ocr=options, size=size)
             found = read_file(path, name or url or path.name, UPLOADS, limits, url=url)
-    except (ParseError, ConfinementError) as error:
+    except (ParseError, SourceError, ConfinementError) as error:
         fail(error, as_json)
     except MemoryError:
         fail(ParseError(f"reading it would take more than {memory:,} MiB of memory"), as_json)
@@ -126,6 +140,39 @@ def _print(found: "ReadDocument") -> None:
     for passage in found.passages:
         out.print(f"\n[bold]{escape(passage.section_path or passage.kind)}[/bold]", highlight=False)
         out.print(escape(passage.text), highlight=False)
+
+
+def _print_references(path: Path, as_json: bool) -> None:
+    """Print what a file of references would bring into a corpus; raises SourceError."""
+    from corpus.records import Collection
+    from indexer.prepare import describe_paper
+    from indexer.sources.library import LibraryPapers
+    from indexer.sources.references import read_references, unreadable_entries
+
+    problems = unreadable_entries(path)
+    try:
+        source = LibraryPapers(Collection(path.stem, path.name, source=path.name), read_references(path))
+    except SourceError as error:
+        fail(error, as_json, {"papers": [], "problems": problems})
+    problems = (*problems, *source.nameless_entries())
+    folder, listed = path.absolute().parent.resolve(), []
+    for entry in source.papers():
+        paper, cut = describe_paper(entry.paper)
+        listed.append(
+            (paper, str(entry.file.relative_to(folder)) if entry.file else "", [*entry.notes, *cut])
+        )
+    if as_json:
+        papers = [asdict(paper) | {"file": file, "remarks": remarks} for paper, file, remarks in listed]
+        print_json({"papers": papers, "problems": problems})
+        return
+    for paper, file, remarks in listed:
+        names = ", ".join(author.name for author in paper.authors)
+        described = (names, str(paper.year or ""), paper.venue, paper.doi or paper.arxiv_id, file)
+        out.print(escape(paper.title), style="bold", highlight=False)
+        for line in (" · ".join(filter(None, described)), *remarks):
+            out.print(escape(line), highlight=False)
+    for problem in problems:
+        out.print(escape(problem), style="yellow", highlight=False)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ def test_an_entry_has_a_line_per_known_fact_and_no_abstract() -> None:
         "    author = {van Dÿk, Ada and {The Group}},",
         "    booktitle = {Notes},",
         "    year = {2022},",
-        "    pages = {1-9},",
+        "    pages = {1--9},",
         "}",
     ]
 

@@ -62,7 +62,8 @@ def test_names_are_found_among_many(tmp_path: Path, encoder: Encoder) -> None:
     people = tuple(
         Author(f"{given} Q.", family) for given in "ABCDE" for family in ("Wu", "Wang", "van Wijk")
     )
-    paper = replace(make_paper("notes", "a"), authors=(*people, Author("", "The Group")))
+    suffixed = Author.from_parts("Flo Q.", "Fen", "van", "Jr.")
+    paper = replace(make_paper("notes", "a"), authors=(*people, Author("", "The Group"), suffixed))
     write_corpus(tmp_path, encoder, {paper: ["Cats."]})
     authors = Corpus.open(tmp_path, encoder).lexicon.authors
     assert authors.called(["b", "wang"]) == ("B Q. Wang",)
@@ -70,6 +71,7 @@ def test_names_are_found_among_many(tmp_path: Path, encoder: Encoder) -> None:
     assert authors.called(["b", "r", "wang"]) == ()
     assert len(authors.of_family("wu")) == 5
     assert authors.has_family("van wijk")
+    assert authors.called(["flo", "van", "fen"]) == authors.of_family("van fen") == (suffixed.name,)
     assert not authors.has_family("wa")
 
 

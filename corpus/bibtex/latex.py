@@ -1,0 +1,184 @@
+"""LaTeX of bibliographies as plain text."""
+
+import logging
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from pylatexenc.latex2text import (
+    LatexNodes2Text,
+    MacroTextSpec,
+    SpecialsTextSpec,
+    get_default_latex_context_db,
+)
+from pylatexenc.latexencode import get_builtin_uni2latex_dict
+from pylatexenc.latexwalker import LatexWalkerError
+from pylatexenc.latexwalker import get_default_latex_context_db as get_default_syntax
+from pylatexenc.macrospec import std_macro
+
+# Whatever the library cannot decode stays as it is typed.
+logging.getLogger("pylatexenc").addHandler(logging.NullHandler())
+logging.getLogger("pylatexenc").propagate = False
+
+# Text without these needs no decoder, which takes its time over every letter.
+_COMMANDS = re.compile(r"[\\{}$]")
+_ESCAPE = re.compile(r"\\[%&#_ ]|(?<!\\)(?:---?|``|''|[!?]`|~)")
+_PLAIN = {"---": "—", "--": "–", "``": "“", "''": "”", "!`": "¡", "?`": "¿", "~": " "}
+# The library takes a percent sign for the beginning of a comment; BibTeX's fields have none.
+_PERCENT = re.compile(r"(?<!\\)((?:\\\\)*)%")
+# An accent over nothing is a backslash that somebody typed: "a\b".
+_LONE_ACCENT = re.compile(r"(?<!\\)\\([bcdHkrtuv]|['\"`=.])(?=\s*(?:$|[^\w\s{\\]))")
+_EMPTY_ACCENT = re.compile(r"\\([~^])\s*\{\s*\}")
+_ADDRESS = re.compile(r"\\(?:url|nolinkurl|path)\s*\{[^{}]*\}")
+_SYMBOL_IN_MATH = re.compile(r"\$\s*(\\backslash|\\sim|\\textless|\\textgreater|\\_|[<>|])\s*\$")
+_SYMBOLS = {
+    "\\backslash": r"\textbackslash{}",
+    "\\sim": r"\textasciitilde{}",
+    "\\textless": "<",
+    "\\textgreater": ">",
+}
+_SILENT = (
+    "relax protect ignorespaces unskip null allowbreak nobreak linebreak pagebreak noindent sloppy "
+    "em it sl bf sc tt sf rm bfseries itshape slshape scshape upshape mdseries ttfamily sffamily rmfamily "
+    "normalfont tiny scriptsize footnotesize small normalsize large Large LARGE huge Huge - /"
+).split()
+_LOGOS = ("TeX", "LaTeX", "BibTeX", "XeTeX", "XeLaTeX", "LuaTeX", "LuaLaTeX", "pdfLaTeX", "ConTeXt")
+_CHARACTERS = {
+    "textless": "<",
+    "textgreater": ">",
+    "textbar": "|",
+    "textasteriskcentered": "*",
+    "textbraceleft": "{",
+    "textbraceright": "}",
+    "textdollar": "$",
+    "textnumbersign": "#",
+    "degree": "°",
+    "S": "§",
+    "P": "¶",
+    "slash": "/",
+    "copyright": "©",
+    "pounds": "£",
+    "euro": "€",
+    "EUR": "€",
+}
+_ONE_ARGUMENT = (
+    "texttt textsf textsc textrm textnormal textup textmd textlatin textgreek mbox hbox fbox text ensuremath "
+    "url nolinkurl path uppercase lowercase MakeUppercase MakeLowercase NoCaseChange textquote"
+).split()
+_FAILURES = (LatexWalkerError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError)
+_SYMBOL = re.compile(r"\{?\\([A-Za-z]{2,})(?:\{\})?\}?")
+_GROUP = re.compile(r"\s*\{")
+_COMMAND_OF_GROUP = re.compile(r"\\[A-Za-z]+\*?\s*(?=\{)")
+_LITERAL = re.compile(r"\\([_%&#$ {}])|\{\\([_%&#$])\}")
+_LINK = re.compile(r"\\(?:url|path|nolinkurl|href)\s*\{([^{}]*)\}(?:\s*\{[^{}]*\})?")
+_TYPED = (
+    (re.compile(r"\$\s*\\backslash\s*\$|\{?\\textbackslash\s*(?:\{\s*\})?\}?"), r"\\"),
+    (re.compile(r"\{?\\(?:textasciitilde|~)\s*(?:\{\s*\})?\}?|\$\s*\\sim\s*\$"), "~"),
+    (re.compile(r"\{?\\textless\s*(?:\{\})?\}?|\$\s*<\s*\$"), "<"),
+    (re.compile(r"\{?\\textgreater\s*(?:\{\})?\}?|\$\s*>\s*\$"), ">"),
+    (re.compile(r"\{?\\textasciicircum\s*(?:\{\})?\}?"), "^"),
+    (re.compile(r"\{?\\textunderscore\s*(?:\{\})?\}?"), "_"),
+)
+
+
+def latex_to_text(text: str, *, keep_groups: bool = False) -> str:
+    """Return LaTeX as text: accents composed, commands replaced by their words, formulas as they are.
+
+    With `keep_groups`, braces round two letters and more stay: names are split by them. Never raises; what
+    the decoder cannot read loses its braces alone.
+    """
+    if not _COMMANDS.search(_ESCAPE.sub("", text)):
+        return _ESCAPE.sub(lambda found: _PLAIN.get(found[0], found[0][-1]), text)
+    prepared = _ADDRESS.sub(
+        lambda found: found[0].replace("~", r"\textasciitilde{}").replace("-", "-{}"), text
+    )
+    prepared = _SYMBOL_IN_MATH.sub(lambda found: _SYMBOLS.get(found[1], found[1]), prepared)
+    prepared = _EMPTY_ACCENT.sub(
+        lambda found: r"\textasciitilde{}" if found[1] == "~" else r"\textasciicircum{}", prepared
+    )
+    prepared = _LONE_ACCENT.sub(
+        lambda found: rf"\textbackslash{{}}{found[1]}" if found[1].isalpha() else found[1], prepared
+    )
+    prepared = _PERCENT.sub(r"\1\\%", prepared)
+    try:
+        decoder, syntax = _decoder(keep_groups)
+        decoded = str(decoder.latex_to_text(prepared, latex_context=syntax))
+    except (*_FAILURES, RecursionError):
+        return re.sub(r"[{}]", "", _COMMAND_OF_GROUP.sub("", text))
+    return decoded.replace("\N{NO-BREAK SPACE}", " ").replace("\N{SOFT HYPHEN}", "")
+
+
+def typed_text(text: str) -> str:
+    """Return an address, an identifier or a path as it was typed: LaTeX's escapes undone, nothing else."""
+    for pattern, character in _TYPED:
+        text = pattern.sub(character, text)
+    text = _LINK.sub(r"\1", text)
+    text = _LITERAL.sub(lambda found: found[1] or found[2], text)
+    return re.sub(r"[{}]", "", text).strip()
+
+
+@lru_cache(maxsize=2)
+def _decoder(keep_groups: bool) -> tuple[Any, Any]:
+    """Return the decoder, and the commands with their arguments, for its parser."""
+    texts = get_default_latex_context_db()
+    texts.add_context_category(
+        "bibliographies",
+        prepend=True,
+        macros=[
+            *(MacroTextSpec(name, simplify_repl="") for name in _SILENT),
+            *(MacroTextSpec(name, simplify_repl=name) for name in _LOGOS),
+            *(MacroTextSpec(name, simplify_repl=character) for name, character in _CHARACTERS.items()),
+            *(MacroTextSpec(name, simplify_repl=_last_words) for name in (*_ONE_ARGUMENT, "href")),
+            *(MacroTextSpec(name, simplify_repl=_quoted) for name in ("enquote", "mkbibquote")),
+            MacroTextSpec("verb", simplify_repl=_verbatim),
+            *(MacroTextSpec(name, simplify_repl=_citation) for name in ("cite", "citet", "citep")),
+            *(MacroTextSpec(name, simplify_repl="") for name in ("noopsort", "SortNoop", "nop", "label")),
+            MacroTextSpec("newline", simplify_repl=" "),
+        ],
+        specials=[SpecialsTextSpec("&", simplify_repl="&")],
+    )
+    texts.add_context_category("symbols", prepend=False, macros=_symbols())
+    texts.set_unknown_macro_spec(MacroTextSpec("", simplify_repl=_last_words))
+    syntax = get_default_syntax()
+    syntax.add_context_category(
+        "bibliographies",
+        prepend=True,
+        macros=[
+            std_macro("href", False, 2),
+            std_macro("enquote", "*{"),
+            *(
+                std_macro(name, False, 1)
+                for name in (*_ONE_ARGUMENT, "mkbibquote", "noopsort", "SortNoop", "nop")
+            ),
+        ],
+    )
+    return LatexNodes2Text(texts, math_mode="verbatim", keep_braced_groups=keep_groups), syntax
+
+
+def _symbols() -> Iterator[Any]:
+    """Yield the commands of text that stand for one character, of the library's table for the other way."""
+    for code, latex in get_builtin_uni2latex_dict().items():
+        if command := _SYMBOL.fullmatch(latex):
+            yield MacroTextSpec(command[1], simplify_repl=chr(code))
+
+
+def _last_words(node: Any, l2tobj: Any) -> str:
+    """Return the last argument of a command; without any, the command as it is typed."""
+    arguments = getattr(node.nodeargd, "argnlist", None) or ()
+    if words := [argument for argument in arguments if argument is not None]:
+        return str(l2tobj.nodelist_to_text(words[-1:]))
+    typed, rest = node.latex_verbatim(), node.parsing_state.s[node.pos + node.len :]
+    return "" if _GROUP.match(rest) else str(typed)
+
+
+def _quoted(node: Any, l2tobj: Any) -> str:
+    return f"“{_last_words(node, l2tobj)}”"
+
+
+def _verbatim(node: Any) -> str:
+    return str(node.nodeargd.verbatim_text)
+
+
+def _citation(node: Any, l2tobj: Any) -> str:
+    return f"[{l2tobj.nodelist_to_text(node.nodeargd.argnlist[-1:])}]"
