@@ -1,5 +1,6 @@
 """Markup of titles, abstracts and formulas as plain text."""
 
+from corpus.markup.prose import plain_markup
 from corpus.markup.raised import lower_text, raise_text
 
-__all__ = ["lower_text", "raise_text"]
+__all__ = ["lower_text", "plain_markup", "raise_text"]
