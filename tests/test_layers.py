@@ -127,7 +127,6 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
     "langcodes": ("corpus/language/names.py",),
     "py3langid": ("corpus/language/identified.py",),
     "prometheus_client": ("explorer/observing/metrics.py", "explorer/operating/figures.py"),
-    "rispy": ("indexer/sources/references.py",),
     "fastapi": ("explorer/api/*.py",),
     "docx": ("indexer/parsers/text/docx.py", "assistant/exports/word.py"),
     "git": ("indexer/sources/acl_anthology.py",),

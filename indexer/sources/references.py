@@ -3,16 +3,15 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
-
-import rispy
-from rispy.parser import ParseError
 
 from corpus.records import Author
 from indexer.errors import SourceError
 from indexer.sources.bibtex import broken_bibtex, read_bibtex
 from indexer.sources.file_links import find_files
+from indexer.sources.formats.ris import read_ris
 from indexer.sources.library import LibraryItem
 
 LARGEST_FILE = 256 * 1024 * 1024
@@ -28,16 +27,6 @@ _CSL_KINDS = {
     "paper-conference": "inproceedings",
     "report": "techreport",
     "thesis": "phdthesis",
-}
-_RIS_KINDS = {
-    "BOOK": "book",
-    "CHAP": "incollection",
-    "CONF": "inproceedings",
-    "CPAPER": "inproceedings",
-    "JOUR": "article",
-    "MGZN": "article",
-    "RPRT": "techreport",
-    "THES": "phdthesis",
 }
 
 
@@ -142,47 +131,10 @@ def _csl_date(value: object) -> str:
     return _text(first[0]) if first else _text(value.get("raw")) or _text(value.get("literal"))
 
 
-def _name(name: str, *, is_whole: bool) -> Author:
-    """Return an author from "Family, Given", or from "Given Family" where that is no name as a whole."""
-    family, comma, given = (part.strip() for part in name.partition(","))
-    if comma:
-        return Author(given.rpartition(",")[2].strip(), family)
-    given, _, family = name.strip().rpartition(" ")
-    return Author("", name.strip()) if is_whole else Author(given, family)
-
-
 def _read_ris(text: str, folder: Path) -> Iterator[LibraryItem]:
-    try:
-        listed = rispy.loads(text, skip_unknown_tags=False)
-    except (ParseError, ValueError, LookupError) as error:
-        raise SourceError(f"The file is no RIS that can be read: {str(error)[:200]}.") from error
-    for number, entry in enumerate(listed, start=1):
-        yield _ris_item(number, entry, folder)
+    return (_with_files(item, names, folder) for item, names in read_ris(text))
 
 
-def _ris_item(number: int, entry: Mapping[str, Any], folder: Path) -> LibraryItem:
-    attached = [*_strings(entry.get("file_attachments1")), *_strings(entry.get("file_attachments2"))]
-    named = find_files(folder, attached)
-    title = _text(entry.get("title")) or _text(entry.get("primary_title"))
-    doi = _text(entry.get("doi"))
-    venue = ("journal_name", "secondary_title", "alternate_title1", "publisher")
-    pages = [_text(entry.get("start_page")), _text(entry.get("end_page"))]
-    return LibraryItem(
-        kind=_RIS_KINDS.get(_text(entry.get("type_of_reference")).upper(), ""),
-        key=_text(entry.get("id")) or doi or title[:60] or str(number),
-        title=title,
-        authors=tuple(_name(name, is_whole=True) for name in _strings(entry.get("authors"))),
-        date=_text(entry.get("year")) or _text(entry.get("date")) or _text(entry.get("publication_year")),
-        venue=next((_text(entry[name]) for name in venue if _text(entry.get(name))), ""),
-        pages="-".join(filter(None, pages)),
-        doi=doi,
-        url=next(iter(_strings(entry.get("urls") or entry.get("url"))), ""),
-        abstract=_text(entry.get("abstract")) or _text(entry.get("notes_abstract")),
-        language=_text(entry.get("language")),
-        labels=tuple(_strings(entry.get("keywords"))),
-        notes=tuple(_strings(entry.get("notes"))),
-        files=named.files,
-        missing=named.missing,
-        outside=named.outside,
-        source=_text(entry.get("id")) or doi,
-    )
+def _with_files(item: LibraryItem, names: Iterable[str], folder: Path) -> LibraryItem:
+    found = find_files(folder, names)
+    return replace(item, files=found.files, missing=found.missing, outside=found.outside)

@@ -1,0 +1,97 @@
+"""Names of authors in one piece, as RIS and arXiv give them."""
+
+import re
+
+from corpus.records import Author
+
+_SUFFIXES = frozenset("jr jnr junior sr snr senior ii iii iv 2nd 3rd 4th".split())
+_PARTICLES = frozenset(
+    "af al am av bin da das de degli dei del della den der des di do dos du el ibn la las le les los ten ter "
+    "van vom von zu zum zur 't".split()
+)
+# Written with a capital they are still part of the family name; "Van" and "Le" are given names as well.
+_CAPITAL_PARTICLES = frozenset(("De", "Del", "Della", "Des", "Dos", "Von"))
+# Not those that are family names as well: "Bank", "School".
+_GROUPS = frozenset(
+    "academy administration agency alliance association authority authors bureau center centre collaboration "
+    "collaborators commission committee community company consortium contributors cooperation corporation "
+    "council department division editors federation foundation gmbh group groups inc initiative institute "
+    "institution investigators lab laboratory laboratories labs ltd llc ministry network office organisation "
+    "organization partners partnership program programme project research secretariat service society study "
+    "survey task team teams trial union university workshop".split()
+)
+# In small letters: "In", "On" and "The" are names.
+_JOINING = frozenset("and at for in of on the &".split())
+_INITIALS = re.compile(r"(?:[^\W\d_]\.?-?){1,4}")
+_AND_OTHERS = re.compile(
+    r"[\s,;]*(?:\b(?:and|und|et)\s+)?\b(?:et\.? al\b\.?|others|et coll\b\.?|u\. ?a\.)\s*$", re.I
+)
+
+
+def read_name(text: str, *, family_first: bool = False) -> Author | None:
+    """Return the author of a name in one piece, None where it names nobody: ":", "et al.".
+
+    With a comma the family name stands before it. Without one the name of a group stays whole, and
+    particles belong to the family name; where `family_first`, "Marsh T. Q." is read as "T. Q. Marsh".
+    """
+    name = _AND_OTHERS.sub("", " ".join(text.split())).strip(" ,;")
+    if not any(map(str.isalnum, name)):
+        return None
+    parts = [part for part in (part.strip() for part in name.split(",")) if part]
+    named = [part for part in parts if not _is_suffix(part)] or parts[:1]
+    suffix = " ".join(part for part in parts if part not in named)
+    if len(named) > 1:
+        return _inverted(named, suffix)
+    if is_group(named[0]):
+        return Author("", named[0])
+    words, own_suffix = _without_suffix(named[0].split(" "))
+    start = _start_of_initials(words) if family_first else len(words)
+    if 0 < start < len(words):
+        words, start = [*words[start:], *words[:start]], len(words) - start
+    else:
+        start = _start_of_family(words)
+    return person(" ".join(words[:start]), " ".join(words[start:]), own_suffix or suffix)
+
+
+def person(given: str, family: str, suffix: str = "") -> Author:
+    """Return a person, the suffix ("Jr.") behind the family name."""
+    return Author(given, f"{family} {suffix}".strip())
+
+
+def is_group(name: str) -> bool:
+    """Return True if a name is that of a group: "The Moss Team", "Institute for Stone"."""
+    words = name.split()
+    named = {word.strip("().:").lower() for word in words}
+    return bool(named & _GROUPS) or not _JOINING.isdisjoint(words) or any(map(str.isdigit, name))
+
+
+def _inverted(parts: list[str], suffix: str) -> Author:
+    """Return the author of "Family, Given": "Marsh, T." or "Marsh Jr., T."; a group may have commas too."""
+    if is_group(given := " ".join(parts[1:])):
+        return Author("", ", ".join(parts))
+    family, own_suffix = _without_suffix(parts[0].split(" "))
+    return person(given, " ".join(family), own_suffix or suffix)
+
+
+def _is_suffix(word: str) -> bool:
+    return word.rstrip(".").lower() in _SUFFIXES
+
+
+def _without_suffix(words: list[str]) -> tuple[list[str], str]:
+    return (words[:-1], words[-1]) if len(words) > 1 and _is_suffix(words[-1]) else (words, "")
+
+
+def _start_of_initials(words: list[str]) -> int:
+    start = len(words)
+    while start and _INITIALS.fullmatch(words[start - 1]) and words[start - 1].isupper():
+        start -= 1
+    return start
+
+
+def _start_of_family(words: list[str]) -> int:
+    last = len(words) - 1
+    for at in range(1, last):
+        if words[at] in _PARTICLES or (words[at] in _CAPITAL_PARTICLES and at == last - 1):
+            # "Van der": the capital is part of the particle.
+            return at - 1 if at > 1 and words[at - 1].lower() in _PARTICLES else at
+    return last
