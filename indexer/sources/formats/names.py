@@ -50,12 +50,12 @@ def read_name(text: str, *, family_first: bool = False) -> Author | None:
         words, start = [*words[start:], *words[:start]], len(words) - start
     else:
         start = _start_of_family(words)
-    return person(" ".join(words[:start]), " ".join(words[start:]), own_suffix or suffix)
+    return Author.from_parts(" ".join(words[:start]), " ".join(words[start:]), suffix=own_suffix or suffix)
 
 
-def person(given: str, family: str, suffix: str = "") -> Author:
-    """Return a person, the suffix ("Jr.") behind the family name."""
-    return Author(given, f"{family} {suffix}".strip())
+def names_nobody(text: str) -> bool:
+    """Return True for a name without letters, and for what stands in the place of more names: "et al."."""
+    return not any(map(str.isalnum, _AND_OTHERS.sub("", text)))
 
 
 def is_group(name: str) -> bool:
@@ -70,7 +70,7 @@ def _inverted(parts: list[str], suffix: str) -> Author:
     if is_group(given := " ".join(parts[1:])):
         return Author("", ", ".join(parts))
     family, own_suffix = _without_suffix(parts[0].split(" "))
-    return person(given, " ".join(family), own_suffix or suffix)
+    return Author.from_parts(given, " ".join(family), suffix=own_suffix or suffix)
 
 
 def _is_suffix(word: str) -> bool:

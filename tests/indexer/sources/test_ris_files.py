@@ -143,9 +143,9 @@ def test_titles_of_vendors(tmp_path: Path, lines: str, title: str) -> None:
 @pytest.mark.parametrize(
     ("text", "author"),
     [
-        ("Martin Lock Uhu Jr.", Author("Martin Lock", "Uhu Jr.")),
-        ("Sam Kauz, III", Author("Sam", "Kauz III")),
-        ("Kauz Sr., Sam", Author("Sam", "Kauz Sr.")),
+        ("Martin Lock Uhu Jr.", Author("Martin Lock, Jr.", "Uhu")),
+        ("Sam Kauz, III", Author("Sam, III", "Kauz")),
+        ("Kauz Sr., Sam", Author("Sam, Sr.", "Kauz")),
         ("Jan van der Ito", Author("Jan", "van der Ito")),
         ("Ana Van der Ito", Author("Ana", "Van der Ito")),
         ("Lea De Luna", Author("Lea", "De Luna")),
