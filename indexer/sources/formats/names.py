@@ -15,13 +15,13 @@ _CAPITAL_PARTICLES = frozenset(("De", "Del", "Della", "Des", "Dos", "Von"))
 _GROUPS = frozenset(
     "academy administration agency alliance association authority authors bureau center centre collaboration "
     "collaborators commission committee community company consortium contributors cooperation corporation "
-    "council department division editors federation foundation gmbh group groups inc initiative institute "
-    "institution investigators lab laboratory laboratories labs ltd llc ministry network office organisation "
-    "organization partners partnership program programme project research secretariat service society study "
-    "survey task team teams trial union university workshop".split()
+    "council deepmind department division editors federation foundation gmbh group groups inc initiative "
+    "institute institution investigators lab laboratory laboratories labs ltd llc ministry network office "
+    "organisation organization partners partnership program programme project research secretariat service "
+    "society study survey task team teams trial union university workshop".split()
 )
 # In small letters: "In", "On" and "The" are names.
-_JOINING = frozenset("and at for in of on the &".split())
+_JOINING = frozenset("and at for in of on the & AI".split())
 _INITIALS = re.compile(r"(?:[^\W\d_]\.?-?){1,4}")
 _AND_OTHERS = re.compile(
     r"[\s,;]*(?:\b(?:and|und|et)\s+)?\b(?:et\.? al\b\.?|others|et coll\b\.?|u\. ?a\.)\s*$", re.I
@@ -67,7 +67,8 @@ def is_group(name: str) -> bool:
 
 def _inverted(parts: list[str], suffix: str) -> Author:
     """Return the author of "Family, Given": "Marsh, T." or "Marsh Jr., T."; a group may have commas too."""
-    if is_group(given := " ".join(parts[1:])):
+    given = " ".join(parts[1:])
+    if is_group(given) or (" " in parts[0] and is_group(parts[0])):
         return Author("", ", ".join(parts))
     family, own_suffix = _without_suffix(parts[0].split(" "))
     return Author.from_parts(given, " ".join(family), suffix=own_suffix or suffix)

@@ -49,7 +49,7 @@ _KNOWN = frozenset(
 )
 _SPACES = 2
 # These are a line for each value; a line without a tag begins another.
-_LISTS = frozenset(("KW", "UR", "L1", "L2"))
+_LISTS = frozenset(("KW", "UR", "L1", "L2", "L3", "L4"))
 _PROSE = frozenset(("AB", "N2", "N1"))
 _NAMES = frozenset(("AU", "A1", "A2", "A3", "A4", "ED"))
 _SPLITS = re.compile(r"\s*;\s*")
@@ -79,8 +79,9 @@ class _Record:
 def read_ris(text: str) -> Iterator[tuple[LibraryItem, tuple[str, ...]]]:
     """Yield each record of a RIS file as an item without its files, and the names of these."""
     for number, record in enumerate(_records(storable(text)), start=1):
-        links = [name for value in record.all("L1", "L2") for name in _SPLITS.split(value) if name]
-        yield _item(number, record, links), tuple(name for name in links if not _ADDRESS.match(name))
+        links = record.all("L1", "L2", "L3", "L4")
+        files = [*links, *(value for value in record.all("UR") if value.lower().startswith("file:"))]
+        yield _item(number, record, links), tuple(name for name in files if not _ADDRESS.match(name))
 
 
 def _records(text: str) -> Iterator[_Record]:
