@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from corpus.bibtex.latex import latex_to_text
+from corpus.markup import tex_figures
 from corpus.records import Author, Paper
 from corpus.text import storable, words
 
@@ -205,7 +206,7 @@ def _ascii(text: str) -> str:
 def _escaped(text: str) -> str:
     """Return text with everything escaped but formulas, which are TeX already."""
     parts = _FORMULA.split(storable(text))
-    escaped = (part if _is_formula(part) else part.translate(_SPECIAL) for part in parts)
+    escaped = (part if _is_formula(part) else tex_figures(part.translate(_SPECIAL)) for part in parts)
     return " ".join("".join(escaped).split())
 
 

@@ -12,7 +12,7 @@ from html import unescape
 from typing import NamedTuple
 
 from corpus.markup.formulas import FORMULA_ELEMENTS, VOID_FORMULA_ELEMENTS, linear_formula
-from corpus.markup.raised import lower_text, raise_text
+from corpus.markup.raised import lower_text, plain_figures, raise_text
 from corpus.text import storable
 
 _TAG = re.compile(
@@ -82,7 +82,7 @@ class _Frame:
 def plain_markup(text: str) -> str:
     """Return the text of a title, abstract or note, each block on a line of its own; escapes are undone.
 
-    "10<sup>6</sup>" is 10⁶. What is no markup stays: "p<0.05 for n>30".
+    "10<sup>6</sup>" and "$10^6$" are 10⁶. What is no markup stays: "p<0.05 for n>30".
     """
     for _ in range(_MOST_ESCAPES):
         before = text
@@ -91,7 +91,7 @@ def plain_markup(text: str) -> str:
             text = _without_markup(_without_comments(text))
         if text == before:
             break
-    lines = (" ".join(line.split()) for line in storable(text).split("\n"))
+    lines = (" ".join(line.split()) for line in storable(plain_figures(text)).split("\n"))
     return "\n".join(filter(None, lines))
 
 

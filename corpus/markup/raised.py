@@ -1,8 +1,18 @@
 """Raised and lowered text in plain characters: 10 with a raised 6 is 10⁶, not 106."""
 
+import re
+
 _SIGNS = "0123456789+-−–=()"
-_RAISED = str.maketrans(_SIGNS, "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁼⁽⁾")
-_LOWERED = str.maketrans(_SIGNS, "₀₁₂₃₄₅₆₇₈₉₊₋₋₋₌₍₎")
+_RAISED_SIGNS, _LOWERED_SIGNS = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁼⁽⁾", "₀₁₂₃₄₅₆₇₈₉₊₋₋₋₌₍₎"
+_RAISED, _LOWERED = str.maketrans(_SIGNS, _RAISED_SIGNS), str.maketrans(_SIGNS, _LOWERED_SIGNS)
+_LEVEL = str.maketrans(
+    f"{_RAISED_SIGNS}ⁱⁿ{_LOWERED_SIGNS}", f"{_SIGNS}in{_SIGNS}".replace("−", "-").replace("–", "-")
+)
+_RUN = re.compile(f"(?P<raised>[{_RAISED_SIGNS}ⁱⁿ]+)|[{_LOWERED_SIGNS}]+")
+# A formula that is a number with an exponent, or a raised or lowered number alone: "$10^6$", "CO$_2$".
+_TEX_FIGURE = re.compile(
+    r"\$(?P<base>[+-]?\d[\d.,]*)?(?:\{\})?(?P<script>[\^_])(?:\{(?P<group>[+−-]?\d+)\}|(?P<digit>\d))\$"
+)
 # Used alone: "ⁱ⁺¹" is hard to read.
 _RAISED_LETTERS = str.maketrans("in", "ⁱⁿ")
 # Raised by convention: these read the same on the line.
@@ -35,3 +45,18 @@ def _converted(text: str, table: dict[int, int], mark: str) -> str:
     if all(ord(sign) in table for sign in text):
         return text.translate(table)
     return f"{mark}{text}" if len(text) == 1 else f"{mark}{{{text}}}"
+
+
+def plain_figures(text: str) -> str:
+    """Return text with the formulas that are raised or lowered numbers as Unicode: "CO$_2$" as CO₂."""
+    return _TEX_FIGURE.sub(_plain_figure, text) if "$" in text else text
+
+
+def _plain_figure(formula: re.Match[str]) -> str:
+    change = raise_text if formula["script"] == "^" else lower_text
+    return (formula["base"] or "") + change(formula["group"] or formula["digit"])
+
+
+def tex_figures(text: str) -> str:
+    """Return text with raised and lowered characters of Unicode as formulas of TeX: CO₂ as "CO$_{2}$"."""
+    return _RUN.sub(lambda run: f"${'^' if run['raised'] else '_'}{{{run[0].translate(_LEVEL)}}}$", text)

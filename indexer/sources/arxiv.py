@@ -12,6 +12,7 @@ from requests.adapters import HTTPAdapter
 
 from corpus.bibtex import bibtex, latex_to_text
 from corpus.http import is_busy, retry_after
+from corpus.markup import plain_figures
 from corpus.records import Author, Collection, Paper, paper_id
 from corpus.text import shortened, storable
 from indexer.errors import SourceError
@@ -197,9 +198,9 @@ def _withdrawal(result: Any) -> tuple[str, ...]:
 
 
 def _text(text: str | None) -> str:
-    """Return TeX of authors as text on one line; formulas stay TeX."""
+    """Return TeX of authors as text on one line; formulas stay TeX unless they are numbers."""
     tex = _BREAK.sub(" ", _ABOUT.sub(r"\\textasciitilde{}", storable(text or "")))
-    return _line(latex_to_text(tex))
+    return _line(plain_figures(latex_to_text(tex)))
 
 
 def _line(text: str | None) -> str:

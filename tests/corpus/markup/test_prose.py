@@ -48,6 +48,7 @@ _POWER = (
         (f"<alternatives>{_POWER}<tex-math>$10^{{-3}}$</tex-math></alternatives>", "10⁻³"),
         ("<tex-math>$x_1$</tex-math>", "$x_1$"),
         (r"\documentclass{minimal}\usepackage{moss}\begin{document}$$x$$\end{document} wet", "$$x$$ wet"),
+        ("$10^6$ and CO$_{2}$", "10⁶ and CO₂"),
         ("<![CDATA[<i>Bryum</i>]]><!-- not shown --> grows", "Bryum grows"),
         ("<script>grow()</script>wet<style>p {}</style>", "wet"),
         ('<img src=x onerror="grow()">wet', "wet"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from corpus.markup import lower_text, raise_text
+from corpus.markup import lower_text, plain_figures, raise_text, tex_figures
 
 
 @pytest.mark.parametrize(
@@ -47,6 +47,19 @@ def test_raised_text(text: str, raised: str) -> None:
 )
 def test_lowered_text(text: str, lowered: str) -> None:
     assert lower_text(text) == lowered
+
+
+@pytest.mark.parametrize(
+    ("tex", "plain", "typeset"),
+    [
+        ("$10^6$ of CO$_2$", "10⁶ of CO₂", "10$^{6}$ of CO$_{2}$"),
+        ("$1.5^{-3}$, $^{14}$C, ${}^{2}$H", "1.5⁻³, ¹⁴C, ²H", "1.5$^{-3}$, $^{14}$C, $^{2}$H"),
+        ("$x^2$ at $5 or $6^$", "$x^2$ at $5 or $6^$", "$x^2$ at $5 or $6^$"),
+    ],
+)
+def test_numbers_in_formulas(tex: str, plain: str, typeset: str) -> None:
+    assert plain_figures(tex) == plain
+    assert tex_figures(plain) == typeset
 
 
 def test_fault_a_power_of_ten_became_another_number() -> None:
