@@ -19,6 +19,7 @@ from corpus.records import Author
 from corpus.text import storable
 from indexer.errors import SourceError
 from indexer.sources.containment import file_within, is_file
+from indexer.sources.formats.names import named
 from indexer.sources.library import LibraryItem, best_first
 
 # The versions of Zotero's tables that this was written against: those of Zotero 5 to 8.
@@ -217,7 +218,7 @@ def _fill(items: Mapping[int, _Item], tables: _Tables) -> None:
         role=_TEXT,
     ):
         if item := items.get(row["id"]):
-            author = Author((row["given"] or "").strip(), (row["family"] or "").strip())
+            author = named((row["given"] or "").strip(), (row["family"] or "").strip())
             item.creators.append((row["role"], author))
     paths = _collection_paths(tables)
     for row in tables.rows(

@@ -8,7 +8,7 @@ from typing import Any
 from corpus.records import Author
 from indexer.errors import SourceError
 from indexer.parsers import find_arxiv_id, year_in
-from indexer.sources.formats.names import names_nobody, read_name
+from indexer.sources.formats.names import named, names_nobody, read_name
 from indexer.sources.library import LibraryItem
 from indexer.sources.zotero import KINDS, NO_PAPERS, VENUES
 
@@ -242,7 +242,7 @@ def _author(name: object, role: str) -> Author | None:
     particle = " ".join(filter(None, particles))
     if particle.endswith(_ELIDED):
         family, particle = f"{particle}{family}", ""
-    author = Author.from_parts(given, family, particle, _first(name, "suffix"))
+    author = named(given, family, particle, _first(name, "suffix"))
     return None if names_nobody(author.name) else author
 
 

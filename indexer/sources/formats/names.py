@@ -53,6 +53,13 @@ def read_name(text: str, *, family_first: bool = False) -> Author | None:
     return Author.from_parts(" ".join(words[:start]), " ".join(words[start:]), suffix=own_suffix or suffix)
 
 
+def named(given: str, family: str, particle: str = "", suffix: str = "") -> Author:
+    """Return the author of these parts; a suffix behind the family name ("King Jr.") is taken from it."""
+    words, own_suffix = _without_suffix(family.split())
+    family = " ".join(words).rstrip(",") if own_suffix else family
+    return Author.from_parts(given, family, particle, suffix or own_suffix)
+
+
 def names_nobody(text: str) -> bool:
     """Return True for a name without letters, and for what stands in the place of more names: "et al."."""
     return not any(map(str.isalnum, _AND_OTHERS.sub("", text)))
@@ -70,8 +77,7 @@ def _inverted(parts: list[str], suffix: str) -> Author:
     given = " ".join(parts[1:])
     if is_group(given) or (" " in parts[0] and is_group(parts[0])):
         return Author("", ", ".join(parts))
-    family, own_suffix = _without_suffix(parts[0].split(" "))
-    return Author.from_parts(given, " ".join(family), suffix=own_suffix or suffix)
+    return named(given, parts[0], suffix=suffix)
 
 
 def _is_suffix(word: str) -> bool:
