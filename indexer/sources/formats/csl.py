@@ -47,8 +47,8 @@ _VENUES = (
     *("journalAbbreviation", "container-title-short", "short-container-title", "group-title", "publisher"),
 )
 _LABELS = re.compile(r"[,;]")
-_CITATION_KEY = re.compile(r"^\s*citation[ -]key:\s*(\S+)\s*$", re.IGNORECASE | re.MULTILINE)
-_NAMES = re.compile(r"\s*;\s*|\s+and\s+")
+_CITATION_KEY = re.compile(r"^[ \t]*citation[ -]key:[ \t]*(\S+)", re.IGNORECASE | re.MULTILINE)
+_NAMES = re.compile(r";| and ")
 _ELIDED = ("'", "’", "-")
 
 Entry = Mapping[str, Any]
@@ -213,7 +213,7 @@ def _authors(entry: Entry) -> Iterator[Author]:
     """Yield the authors; of what has none, such as proceedings, whoever edited or made it."""
     for role in _ROLES:
         value = entry.get(role)
-        listed = value if isinstance(value, list) else _NAMES.split(value) if isinstance(value, str) else []
+        listed = value if isinstance(value, list) else _NAMES.split(" ".join(_text(value).split()))
         if role == "creators":
             written = [name for name in listed if _is_author(name)]
             listed = written or listed

@@ -23,9 +23,7 @@ _GROUPS = frozenset(
 # In small letters: "In", "On" and "The" are names.
 _JOINING = frozenset("and at for in of on the & AI".split())
 _INITIALS = re.compile(r"(?:[^\W\d_]\.?-?){1,4}")
-_AND_OTHERS = re.compile(
-    r"[\s,;]*(?:\b(?:and|und|et)\s+)?\b(?:et\.? al\b\.?|others|et coll\b\.?|u\. ?a\.)\s*$", re.I
-)
+_OTHERS = re.compile(r"\b(?:(?:and|und|et) )?(?:et\.? al|others|et coll|u\. ?a)\.?$", re.IGNORECASE)
 
 
 def read_name(text: str, *, family_first: bool = False) -> Author | None:
@@ -34,7 +32,7 @@ def read_name(text: str, *, family_first: bool = False) -> Author | None:
     With a comma the family name stands before it. Without one the name of a group stays whole, and
     particles belong to the family name; where `family_first`, "Marsh T. Q." is read as "T. Q. Marsh".
     """
-    name = _AND_OTHERS.sub("", " ".join(text.split())).strip(" ,;")
+    name = _without_others(text)
     if not any(map(str.isalnum, name)):
         return None
     parts = [part for part in (part.strip() for part in name.split(",")) if part]
@@ -62,7 +60,12 @@ def named(given: str, family: str, particle: str = "", suffix: str = "") -> Auth
 
 def names_nobody(text: str) -> bool:
     """Return True for a name without letters, and for what stands in the place of more names: "et al."."""
-    return not any(map(str.isalnum, _AND_OTHERS.sub("", text)))
+    return not any(map(str.isalnum, _without_others(text)))
+
+
+def _without_others(text: str) -> str:
+    """Return a name on one line without "et al." behind it."""
+    return _OTHERS.sub("", " ".join(text.split()).strip(" ,;")).strip(" ,;")
 
 
 def is_group(name: str) -> bool:

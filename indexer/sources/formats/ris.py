@@ -39,7 +39,7 @@ _VENUES = {
     **dict.fromkeys((*_BOOKS, "THES", "RPRT"), _PUBLISHED),
 }
 _TAG = re.compile(r"(\s*)([A-Z][A-Z0-9])([^\S\n]*)[-–](.*)")
-_END = re.compile(r"\s*(?:ER|EF)\s*[-–]?\s*")
+_END = re.compile(r"\s*(?:ER|EF)\s*(?:[-–]\s*)?")
 _TYPE = re.compile(r"\s?[A-Za-z]{2,8}\s*")
 # Behind one space or none before the hyphen, as in "AI - based", only known tags are tags.
 _KNOWN = frozenset(
@@ -52,7 +52,6 @@ _SPACES = 2
 _LISTS = frozenset(("KW", "UR", "L1", "L2", "L3", "L4"))
 _PROSE = frozenset(("AB", "N2", "N1"))
 _NAMES = frozenset(("AU", "A1", "A2", "A3", "A4", "ED"))
-_SPLITS = re.compile(r"\s*;\s*")
 _ADDRESS = re.compile(r"https?://\S+")
 _SHORT_NAME = re.compile(r"[^\W\d_][\w'’-]+(?: [^\W\d_][\w'’-]+){0,2} [A-Z]{1,3}")
 _RANGE = re.compile(r"\w+\s*[-–—]+\s*\w+")
@@ -141,7 +140,7 @@ def _item(number: int, record: _Record, links: Sequence[str]) -> LibraryItem:
         extra=" ".join((*other, *record.all("JF", "JO", "T2"))),
         abstract=" ".join(record.all("AB") or record.all("N2")),
         language=record.first("LA"),
-        labels=tuple(word.lstrip("*") for value in record.all("KW") for word in _SPLITS.split(value)),
+        labels=tuple(word.strip(" *") for value in record.all("KW") for word in value.split(";")),
         notes=tuple(record.all("N1", "RN", *(("N2",) if record.first("AB") else ()))),
         source=record.first("ID") or doi,
     )
@@ -165,10 +164,13 @@ def _authors(record: _Record) -> Iterator[Author]:
 
 def _names(value: str) -> list[str]:
     """Return the names in one field: one, or all with semicolons, with "and", or as "Ito C, Kim B"."""
-    listed = _SPLITS.split(value) if ";" in value else re.split(r"\s+and\s+(?=[^,]+,)", value)
-    if len(listed) == 1 and all(map(_SHORT_NAME.fullmatch, parts := re.split(r",\s*", value))):
-        return parts
-    return listed
+    if ";" in value:
+        return value.split(";")
+    listed = " ".join(value.split()).split(" and ")
+    if len(listed) > 1 and all("," in name for name in listed):
+        return listed
+    parts = [part.strip() for part in value.split(",")]
+    return parts if all(map(_SHORT_NAME.fullmatch, parts)) else [value]
 
 
 def _venue(kind: str, record: _Record, title: str) -> str:
