@@ -36,13 +36,13 @@ def read_name(text: str, *, family_first: bool = False) -> Author | None:
     if not any(map(str.isalnum, name)):
         return None
     parts = [part for part in (part.strip() for part in name.split(",")) if part]
-    named = [part for part in parts if not _is_suffix(part)] or parts[:1]
-    suffix = " ".join(part for part in parts if part not in named)
-    if len(named) > 1:
-        return _inverted(named, suffix)
-    if is_group(named[0]):
-        return Author("", named[0])
-    words, own_suffix = _without_suffix(named[0].split(" "))
+    remaining = [part for part in parts if not _is_suffix(part)] or parts[:1]
+    suffix = " ".join(part for part in parts if part not in remaining)
+    if len(remaining) > 1:
+        return _inverted(remaining, suffix)
+    if is_group(remaining[0]):
+        return Author("", remaining[0])
+    words, own_suffix = _without_suffix(remaining[0].split(" "))
     start = _start_of_initials(words) if family_first else len(words)
     if 0 < start < len(words):
         words, start = [*words[start:], *words[:start]], len(words) - start
@@ -52,10 +52,15 @@ def read_name(text: str, *, family_first: bool = False) -> Author | None:
 
 
 def named(given: str, family: str, particle: str = "", suffix: str = "") -> Author:
-    """Return the author of these parts; a suffix behind the family name ("King Jr.") is taken from it."""
-    words, own_suffix = _without_suffix(family.split())
-    family = " ".join(words).rstrip(",") if own_suffix else family
-    return Author.from_parts(given, family, particle, suffix or own_suffix)
+    """Return the author of these parts; a suffix behind another part ("King Jr.") is taken from it."""
+    family, behind_family = _split_suffix(family)
+    given, behind_given = _split_suffix(given)
+    return Author.from_parts(given, family, particle, suffix or behind_family or behind_given)
+
+
+def _split_suffix(name: str) -> tuple[str, str]:
+    words, suffix = _without_suffix(name.split())
+    return " ".join(words).rstrip(",") if suffix else name, suffix
 
 
 def names_nobody(text: str) -> bool:
@@ -70,9 +75,10 @@ def _without_others(text: str) -> str:
 
 def is_group(name: str) -> bool:
     """Return True if a name is that of a group: "The Moss Team", "Institute for Stone"."""
-    words = name.split()
-    named = {word.strip("().:").lower() for word in words}
-    return bool(named & _GROUPS) or not _JOINING.isdisjoint(words) or any(map(str.isdigit, name))
+    words = [word for word in name.split() if not _is_suffix(word)]
+    kinds = {word.strip("().:").lower() for word in words}
+    has_figure = any(map(str.isdigit, "".join(words)))
+    return bool(kinds & _GROUPS) or not _JOINING.isdisjoint(words) or has_figure
 
 
 def _inverted(parts: list[str], suffix: str) -> Author:

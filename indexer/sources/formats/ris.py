@@ -93,7 +93,7 @@ def _records(text: str) -> Iterator[_Record]:
             record, tag = _Record(), ""
             continue
         found = _TAG.fullmatch(line)
-        if found and found[2] == "TY" and _TYPE.fullmatch(found[4]):
+        if found and found[2] == "TY" and (len(found[3]) >= _SPACES or _TYPE.fullmatch(found[4])):
             if record.is_begun:
                 yield record
                 record = _Record()

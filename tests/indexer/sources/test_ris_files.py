@@ -48,6 +48,7 @@ def test_fault_tags_in_other_forms_lost_letters_or_whole_files(tmp_path: Path, f
         "\ufeffTY  - JOUR\r\nTI  - One\r\nER\r\n{}\ufeffTY  - BOOK\r\nTI  - Two\r\nER  - ",
         "ID  - 1\nTY  - JOUR\nTI  - One\n{}ER  - \nER  - \nID  - 2\nTY  - BOOK\nTI  - Two\nEF  - \n",
         "TI  - One\n{}ER  - \nTY  - BOOK\nTI  - Two\nER  - ",
+        "TY  - Journal Article\nTI  - One\n{}TY  - Whole Book\nTI  - Two",
         "TY  - JOUR\rTI  - One\r{}ER  - \rTY  - BOOK\rTI  - Two\r",
     ],
 )
@@ -145,6 +146,7 @@ def test_titles_of_vendors(tmp_path: Path, lines: str, title: str) -> None:
     [
         ("Martin Lock Uhu Jr.", Author("Martin Lock, Jr.", "Uhu")),
         ("Sam Kauz, III", Author("Sam, III", "Kauz")),
+        ("Kauz, Sam Q. 3rd", Author("Sam Q., 3rd", "Kauz")),
         ("Kauz Sr., Sam", Author("Sam, Sr.", "Kauz")),
         ("Jan van der Ito", Author("Jan", "van der Ito")),
         ("Ana Van der Ito", Author("Ana", "Van der Ito")),
