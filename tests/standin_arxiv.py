@@ -31,7 +31,7 @@ ENTRY = """  <entry>
     <category term="cs.IR" scheme="http://arxiv.org/schemas/atom"/>
     <category term="cs.CL" scheme="http://arxiv.org/schemas/atom"/>
     <published>2021-04-17T23:29:55Z</published>
-    <arxiv:comment>9 pages</arxiv:comment>
+    <arxiv:comment>{comment}</arxiv:comment>
     <arxiv:primary_category term="cs.IR"/>
 {extra}{authors}  </entry>
 """
@@ -56,6 +56,7 @@ class Preprint:
     authors: tuple[tuple[str, str], ...] = (("Ada Lovelace", ""),)
     doi: str = ""
     journal_ref: str = ""
+    comment: str = "9 pages"
 
     def atom(self) -> str:
         authors = "".join(
@@ -74,6 +75,7 @@ class Preprint:
             id=self.id,
             title=escape(self.title),
             summary=escape(self.summary),
+            comment=escape(self.comment),
             extra=extra,
             authors=authors,
         )

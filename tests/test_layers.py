@@ -34,7 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 # The rooms of a package and the files beside them, from the ground up: each imports only those before it.
 ROOMS: dict[str, tuple[str, ...]] = {
     "corpus": (
-        *("errors", "text", "durable", "http", "sandbox", "places", "bounds", "records", "tables"),
+        *("errors", "text", "markup", "durable", "http", "sandbox", "places", "bounds", "records", "tables"),
         *("settings", "contrast"),
         *("wording", "language", "sentences", "bibtex", "pdf", "encoders", "store", "kept", "measured"),
         *("encoder_choice", "search", "demo", "command_line"),
@@ -127,7 +127,6 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
     "langcodes": ("corpus/language/names.py",),
     "py3langid": ("corpus/language/identified.py",),
     "prometheus_client": ("explorer/observing/metrics.py", "explorer/operating/figures.py"),
-    "rispy": ("indexer/sources/references.py",),
     "fastapi": ("explorer/api/*.py",),
     "docx": ("indexer/parsers/text/docx.py", "assistant/exports/word.py"),
     "git": ("indexer/sources/acl_anthology.py",),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from corpus.bibtex.latex import latex_to_text
+from corpus.markup import tex_figures
 from corpus.records import Author, Paper
 from corpus.text import storable, words
 
@@ -45,6 +46,10 @@ _VENUE_FIELDS = {
     "phdthesis": "school",
     "techreport": "institution",
 }
+_FORMULA = re.compile(r"(\$[^$]+\$)")
+_OF_FORMULAS = re.compile(r"[\\^_=<>]")
+# These end a line, begin an argument or a column.
+_NO_FORMULA = re.compile(r"(?<!\\)[%#&]")
 _NO_ENTRY = frozenset({"comment", "preamble", "string"})
 _SPLITS_NAMES = re.compile(r"\band\b|,", re.IGNORECASE)
 _PAGE_DASH = re.compile(r"(?<=\w)\s*[-–—]+\s*(?=\w)")
@@ -199,4 +204,14 @@ def _ascii(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return " ".join(storable(text).translate(_SPECIAL).split())
+    """Return text with everything escaped but formulas, which are TeX already."""
+    parts = _FORMULA.split(storable(text))
+    escaped = (part if _is_formula(part) else tex_figures(part.translate(_SPECIAL)) for part in parts)
+    return " ".join("".join(escaped).split())
+
+
+def _is_formula(text: str) -> bool:
+    """Return True for "$x_1$" and the like, if it only typesets; not for "$5 and $"."""
+    body = text[1:-1]
+    is_formula = bool(_FORMULA.fullmatch(text)) and body == body.strip() and is_safe(body)
+    return is_formula and not _NO_FORMULA.search(body) and bool(len(body) == 1 or _OF_FORMULAS.search(body))

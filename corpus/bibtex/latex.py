@@ -17,6 +17,8 @@ from pylatexenc.latexwalker import LatexWalkerError
 from pylatexenc.latexwalker import get_default_latex_context_db as get_default_syntax
 from pylatexenc.macrospec import std_macro
 
+from corpus.markup import lower_text, raise_text
+
 # Whatever the library cannot decode stays as it is typed.
 logging.getLogger("pylatexenc").addHandler(logging.NullHandler())
 logging.getLogger("pylatexenc").propagate = False
@@ -135,6 +137,8 @@ def _decoder(keep_groups: bool) -> tuple[Any, Any]:
             *(MacroTextSpec(name, simplify_repl=_citation) for name in ("cite", "citet", "citep")),
             *(MacroTextSpec(name, simplify_repl="") for name in ("noopsort", "SortNoop", "nop", "label")),
             MacroTextSpec("newline", simplify_repl=" "),
+            MacroTextSpec("textsuperscript", simplify_repl=_raised),
+            MacroTextSpec("textsubscript", simplify_repl=_lowered),
         ],
         specials=[SpecialsTextSpec("&", simplify_repl="&")],
     )
@@ -151,6 +155,7 @@ def _decoder(keep_groups: bool) -> tuple[Any, Any]:
                 std_macro(name, False, 1)
                 for name in (*_ONE_ARGUMENT, "mkbibquote", "noopsort", "SortNoop", "nop")
             ),
+            *(std_macro(name, False, 1) for name in ("textsuperscript", "textsubscript")),
         ],
     )
     return LatexNodes2Text(texts, math_mode="verbatim", keep_braced_groups=keep_groups), syntax
@@ -182,3 +187,11 @@ def _verbatim(node: Any) -> str:
 
 def _citation(node: Any, l2tobj: Any) -> str:
     return f"[{l2tobj.nodelist_to_text(node.nodeargd.argnlist[-1:])}]"
+
+
+def _raised(node: Any, l2tobj: Any) -> str:
+    return raise_text(l2tobj.nodelist_to_text(node.nodeargd.argnlist[-1:]))
+
+
+def _lowered(node: Any, l2tobj: Any) -> str:
+    return lower_text(l2tobj.nodelist_to_text(node.nodeargd.argnlist[-1:]))

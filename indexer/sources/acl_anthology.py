@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,21 +17,30 @@ from acl_anthology.collections import Paper as Entry
 from acl_anthology.collections import Volume
 from acl_anthology.config import config
 from acl_anthology.exceptions import AnthologyException, TeXParserWarning
+from acl_anthology.text.texmath import TexMath
 from acl_anthology.utils.ids import build_id, parse_id
 from acl_anthology.utils.latex import latex_encode
 from git.exc import GitCommandNotFound, GitError
 from lxml import etree
 
 from corpus.language import language_code
-from corpus.records import Author, Collection, Paper
+from corpus.markup import lower_text, raise_text
+from corpus.records import Collection, Paper
 from corpus.text import storable
 from indexer.errors import SourceError
+from indexer.sources.formats.names import named
 from indexer.sources.pdf_folder import PdfFolder
 from indexer.sources.protocol import SourcePaper
 from indexer.web import DownloadError, Downloads
 
 # The library's errors on unexpected data; XML that is not well-formed is a SyntaxError.
 UNEXPECTED = (AnthologyException, ValueError, TypeError, LookupError, AttributeError)
+# Raised by its parser of TeX for what is no formula.
+_NO_TEX = (*UNEXPECTED, EOFError, AssertionError, RecursionError)
+_SPACE = re.compile(r"\\[,:;> ]")
+_PARAGRAPH, _FRACTION = "\f", "⁄"
+# Elements of earlier versions of the data, for which there is no place any more.
+_GONE = frozenset(("pwccode", "pwcdataset"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +120,11 @@ class AclPapers:
     def _paper(self, listed: _Listed, position: int) -> Paper:
         entry = listed.entry
         names = (author.name for author in entry.authors)
+        authors = (named(storable(name.first or ""), storable(name.last)) for name in names)
         return replace(
             self._unread(listed, position),
             title=_plain(entry.title),
-            authors=tuple(Author(storable(name.first or ""), storable(name.last)) for name in names),
+            authors=tuple(authors),
             year=int(entry.year),
             abstract=_plain(entry.abstract) if entry.abstract is not None else "",
             pages=entry.pages or "",
@@ -263,6 +274,7 @@ def _volumes_in(collection: Any) -> Iterator[_VolumeRead]:
 
 def _begin(collection: Any, number: str, meta: Any) -> _VolumeRead:
     part = _VolumeRead(f"{collection.id}-{number}")
+    _upgrade_volume(meta)
     try:
         part.id = build_id(collection.id, number)
         part.volume = Volume.from_xml(collection, meta)
@@ -278,6 +290,7 @@ def _add_entry(part: _VolumeRead, element: Any) -> None:
     listed = _Listed(f"{part.id}.{number}", venue)
     try:
         listed = _Listed(build_id(part.volume.parent.id, part.volume.id, number), venue)
+        _upgrade(element)
         entry = Entry.from_xml(part.volume, element)
         if entry.is_frontmatter:
             return
@@ -287,6 +300,35 @@ def _add_entry(part: _VolumeRead, element: Any) -> None:
         part.entries.append(_Listed(listed.id, venue, None if twice else entry, problem))
     except UNEXPECTED as error:
         part.entries.append(_Listed(listed.id, venue, problem=_reason(error)))
+
+
+def _upgrade_volume(meta: Any) -> None:
+    """Bring what is said of a volume from the form of earlier years into the one that the library reads."""
+    volume = meta.getparent()
+    if not volume.get("type"):
+        is_journal = any(str(child.tag).startswith("journal-") for child in meta)
+        volume.set("type", "journal" if is_journal else "proceedings")
+    _upgrade(meta)
+
+
+def _upgrade(element: Any) -> None:
+    """Bring an entry from the form of earlier years into the one that the library reads.
+
+    Its PDF was a <url> without an address, code and data sets had elements of their own, and awards no names.
+    """
+    has_pdf = element.find("pdf") is not None
+    for child in list(element):
+        if child.tag in _GONE or (child.tag == "url" and has_pdf and _is_local(child)):
+            element.remove(child)
+        elif child.tag == "url" and _is_local(child):
+            child.tag, child.text, has_pdf = "pdf", None, True
+        elif child.tag == "award" and not child.get("name"):
+            child.set("name", child.text or "")
+            child.text = None
+
+
+def _is_local(url: Any) -> bool:
+    return "://" not in (url.text or "")
 
 
 def _reason(error: BaseException) -> str:
@@ -303,17 +345,50 @@ def _cannot_be_read(part: _VolumeRead) -> str:
 
 def _plain(markup: Any) -> str:
     """Return marked-up text as plain text; TeX that the library does not know stays as it was written."""
+    if not markup.contains_markup:
+        return storable(markup.as_text()).strip()
+    paragraphs = _flat(markup.to_xml()).split(_PARAGRAPH)
+    return storable("\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)).strip()
+
+
+def _flat(element: Any) -> str:
+    """Return the text of an element, in which raised and lowered figures keep their value."""
+    parts = [element.text or ""]
+    for child in element:
+        if child.tag == "tex-math":
+            part = _formula(child)
+        elif child.tag == "par":
+            part = _PARAGRAPH
+        else:
+            part = _flat(child) if isinstance(child.tag, str) else ""
+        if child.tag in ("sup", "sub"):
+            # A fraction is a raised and a lowered number with a slash between them.
+            is_fraction = (child.tail or "").startswith(_FRACTION) or parts[-1].endswith(_FRACTION)
+            if is_fraction:
+                part = part if len(part) == 1 or part.isdigit() else f"({part})"
+            else:
+                part = raise_text(part) if child.tag == "sup" else lower_text(part)
+        parts += part, child.tail or ""
+    return "".join(parts)
+
+
+def _formula(element: Any) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TeXParserWarning)
-        return storable(markup.as_text()).strip()
+        try:
+            return _SPACE.sub(" ", _flat(TexMath.to_html(element)).replace(r"\!", ""))
+        except _NO_TEX:
+            return str(element.text or "")
 
 
 def _bibtex(entry: Any) -> str:
     """Return the Anthology's own BibTeX, "" where it cannot be made, as of unbalanced braces in a title."""
-    try:
-        return storable(entry.to_bibtex())
-    except (*UNEXPECTED, OSError):
-        return ""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TeXParserWarning)
+        try:
+            return storable(entry.to_bibtex())
+        except (*_NO_TEX, OSError):
+            return ""
 
 
 def _deletion(entry: Any) -> tuple[str, ...]:

@@ -10,27 +10,43 @@ import arxiv  # type: ignore[import-untyped]
 import requests
 from requests.adapters import HTTPAdapter
 
-from corpus.bibtex import bibtex
+from corpus.bibtex import bibtex, latex_to_text
 from corpus.http import is_busy, retry_after
+from corpus.markup import plain_figures
 from corpus.records import Author, Collection, Paper, paper_id
-from corpus.text import storable
+from corpus.text import shortened, storable
 from indexer.errors import SourceError
+from indexer.sources.formats.names import read_name
 from indexer.sources.protocol import SourcePaper
 from indexer.web import USER_AGENT, DownloadError, Downloads
 
 ARXIV = "https://export.arxiv.org"
 DEFAULT_LIMIT = 100
 LARGEST_LIMIT = 2_000
+LONGEST_REASON = 300
 LONGEST_WAIT = 60.0
 RETRIES = 3
 _PAGE = 100
 
 _NUMBER = r"(?P<base>\d{4}\.\d{4,5}|(?P<archive>[a-z]+(?:-[a-z]+)*)(?:\.[A-Za-z-]{2,})?/(?P<number>\d{7}))"
+# Links of arXiv and of its readers, DOIs, and the line that arXiv prints beside the first page.
 _ID = re.compile(
-    r"(?:https?://(?:[a-z]+\.)?arxiv\.org/(?:abs|pdf|html)/|(?:https?://doi\.org/)?10\.48550/)?"
-    rf"(?:(?i:arxiv)[:.]\s*)?{_NUMBER}(?:v(?P<version>[1-9]\d*))?(?:\.pdf)?/?",
+    r"(?:(?i:(?:https?://)?(?:[a-z]+\.)?(?:arxiv|alphaxiv|ar5iv(?:\.labs\.arxiv)?)\.org/"
+    r"(?:abs|pdf|html|format|e-print|src|ps|overview)/|(?:https?://)?huggingface\.co/papers/"
+    r"|(?:(?:https?://)?(?:dx\.)?doi\.org/|doi:\s*)?10\.48550/|oai:arxiv\.org:|arxiv preprint\s+))?"
+    rf"(?:(?i:arxiv)[:.]\s*)?{_NUMBER}(?:[vV](?P<version>[1-9]\d*))?(?:\.pdf)?/?"
+    r"(?:[?#]\S*|\s*\[[a-z-]+(?:\.[A-Za-z-]+)?\](?:\s+\d{1,2}\s+[A-Z][a-z]{2,8}\s+\d{4})?)?",
     re.ASCII,
 )
+_WITHDRAWN_COMMENT = re.compile(r"\b(?:withdrawn|withdrawal|retracted|retraction)\b", re.IGNORECASE)
+_WITHDRAWN_ABSTRACT = re.compile(
+    r"\b(?:article|manuscript|paper|preprint|submission|version)\s+(?:(?:has|have|had)\s+been|is|was)\s+"
+    r"(?:\w+\s+)?(?:withdrawn|retracted)\b|^\W*(?:withdrawn|retracted)\b",
+    re.IGNORECASE,
+)
+# Between two words "~" is a space, elsewhere it says "about".
+_BREAK = re.compile(r"\\\\(?=[\s\w])")
+_ABOUT = re.compile(r"(?<![\w.,;:)}])~|~(?=\s|$)")
 _ATOM = b"http://www.w3.org/2005/Atom"
 _REFUSED = re.compile(rb"<id>\s*https?://arxiv\.org/api/errors#([\w.,:;+/-]{1,200})")
 
@@ -118,14 +134,15 @@ class ArxivPapers:
 
     def _source_paper(self, listed: _Listed, position: int) -> SourcePaper:
         name = str(listed.id)
-        paper = _described(self._paper(listed.id, position), listed)
+        paper, notes = _described(self._paper(listed.id, position), listed), _withdrawal(listed.result)
         if self._downloads is None:
-            return SourcePaper(name, paper)
+            return SourcePaper(name, paper, notes=notes)
         try:
             url = f"{self._site.url.rstrip('/')}/pdf/{name}"
-            return SourcePaper(name, paper, self._downloads.fetch(url, f"{name.replace('/', '-')}.pdf"))
+            file = self._downloads.fetch(url, f"{name.replace('/', '-')}.pdf")
+            return SourcePaper(name, paper, file, notes=notes)
         except DownloadError as error:
-            return SourcePaper(name, paper, notes=(str(error),))
+            return SourcePaper(name, paper, notes=(*notes, str(error)))
 
     def _paper(self, identifier: ArxivId, position: int) -> Paper:
         """Return a paper that nothing is known of but its id."""
@@ -150,25 +167,40 @@ def _described(paper: Paper, listed: _Listed) -> Paper:
     result, category = listed.result, _line(listed.result.primary_category)
     described = replace(
         paper,
-        title=_line(result.title),
-        authors=tuple(_author(author) for author in result.authors if _line(author.name)),
+        title=_text(result.title),
+        authors=tuple(filter(None, map(_author, result.authors))),
         year=result.published.year,
-        abstract=_line(result.summary),
+        abstract=_text(result.summary),
         doi=_line(result.doi),
         keywords=tuple(dict.fromkeys(filter(None, map(_line, [category, *result.categories])))),
     )
     eprint = (("eprint", listed.id.base), ("archiveprefix", "arXiv"), ("primaryclass", category))
     lines = [f"    {name} = {{{value}}},\n" for name, value in eprint if re.fullmatch(r"[\w./-]+", value)]
     entry = bibtex(described).removesuffix("}")  # without a venue yet, so that it is a @misc
-    venue = _line(result.journal_ref) or f"arXiv {category}".strip()
+    venue = _text(result.journal_ref) or f"arXiv {category}".strip()
     return replace(described, venue=venue, bibtex="".join([entry, *lines, "}"]))
 
 
-def _author(author: Any) -> Author:
-    """Return an author; arXiv gives names in one piece, so the last word counts as the family name."""
-    name = _line(author.name)
-    given, _, family = ("", "", name) if name.lower().endswith("collaboration") else name.rpartition(" ")
-    return Author(given, family, tuple(filter(None, map(_line, author.affiliation))))
+def _author(author: Any) -> Author | None:
+    """Return an author, whose name arXiv gives in one piece; None for the ":" behind a collaboration."""
+    named = read_name(_text(author.name))
+    return replace(named, affiliations=tuple(filter(None, map(_text, author.affiliation)))) if named else None
+
+
+def _withdrawal(result: Any) -> tuple[str, ...]:
+    """Return the note that a paper is withdrawn, with the authors' reason; none for other papers."""
+    comment, abstract = _text(result.comment), _text(result.summary)
+    if _WITHDRAWN_COMMENT.search(comment):
+        return (f"arXiv marks this paper as withdrawn: {shortened(comment, LONGEST_REASON)}",)
+    if _WITHDRAWN_ABSTRACT.search(abstract):
+        return (f"arXiv marks this paper as withdrawn: {shortened(abstract, LONGEST_REASON)}",)
+    return ()
+
+
+def _text(text: str | None) -> str:
+    """Return TeX of authors as text on one line; formulas stay TeX unless they are numbers."""
+    tex = _BREAK.sub(" ", _ABOUT.sub(r"\\textasciitilde{}", storable(text or "")))
+    return _line(plain_figures(latex_to_text(tex)))
 
 
 def _line(text: str | None) -> str:

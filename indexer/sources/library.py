@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from html.parser import HTMLParser
 from itertools import chain, count
 from pathlib import Path
 
 from corpus.bibtex import BibtexEntry, bibtex, citation_key
 from corpus.language import language_code
+from corpus.markup import plain_markup
 from corpus.records import Author, Collection, Paper, paper_id
 from corpus.text import one_line, storable
 from indexer.errors import SourceError
@@ -18,8 +18,7 @@ from indexer.sources.protocol import SourcePaper
 LONGEST_NOTE, LONGEST_LABEL, MOST_LABELS = 20_000, 200, 100
 _DASHES = re.compile(r"[-–—]+")
 _KEY = re.compile(r"[^\w.]+")
-_BREAKS = frozenset("p br div li ul ol tr h1 h2 h3 h4 h5 h6 blockquote".split())
-_UNSEEN = frozenset(("script", "style", "head"))
+_HEADING = re.compile(r"(?:abstract|summary)\n", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +91,12 @@ class LibraryPapers:
         paper = Paper(
             id=paper_id(self.collection.id, key),
             collection_id=self.collection.id,
-            title=one_line(storable(item.title)),
-            authors=item.authors,
+            title=one_line(plain_markup(item.title)),
+            authors=tuple(map(_without_markup, item.authors)),
             year=year_in(item.date),
-            venue=one_line(storable(item.venue)),
-            abstract=one_line(plain_text(item.abstract)),
-            pages=_DASHES.sub("-", one_line(item.pages)),
+            venue=one_line(plain_markup(item.venue)),
+            abstract=_abstract(item.abstract),
+            pages=_DASHES.sub("-", one_line(plain_markup(item.pages))),
             url=_web_address(item.url),
             doi=find_doi(item.doi) or find_doi(item.extra),
             arxiv_id=item.arxiv_id or find_arxiv_id(f"{item.extra} {item.url} {item.doi}"),
@@ -105,7 +104,7 @@ class LibraryPapers:
             source=storable(item.source),
             language=language_code(item.language),
             labels=_labels(item.labels),
-            notes=tuple(filter(None, (plain_text(note)[:LONGEST_NOTE] for note in item.notes))),
+            notes=tuple(filter(None, (plain_markup(note)[:LONGEST_NOTE] for note in item.notes))),
             position=position,
         )
         if own := item.own_entry:
@@ -131,8 +130,20 @@ def _web_address(url: str) -> str:
     return url.strip() if re.match(r"https?://\S+$", url.strip()) else ""
 
 
+def _abstract(text: str) -> str:
+    """Return an abstract without the heading that JATS gives it."""
+    plain = plain_markup(text)
+    heading = _HEADING.match(plain)
+    return one_line(plain[heading.end() :] if heading else plain)
+
+
+def _without_markup(author: Author) -> Author:
+    given, family = (one_line(plain_markup(name)) for name in (author.given, author.family))
+    return replace(author, given=given, family=family)
+
+
 def _labels(labels: Iterable[str]) -> tuple[str, ...]:
-    known = dict.fromkeys(one_line(storable(label))[:LONGEST_LABEL] for label in labels)
+    known = dict.fromkeys(one_line(plain_markup(label))[:LONGEST_LABEL] for label in labels)
     return tuple(filter(None, known))[:MOST_LABELS]
 
 
@@ -140,36 +151,3 @@ def best_first(files: Iterable[Path]) -> tuple[Path, ...]:
     """Return the files that can be read as papers, PDFs before others."""
     known = [file for file in files if file.name.lower().endswith(SUFFIXES)]
     return tuple(sorted(known, key=lambda file: not (file.suffix.lower() == ".pdf" and is_pdf(file))))
-
-
-class _Text(HTMLParser):
-    """Takes the text out of HTML; nothing of it is run or fetched."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.pieces: list[str] = []
-        self._unseen = 0
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002
-        self._unseen += tag in _UNSEEN
-        self.pieces.append("\n" if tag in _BREAKS else "")
-
-    def handle_endtag(self, tag: str) -> None:
-        self._unseen = max(0, self._unseen - (tag in _UNSEEN))
-        self.pieces.append("\n" if tag in _BREAKS else "")
-
-    def handle_data(self, data: str) -> None:
-        self.pieces.append("" if self._unseen else data)
-
-
-def plain_text(text: str) -> str:
-    """Return the text of a note or abstract that may be HTML, line by line."""
-    if "<" in text or "&" in text:
-        parser = _Text()
-        # No tag closes behind the last ">": the parser would look for the end of each from there on.
-        tags, bracket, rest = text.rpartition(">")
-        parser.feed(tags + bracket + rest.replace("<", "&lt;"))
-        parser.close()
-        text = "".join(parser.pieces)
-    lines = (" ".join(line.split()) for line in storable(text).split("\n"))
-    return "\n".join(filter(None, lines))

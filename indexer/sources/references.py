@@ -1,44 +1,25 @@
 """Files of references as a collection: what Zotero and others export as CSL-JSON, BibTeX or RIS."""
 
-import json
+import codecs
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import rispy
-from rispy.parser import ParseError
-
-from corpus.records import Author
 from indexer.errors import SourceError
+from indexer.parsers import Decoded, EncodingError, decode
 from indexer.sources.bibtex import broken_bibtex, read_bibtex
 from indexer.sources.file_links import find_files
+from indexer.sources.formats.csl import broken_csl, read_csl
+from indexer.sources.formats.ris import read_ris
 from indexer.sources.library import LibraryItem
 
 LARGEST_FILE = 256 * 1024 * 1024
 _REASONS = 3
-_LIST = re.compile(r"[,;]")
-# Types of publications in BibTeX's words.
-_CSL_KINDS = {
-    "article-journal": "article",
-    "article-magazine": "article",
-    "article-newspaper": "article",
-    "book": "book",
-    "chapter": "incollection",
-    "paper-conference": "inproceedings",
-    "report": "techreport",
-    "thesis": "phdthesis",
-}
-_RIS_KINDS = {
-    "BOOK": "book",
-    "CHAP": "incollection",
-    "CONF": "inproceedings",
-    "CPAPER": "inproceedings",
-    "JOUR": "article",
-    "MGZN": "article",
-    "RPRT": "techreport",
-    "THES": "phdthesis",
-}
+# "% Encoding: Cp1250" of JabRef, "Content: text/plain; charset=..." of databases.
+_DECLARED = re.compile(rb"(?:encoding:|charset=)[ \t]*[\"']?([A-Za-z0-9_-]{3,20})", re.IGNORECASE)
+_LONGEST_HEAD = 1_000
 
 
 def read_references(path: Path) -> tuple[LibraryItem, ...]:
@@ -51,7 +32,7 @@ def read_references(path: Path) -> tuple[LibraryItem, ...]:
     reader = readers.get(path.suffix.lower())
     if reader is None:
         raise SourceError(f"{path.name} is none of {', '.join(readers)}: export the library as one of these.")
-    text = _read_text(path)
+    text = _read_file(path).text
     items = tuple(reader(text, path.parent))
     if not items:
         why = " ".join(unreadable_entries(path)[:_REASONS])
@@ -62,127 +43,66 @@ def read_references(path: Path) -> tuple[LibraryItem, ...]:
 
 
 def unreadable_entries(path: Path) -> tuple[str, ...]:
-    """Return a line on each entry of a BibTeX file that cannot be read; raises SourceError."""
-    if path.suffix.lower() != ".bib":
-        return ()
-    return tuple(
-        f"Line {entry.line} of {path.name} begins an entry that {entry.reason}, and is left out: {entry.text}"
-        for entry in broken_bibtex(_read_text(path))
-    )
+    """Return a line on each entry of a file that cannot be read, and on its encoding; raises SourceError."""
+    file, suffix = _read_file(path), path.suffix.lower()
+    problems = [f"{path.name}: {remark}" for remark in file.remarks]
+    if suffix == ".json":
+        numbers = broken_csl(file.text)
+        problems += (f"Entry {number} of {path.name} is no reference, and is left out" for number in numbers)
+    if suffix == ".bib":
+        problems += (
+            f"Line {entry.line} of {path.name} begins an entry that {entry.reason}, "
+            f"and is left out: {entry.text}"
+            for entry in broken_bibtex(file.text)
+        )
+    return tuple(problems)
 
 
-def _read_text(path: Path) -> str:
+def _read_file(path: Path) -> Decoded:
+    """Return the text of a file, whatever its encoding, composed, and remarks; raises SourceError."""
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise SourceError(f"{path.name} is larger than {LARGEST_FILE // 2**20} MB.")
-        return path.read_text(encoding="utf-8-sig", errors="replace")
+        content = path.read_bytes()
+        decoded = _as_declared(content) or decode(content)
     except OSError as error:
         raise SourceError(f"{path} cannot be read: {error.strerror}.") from error
+    except EncodingError as error:
+        raise SourceError(f"{path.name} {error}.") from error
+    # Another mark stands where two files were joined.
+    text = unicodedata.normalize("NFC", decoded.text.replace("\ufeff", ""))
+    return replace(decoded, text=text)
+
+
+def _as_declared(content: bytes) -> Decoded | None:
+    """Return the text in the encoding that its first lines name; None for UTF-8, or where none is named."""
+    declared = _DECLARED.search(content[:_LONGEST_HEAD])
+    if declared is None or _is_utf8(content):
+        return None
+    try:
+        encoding = codecs.lookup(declared[1].decode("ascii")).name
+        text = content.decode(encoding)
+    except (LookupError, UnicodeError):
+        return None
+    return Decoded(text, encoding, (f"the text is not UTF-8; it was read as {encoding}, as it says",))
+
+
+def _is_utf8(content: bytes) -> bool:
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _read_csl(text: str, folder: Path) -> Iterator[LibraryItem]:
-    try:
-        read = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise SourceError(f"The file is not JSON: {str(error)[:200]}.") from error
-    listed = read.get("items", []) if isinstance(read, dict) else read
-    if not isinstance(listed, list):
-        raise SourceError("The file is JSON, and no list of references in CSL's form.")
-    for entry in listed:
-        if isinstance(entry, dict):
-            yield _csl_item(entry, folder)
-
-
-def _csl_item(entry: Mapping[str, Any], folder: Path) -> LibraryItem:
-    named = find_files(folder, _strings(entry.get("file")))
-    return LibraryItem(
-        kind=_CSL_KINDS.get(_text(entry.get("type")), ""),
-        key=_text(entry.get("citation-key")) or _text(entry.get("id")).rpartition("/")[2],
-        title=_text(entry.get("title")),
-        authors=tuple(_csl_names(entry.get("author") or entry.get("editor"))),
-        date=_csl_date(entry.get("issued")),
-        venue=_text(entry.get("container-title")) or _text(entry.get("publisher")),
-        pages=_text(entry.get("page")),
-        doi=_text(entry.get("DOI")),
-        url=_text(entry.get("URL")),
-        extra=_text(entry.get("note")),
-        abstract=_text(entry.get("abstract")),
-        language=_text(entry.get("language")),
-        labels=tuple(_LIST.split(_text(entry.get("keyword")))),
-        notes=(_text(entry.get("annote")),),
-        files=named.files,
-        missing=named.missing,
-        outside=named.outside,
-        source=_text(entry.get("id")),
-    )
-
-
-def _text(value: object) -> str:
-    return str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
-
-
-def _strings(value: object) -> list[str]:
-    return [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str) and one]
-
-
-def _csl_names(value: object) -> Iterator[Author]:
-    for name in value if isinstance(value, list) else ():
-        if isinstance(name, dict):
-            particle = _text(name.get("non-dropping-particle")) or _text(name.get("dropping-particle"))
-            family = _text(name.get("family")) or _text(name.get("literal"))
-            if family:
-                yield Author(_text(name.get("given")), f"{particle} {family}".strip())
-
-
-def _csl_date(value: object) -> str:
-    if not isinstance(value, dict):
-        return ""
-    parts = value.get("date-parts")
-    first = parts[0] if isinstance(parts, list) and parts and isinstance(parts[0], list) else []
-    return _text(first[0]) if first else _text(value.get("raw")) or _text(value.get("literal"))
-
-
-def _name(name: str, *, is_whole: bool) -> Author:
-    """Return an author from "Family, Given", or from "Given Family" where that is no name as a whole."""
-    family, comma, given = (part.strip() for part in name.partition(","))
-    if comma:
-        return Author(given.rpartition(",")[2].strip(), family)
-    given, _, family = name.strip().rpartition(" ")
-    return Author("", name.strip()) if is_whole else Author(given, family)
+    return (_with_files(item, names, folder) for item, names in read_csl(text))
 
 
 def _read_ris(text: str, folder: Path) -> Iterator[LibraryItem]:
-    try:
-        listed = rispy.loads(text, skip_unknown_tags=False)
-    except (ParseError, ValueError, LookupError) as error:
-        raise SourceError(f"The file is no RIS that can be read: {str(error)[:200]}.") from error
-    for number, entry in enumerate(listed, start=1):
-        yield _ris_item(number, entry, folder)
+    return (_with_files(item, names, folder) for item, names in read_ris(text))
 
 
-def _ris_item(number: int, entry: Mapping[str, Any], folder: Path) -> LibraryItem:
-    attached = [*_strings(entry.get("file_attachments1")), *_strings(entry.get("file_attachments2"))]
-    named = find_files(folder, attached)
-    title = _text(entry.get("title")) or _text(entry.get("primary_title"))
-    doi = _text(entry.get("doi"))
-    venue = ("journal_name", "secondary_title", "alternate_title1", "publisher")
-    pages = [_text(entry.get("start_page")), _text(entry.get("end_page"))]
-    return LibraryItem(
-        kind=_RIS_KINDS.get(_text(entry.get("type_of_reference")).upper(), ""),
-        key=_text(entry.get("id")) or doi or title[:60] or str(number),
-        title=title,
-        authors=tuple(_name(name, is_whole=True) for name in _strings(entry.get("authors"))),
-        date=_text(entry.get("year")) or _text(entry.get("date")) or _text(entry.get("publication_year")),
-        venue=next((_text(entry[name]) for name in venue if _text(entry.get(name))), ""),
-        pages="-".join(filter(None, pages)),
-        doi=doi,
-        url=next(iter(_strings(entry.get("urls") or entry.get("url"))), ""),
-        abstract=_text(entry.get("abstract")) or _text(entry.get("notes_abstract")),
-        language=_text(entry.get("language")),
-        labels=tuple(_strings(entry.get("keywords"))),
-        notes=tuple(_strings(entry.get("notes"))),
-        files=named.files,
-        missing=named.missing,
-        outside=named.outside,
-        source=_text(entry.get("id")) or doi,
-    )
+def _with_files(item: LibraryItem, names: Iterable[str], folder: Path) -> LibraryItem:
+    found = find_files(folder, names)
+    return replace(item, files=found.files, missing=found.missing, outside=found.outside)

@@ -19,15 +19,16 @@ from corpus.records import Author
 from corpus.text import storable
 from indexer.errors import SourceError
 from indexer.sources.containment import file_within, is_file
+from indexer.sources.formats.names import named
 from indexer.sources.library import LibraryItem, best_first
 
 # The versions of Zotero's tables that this was written against: those of Zotero 5 to 8.
 OLDEST_SCHEMA, NEWEST_SCHEMA = 80, 130
 DATABASE = "zotero.sqlite"
 _BESIDE = ("-wal", "-journal")
-_NO_PAPERS = ("note", "annotation")
+NO_PAPERS = ("note", "annotation")
 # Zotero's types of items in BibTeX's words.
-_KINDS = {
+KINDS = {
     "book": "book",
     "bookSection": "incollection",
     "conferencePaper": "inproceedings",
@@ -37,7 +38,7 @@ _KINDS = {
     "report": "techreport",
     "thesis": "phdthesis",
 }
-_VENUES = (
+VENUES = (
     *("publicationTitle", "proceedingsTitle", "bookTitle", "encyclopediaTitle", "dictionaryTitle"),
     *("conferenceName", "repository", "university", "institution", "websiteTitle", "publisher"),
 )
@@ -190,7 +191,7 @@ def _items(tables: _Tables) -> dict[int, _Item]:
         kind=_TEXT,
         library=_NO_NUMBER,
     ):
-        if row["kind"] in _NO_PAPERS:
+        if row["kind"] in NO_PAPERS:
             continue
         key = f"{row['library']}-{row['key']}" if row["library"] else row["key"]
         items[row["id"]] = _Item(key, row["kind"])
@@ -217,7 +218,7 @@ def _fill(items: Mapping[int, _Item], tables: _Tables) -> None:
         role=_TEXT,
     ):
         if item := items.get(row["id"]):
-            author = Author((row["given"] or "").strip(), (row["family"] or "").strip())
+            author = named((row["given"] or "").strip(), (row["family"] or "").strip())
             item.creators.append((row["role"], author))
     paths = _collection_paths(tables)
     for row in tables.rows(
@@ -328,12 +329,12 @@ def _library_item(item: _Item) -> LibraryItem:
     fields = defaultdict(str, item.fields)
     title = "" if item.kind == "attachment" else fields["title"] or fields["caseName"] or fields["subject"]
     return LibraryItem(
-        kind=_KINDS.get(item.kind, ""),
+        kind=KINDS.get(item.kind, ""),
         key=item.key,
         title=title,
         authors=tuple(_authors(item.creators)),
         date=fields["date"],
-        venue=next((fields[name] for name in _VENUES if name in fields), ""),
+        venue=next((fields[name] for name in VENUES if name in fields), ""),
         pages=fields["pages"],
         doi=fields["DOI"],
         url=fields["url"],

@@ -9,7 +9,7 @@ from citeproc.source.bibtex.bibparse import BibTeXParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus.bibtex import bibtex, citation_key, read_entry
+from corpus.bibtex import bibtex, citation_key, latex_to_text, read_entry
 from corpus.records import Author, Paper
 
 PAPER = Paper(
@@ -34,6 +34,23 @@ def test_an_entry_has_a_line_per_known_fact_and_no_abstract() -> None:
         "    pages = {1--9},",
         "}",
     ]
+
+
+@pytest.mark.parametrize(
+    ("title", "value"),
+    [
+        (r"On $\alpha$-moss and $O(n^2)$", r"On $\alpha$-moss and $O(n^2)$"),
+        ("CO₂ at 10⁻³ $ & 5$", r"CO$_{2}$ at 10$^{-3}$ \$ \& 5\$"),
+        (r"$5 and $6, $a%b_c$, $\input{x}$", r"\$5 and \$6, \$a\%b\_c\$, \$\textbackslash{}input"),
+        ("$x_{1}}$", r"\$x\_\textbraceleft{}1"),
+    ],
+)
+def test_fault_formulas_were_escaped(title: str, value: str) -> None:
+    assert f"title = {{{value}" in bibtex(replace(PAPER, title=title))
+
+
+def test_fault_raised_figures_of_latex_became_other_numbers() -> None:
+    assert latex_to_text(r"10\textsuperscript{6} of CO\textsubscript{2}") == "10⁶ of CO₂"
 
 
 def test_a_paper_of_which_nothing_is_known_still_has_an_entry() -> None:

@@ -134,7 +134,7 @@ def test_a_volume_lists_its_papers_without_the_front_matter_and_markup_becomes_p
     assert len(volume) == 2
     paper, bare = (entry.paper for entry in volume.papers())
     assert (paper.id, bare.id) == ("2099.trail-main.1", "2099.trail-main.2")
-    assert paper.title == "BERT in O(n2) & more"
+    assert paper.title == "BERT in O(n²) & more"
     assert paper.abstract == "We follow a trail of 𝛼 papers."
     assert paper.authors == (Author("Ada", "Lovelace"), Author("", "Plato"))
     assert (paper.year, paper.venue, paper.pages, paper.doi) == (2099, "TRAIL 2099", "1–9", "10.1/trail")
@@ -177,6 +177,14 @@ def test_addresses_are_the_librarys_own(small: Path) -> None:
         ("<title>50% of <i>{braces}</i> &lt;b&gt;</title>", "50% of {braces} <b>"),
         ("<title>Two\n   lines</title>", "Two lines"),
         ("<title><tex-math>\\nosuchmacro{x}</tex-math></title>", "\\nosuchmacro{x}"),
+        (
+            "<title>At <tex-math>3 \\times 10^{-6}</tex-math> of <tex-math>2^n</tex-math></title>",
+            "At 3 × 10⁻⁶ of 2ⁿ",
+        ),
+        ("<title><tex-math>\\{x_i\\}_{i=1}^{N}</tex-math> paths</title>", "{x_i}_{i=1}^N paths"),
+        ("<title>CO<sub>2</sub> and <i>m<sup>3</sup></i></title>", "CO₂ and m³"),
+        ("<title><tex-math>\\frac{a+b}{12}</tex-math> <tex-math>7\\,m</tex-math></title>", "(a+b)⁄12 7 m"),
+        ("<title>Half <tex-math>x_{</tex-math></title>", "Half x_{"),
     ],
 )
 def test_titles_of_all_kinds_are_read(small: Path, entry: str, title: str) -> None:
@@ -223,6 +231,33 @@ def test_a_retracted_paper_is_said_to_be_one(small: Path) -> None:
     )
     (found,) = _open(small, "2098.trail-main")[0].papers()
     assert found.notes == ("The Anthology marks this paper as retracted: It was wrong.",)
+
+
+OLD = """<?xml version='1.0' encoding='UTF-8'?>
+<collection id="2098.trail"><volume id="main" ingest-date="2098-01-01">
+  <meta><booktitle>Old Trail</booktitle><year>2098</year><venue>trail</venue>
+    <url hash="00000000">2098.trail-main</url></meta>
+  <frontmatter><url hash="00000000">2098.trail-main.0</url><bibkey>f</bibkey></frontmatter>
+  <paper id="1"><title>T</title><author><first>Ada</first><last>Uhu Jr.</last></author>
+    <url hash="0000abcd">2098.trail-main.1</url><url>https://x.example/code</url>
+    <pwccode url="https://x.example" additional="true"/><award>Best Trail</award>
+    <erratum id="1" hash="00000000">2098.trail-main.1e1</erratum>
+    <revision id="1" href="2098.trail-main.1v1" hash="00000000"/><bibkey>uhu-2098-t</bibkey></paper>
+  <paper id="2"><title>U</title><url>2098.trail-main.2</url><bibkey>uhu-u</bibkey></paper>
+  <paper id="3"><title>V</title><url>https://x.example/v.pdf</url><bibkey>uhu-v</bibkey></paper>
+</volume></collection>
+"""
+
+
+def test_fault_data_of_earlier_years_could_not_be_read(small: Path) -> None:
+    (small / "xml" / "2098.trail.xml").write_text(OLD, "utf-8")
+    (volume,) = _open(small, "2098.trail-main")
+    first, second, third = volume.papers()
+    assert [found.problem for found in (first, second, third)] == ["", "", ""]
+    assert first.paper.authors == (Author("Ada, Jr.", "Uhu"),)
+    assert first.paper.pdf_url == "https://aclanthology.org/2098.trail-main.1.pdf"
+    assert second.paper.pdf_url == "https://aclanthology.org/2098.trail-main.2.pdf"
+    assert third.paper.pdf_url == ""
 
 
 def test_all_volumes_are_those_with_papers(small: Path) -> None:

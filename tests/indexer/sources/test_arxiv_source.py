@@ -61,6 +61,20 @@ def _many(count: int) -> tuple[Preprint, ...]:
         ("math.GT/0309136v2", "math/0309136", 2),
         ("cond-mat.stat-mech/9901001", "cond-mat/9901001", 0),
         ("hep-th/9901001", "hep-th/9901001", 0),
+        ("https://arxiv.org/abs/2104.08663#abstract", "2104.08663", 0),
+        ("https://arxiv.org/abs/2104.08663v2?context=cs.CL", "2104.08663", 2),
+        ("https://arxiv.org/pdf/2104.08663v2.pdf#page=3", "2104.08663", 2),
+        ("arxiv.org/abs/2104.08663", "2104.08663", 0),
+        ("www.arxiv.org/abs/math.GT/0309136v2", "math/0309136", 2),
+        ("HTTPS://ARXIV.ORG/ABS/2104.08663", "2104.08663", 0),
+        ("https://ar5iv.labs.arxiv.org/html/2104.08663", "2104.08663", 0),
+        ("https://huggingface.co/papers/2104.08663", "2104.08663", 0),
+        ("doi:10.48550/ARXIV.2104.08663", "2104.08663", 0),
+        ("http://dx.doi.org/10.48550/arXiv.2104.08663", "2104.08663", 0),
+        ("oai:arXiv.org:hep-th/9901001", "hep-th/9901001", 0),
+        ("arXiv preprint arXiv:2104.08663", "2104.08663", 0),
+        ("arXiv:2104.08663v2 [cs.IR] 4 Mar 2021", "2104.08663", 2),
+        ("arXiv:hep-th/9901001V3  [hep-th]  4 March 1999", "hep-th/9901001", 3),
     ],
 )
 def test_an_id_is_known_in_every_form(text: str, base: str, version: int) -> None:
@@ -83,6 +97,9 @@ def test_an_id_is_known_in_every_form(text: str, base: str, version: int) -> Non
         "../2104.08663",
         "https://example.org/abs/2104.08663",
         "2104.08663&max_results=9",
+        "2104.08663 [cs.IR] and 2104.08664",
+        "https://arxiv.org/list/cs.IR/2104.08663",
+        "https://example.org/?arxiv.org/abs/2104.08663",
         "٢١٠٤.٠٨٦٦٣",
     ],
 )
@@ -124,8 +141,77 @@ def test_a_paper_has_what_arxiv_says_of_it() -> None:
         in paper.bibtex
     )
     assert (old.paper.id, old.paper.venue, old.paper.position) == ("mine/cs-0112017", "J. Old 1", 1)
-    assert old.paper.authors == (Author("Ludwig van", "Beethoven"),)
+    assert old.paper.authors == (Author("Ludwig", "van Beethoven"),)
     assert (beir.file, beir.problem, beir.notes) == (None, "", ())
+
+
+def test_fault_names_were_cut_at_the_last_word() -> None:
+    names = (
+        *(
+            "Martin Lock Uhu Jr.",
+            "Jan van der Ito",
+            "Sam Kauz, III",
+            ":",
+            "Night Team",
+            "MossScience Workshop",
+        ),
+        *("Stone Team, AI @ Quarry", 'Ada K\\"uhn', "et al."),
+    )
+    with StandinArxiv(
+        {}, papers=(Preprint("2101.00001v1", authors=tuple((name, "") for name in names)),)
+    ) as server:
+        (paper,) = _papers(server, query="x")
+    assert paper.paper.authors == (
+        Author("Martin Lock, Jr.", "Uhu"),
+        Author("Jan", "van der Ito"),
+        Author("Sam, III", "Kauz"),
+        Author("", "Night Team"),
+        Author("", "MossScience Workshop"),
+        Author("", "Stone Team, AI @ Quarry"),
+        Author("Ada", "Kühn"),
+    )
+    assert "author = {Uhu, Jr., Martin Lock and van der Ito, Jan and Kauz, III, Sam" in paper.paper.bibtex
+    assert paper.paper.bibtex.startswith("@misc{uhu-2021-")
+
+
+@pytest.mark.parametrize(
+    ("tex", "text", "typeset"),
+    [
+        (r"The K\"uhn moss", "The Kühn moss", "The Kühn moss"),
+        (r"\emph{Wet} and {\bf dry} 100\%", "Wet and dry 100%", r"Wet and dry 100\%"),
+        (r"$\alpha$-moss in $O(n^2)$", r"$\alpha$-moss in $O(n^2)$", r"$\alpha$-moss in $O(n^2)$"),
+        ("5% of A&B_1 at $5 and $6", "5% of A&B_1 at $5 and $6", r"5\% of A\&B\_1 at \$5 and \$6"),
+        ("~90 of Fig.~1", "~90 of Fig. 1", r"\textasciitilde{}90 of Fig. 1"),
+        (r"wet\\dry", "wet dry", "wet dry"),
+        ("``Wet'' --- a {BERT}", "“Wet” — a BERT", "“Wet” — a BERT"),
+        (r"$\input{x}$ moss", r"$\input{x}$ moss", r"\$\textbackslash{}input"),
+    ],
+)
+def test_fault_tex_stood_in_titles_and_was_escaped_twice(tex: str, text: str, typeset: str) -> None:
+    with StandinArxiv({}, papers=(Preprint("2101.00001v1", tex, tex),)) as server:
+        (paper,) = _papers(server, query="x")
+    assert (paper.paper.title, paper.paper.abstract) == (text, text)
+    assert f"title = {{{typeset}" in paper.paper.bibtex
+
+
+@pytest.mark.parametrize(
+    ("summary", "comment", "is_withdrawn"),
+    [
+        ("We follow moss.", "This paper has been withdrawn by the authors due to an error", True),
+        ("We follow moss.", "Withdrawn; see v1", True),
+        ("This submission was withdrawn by arXiv administrators.", "", True),
+        ("Withdrawn because of a mistake in Section 2.", "", True),
+        ("The paper is now withdrawn, as Lemma 1 is wrong.", "3 pages", True),
+        ("A moss that has been withdrawn from trade.", "9 pages", False),
+        ("We list papers, and troops were withdrawn.", "", False),
+    ],
+)
+def test_fault_withdrawn_papers_looked_like_others(summary: str, comment: str, is_withdrawn: bool) -> None:
+    with StandinArxiv({}, papers=(Preprint("2101.00001v1", summary=summary, comment=comment),)) as server:
+        (paper,) = _papers(server, query="x")
+    assert [note.startswith("arXiv marks this paper as withdrawn: ") for note in paper.notes] == [
+        True
+    ] * is_withdrawn
 
 
 def test_a_query_is_asked_page_by_page_up_to_the_limit() -> None:

@@ -239,3 +239,23 @@ def test_what_is_left_out_is_named_with_its_reason(tmp_path: Path) -> None:
     (double,) = unreadable_entries(path)
     assert "has the key of another before it" in double and "Another" in double
     assert LibraryPapers(Collection("c", "C"), read_references(path)).nameless == ("nameless",)
+
+
+@pytest.mark.parametrize("suffix", [".json", ".bib", ".ris"])
+def test_fault_markup_stood_in_titles_and_took_sentences_of_abstracts(tmp_path: Path, suffix: str) -> None:
+    title = "<i>Strix nivalis</i> in CO<sub>2</sub> with <span>NIGHTNET</span> &amp; owls"
+    abstract = "<jats:title>Abstract</jats:title><p>If e<f and f<g, p<0.05.</p><p>10<sup>6</sup> owls.</p>"
+    venue = "J. of <i>Night</i> &amp; Day"
+    written = {
+        ".json": json.dumps([{"title": title, "abstract": abstract, "container-title": venue}]),
+        ".bib": f"@article{{a, title={{{title}}}, abstract={{{abstract}}}, journal={{{venue}}}}}".replace(
+            "&", "\\&"
+        ),
+        ".ris": f"TY  - JOUR\nTI  - {title}\nAB  - {abstract}\nJO  - {venue}\nER  - \n",
+    }
+    path = tmp_path / f"a{suffix}"
+    path.write_text(written[suffix])
+    (paper,) = papers(read_references(path))
+    assert paper.title == "Strix nivalis in CO₂ with NIGHTNET & owls"
+    assert paper.abstract == "If e<f and f<g, p<0.05. 10⁶ owls."
+    assert paper.venue == "J. of Night & Day"

@@ -17,7 +17,7 @@ from corpus.settings import Settings
 from corpus.store import Corpus
 from indexer.__main__ import app
 from indexer.errors import SourceError
-from indexer.sources.library import LibraryPapers, plain_text
+from indexer.sources.library import LibraryPapers
 from indexer.sources.zotero import DATABASE, read_zotero
 from tests.indexer.build.killable_build import HashEncoder
 from tests.indexer.build.small_papers import write_paper_pdf
@@ -346,17 +346,3 @@ def test_collections_that_lie_in_each_other_end(zotero: SmallZotero) -> None:
     zotero.database.execute("UPDATE collections SET parentCollectionID = collectionID")
     zotero.database.commit()
     assert papers_of(zotero)["z/OWLS0001"].labels == ("Night",)
-
-
-@pytest.mark.parametrize(
-    ("html", "text"),
-    [
-        ("a plain note", "a plain note"),
-        ("<p>one</p><p>two<br>three</p>", "one\ntwo\nthree"),
-        ("<style>p{}</style>seen<script>unseen", "seen"),
-        ("1 < 2 & 3", "1 < 2 & 3"),
-        ("<p>" * 5000 + "deep", "deep"),
-    ],
-)
-def test_notes_are_text(html: str, text: str) -> None:
-    assert plain_text(html) == text

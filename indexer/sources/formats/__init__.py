@@ -1,0 +1,1 @@
+"""Formats of reference managers, read one by one."""
