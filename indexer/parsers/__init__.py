@@ -1,5 +1,6 @@
 """Files to documents, by the parser for their kind."""
 
+from indexer.parsers.decoding import Decoded, EncodingError, decode
 from indexer.parsers.document import Document, DocumentSection, Paragraph, Piece
 from indexer.parsers.grobid.answers import GrobidError
 from indexer.parsers.grobid.status import GrobidStatus
@@ -24,8 +25,9 @@ from indexer.parsers.registry import (
 from indexer.parsers.sandbox import IsolatedProcesses, ParserFaultError, needed_environment
 
 __all__ = [
-    "INSTALL", "NO_OCR", "SECONDS_PER_PAGE", "SUFFIXES", "Document", "DocumentSection", "GrobidError",
-    "GrobidStatus", "IsolatedProcesses", "OcrOptions", "Paragraph", "ParserChoice", "ParserFaultError",
-    "Piece", "TeiParser", "engine_name", "file_sha256", "find_arxiv_id", "find_doi", "is_pdf", "letters_of",
-    "needed_environment", "open_tei_parser", "program_folders", "read_document", "year_in"
+    "INSTALL", "NO_OCR", "SECONDS_PER_PAGE", "SUFFIXES", "Decoded", "Document", "DocumentSection",
+    "EncodingError", "GrobidError", "GrobidStatus", "IsolatedProcesses", "OcrOptions", "Paragraph",
+    "ParserChoice", "ParserFaultError", "Piece", "TeiParser", "decode", "engine_name", "file_sha256",
+    "find_arxiv_id", "find_doi", "is_pdf", "letters_of", "needed_environment", "open_tei_parser",
+    "program_folders", "read_document", "year_in"
 ]  # fmt: skip

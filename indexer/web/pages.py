@@ -33,6 +33,18 @@ _UNTOLD = ("", "application/octet-stream", "binary/octet-stream", "application/f
 _WRITTEN = (".html", ".txt", ".md")
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w-]{1,40})", re.IGNORECASE)
 _META_WITHIN = 4096
+# Browsers read these names as the wider encodings: quotation marks and rare characters are in them alone.
+_WIDER = {
+    "iso8859-1": "cp1252",
+    "iso8859-9": "cp1254",
+    "iso8859-11": "cp874",
+    "tis-620": "cp874",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "big5": "big5hkscs",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +196,7 @@ def _as_utf8(response: httpx.Response, content: bytes) -> bytes:
     named = response.charset_encoding or (found[1].decode("ascii") if found else "")
     try:
         name = codecs.lookup(named).name
+        name = _WIDER.get(name, name)
         if name in ("utf-8", "ascii"):
             return content
         return codecs.BOM_UTF8 + content.decode(name, "replace").encode("utf-8", "replace")

@@ -1,6 +1,7 @@
 """Headings and paragraphs made a document: what Markdown, plain text and Word files have in common."""
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -107,8 +108,8 @@ def _runs(line: str) -> Iterator[str]:
 
 
 def clean(text: str) -> str:
-    """Return text of a file on one line, as it can be stored and searched."""
-    return " ".join(storable(text).split())
+    """Return text of a file on one line, composed, as it can be stored and searched."""
+    return " ".join(unicodedata.normalize("NFC", storable(text)).split())
 
 
 def author(name: str) -> Author:

@@ -1,22 +1,16 @@
 """The bytes of a text file as text, whatever their encoding; what is no text is refused."""
 
-import codecs
 import re
+import unicodedata
 from pathlib import Path
 
 from corpus.text import INVISIBLE
 from indexer.errors import ParseError
+from indexer.parsers.decoding import EncodingError, decode
 
 LARGEST_TEXT = 8 * 1024 * 1024
 """The most bytes of one file that are read."""
 
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 _OTHER_FORMATS = {
     b"%PDF-": "a PDF",
     b"PK\x03\x04": "a zip archive or an office document",
@@ -34,9 +28,9 @@ _MOST_CONTROL = 0.02
 
 
 def read_text_file(path: Path) -> tuple[str, tuple[str, ...]]:
-    """Return the text of a file with all line ends made one, and remarks; raises ParseError.
+    """Return the text of a file, composed and with all line ends made one, and remarks; raises ParseError.
 
-    Without a byte order mark it is UTF-8, or else Windows-1252, the usual superset of Latin-1.
+    Files of macOS have letters and accents apart, which no search finds and no pattern takes for letters.
     """
     content = read_bytes(path, LARGEST_TEXT)
     if not content.strip(b"\x00 \t\r\n\x0c"):
@@ -44,7 +38,11 @@ def read_text_file(path: Path) -> tuple[str, tuple[str, ...]]:
     for magic, name in _OTHER_FORMATS.items():
         if content.startswith(magic):
             raise ParseError(f"{path.name} is no text: it is {name}")
-    text, remarks = _decode(path, content)
+    try:
+        decoded = decode(content)
+    except EncodingError as error:
+        raise ParseError(f"{path.name} {error}") from error
+    text, remarks = unicodedata.normalize("NFC", decoded.text), decoded.remarks
     if len(_CONTROL.findall(text)) > _MOST_CONTROL * len(text):
         raise ParseError(f"{path.name} is no text: it is full of control characters")
     if "\x00" in text:
@@ -62,19 +60,3 @@ def read_bytes(path: Path, largest: int) -> bytes:
     if len(content) > largest:
         raise ParseError(f"{path.name} is larger than {largest // 1024**2} MiB, more than any paper's text")
     return content
-
-
-def _decode(path: Path, content: bytes) -> tuple[str, tuple[str, ...]]:
-    encoding = next((name for mark, name in _MARKS if content.startswith(mark)), "")
-    try:
-        return content.decode(encoding or "utf-8").removeprefix("\ufeff"), ()
-    except UnicodeDecodeError as error:
-        if encoding:
-            raise ParseError(
-                f"{path.name} says that it is {encoding.upper()}, but byte {error.start} is not"
-            ) from error
-    remark = "the text is not UTF-8; it was read as Windows-1252 (Latin-1)"
-    try:
-        return content.decode("cp1252"), (remark,)
-    except UnicodeDecodeError:
-        return content.decode("latin-1"), (remark,)

@@ -1,5 +1,6 @@
 """Plain text as papers come in it: its parts, its encodings, and what is no text."""
 
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -159,7 +160,10 @@ LATIN = "Über Katzen\n\nSie schlafen – “lange” – in Kölns Straßen."
         (LATIN.encode("utf-16"), 0),
         (b"\xfe\xff" + LATIN.encode("utf-16-be"), 0),
         (LATIN.encode("utf-32"), 0),
+        (LATIN.encode("utf-16-le"), 0),
         (LATIN.encode("cp1252"), 1),
+        (LATIN.encode("mac_roman"), 1),
+        (unicodedata.normalize("NFD", LATIN).encode(), 0),
         (LATIN.replace("\n", "\r\n").encode(), 0),
         (LATIN.replace("\n", "\r").encode(), 0),
         (LATIN.replace("schlafen", "schla\x00fen").encode(), 1),
@@ -171,7 +175,10 @@ LATIN = "Über Katzen\n\nSie schlafen – “lange” – in Kölns Straßen."
         "UTF-16",
         "UTF-16 big",
         "UTF-32",
+        "UTF-16 without mark",
         "Latin",
+        "Mac",
+        "accents apart",
         "CR LF",
         "CR",
         "null",
@@ -185,6 +192,12 @@ def test_text_in_any_usual_encoding_reads_the_same(tmp_path: Path, content: byte
     assert len(document.notes) == remarks
 
 
+def test_fault_names_with_accents_apart_are_authors(tmp_path: Path) -> None:
+    text = unicodedata.normalize("NFD", "Über Mühlen\n\nJürgen Möß\n\nAbstract\n\nWir zählen.")
+    document = read_document(write(tmp_path, text))
+    assert [(author.given, author.family) for author in document.authors] == [("Jürgen", "Möß")]
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
@@ -195,7 +208,7 @@ def test_text_in_any_usual_encoding_reads_the_same(tmp_path: Path, content: byte
         (b"PK\x03\x04 text", "zip archive"),
         (b"\x89PNG\r\n", "a picture"),
         (bytes(range(32)) * 20, "control characters"),
-        (("Text here. " * 20).encode("utf-16-le"), "control characters"),
+        ("Шлюзы\n\nИх 12.".encode("cp1251"), "cannot be told for certain: save it as UTF-8"),
         (b"\xff\xfea", "says that it is UTF-16"),
         (b"a" * (LARGEST_TEXT + 1), "larger than 8 MiB"),
         (b"Just a title", "has no text"),
