@@ -22,7 +22,7 @@ _CAPITALISED = r"[^\W\d_a-z][\w.'’-]*"
 _NAME = re.compile(
     rf"\s*{_CAPITALISED}(?: (?:van|von|de[rnl]?|d[aiu]|la|el|al|bin|{_CAPITALISED})){{1,4}}\s*"
 )
-_MARKS = re.compile(r"(?<=[^\W\d_])[\d*∗†‡§¶]+")
+_MARKS = re.compile(r"(?<=[^\W\d_])(?:[\d*∗†‡§¶⁰¹²³⁴-⁹]|\^(?:\w|\{[^{}]*\}))+(?:,(?:[\d*∗†‡§¶⁰¹²³⁴-⁹]+))*")
 _SHORTEST_ENTRY = 15
 _LONGEST_TITLE = 250
 _LONGEST_NAME = 60
@@ -121,6 +121,11 @@ def author(name: str) -> Author:
     return Author(given.strip(), family)
 
 
+def without_marks(names: str) -> str:
+    """Return names without the marks of affiliations and notes behind them."""
+    return _MARKS.sub("", names)
+
+
 def keywords_in(text: str) -> tuple[str, ...]:
     words = (word.strip(" .") for word in KEYWORD_SEPARATOR.split(_KEYWORDS.sub("", text, count=1)))
     return tuple(word for word in words if word)
@@ -158,7 +163,7 @@ def _title(known: str, blocks: list[Block]) -> tuple[str, list[Block]]:
 
 def _names(text: str) -> tuple[Author, ...]:
     """Return the authors of a line of nothing but names, as it stands under a title; () for other lines."""
-    names = [name for name in re.split(r",(?: and\b)?|;| and | & ", _MARKS.sub("", text)) if name.strip()]
+    names = [name for name in re.split(r",(?: and\b)?|;| and | & ", without_marks(text)) if name.strip()]
     return tuple(author(name) for name in names) if all(map(_NAME.fullmatch, names)) else ()
 
 
