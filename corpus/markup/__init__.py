@@ -1,5 +1,7 @@
 """Markup of titles, abstracts and formulas as plain text."""
 
+from corpus.markup.formulas import FORMULA_ELEMENTS, linear_formula
+from corpus.markup.prose import plain_markup
 from corpus.markup.raised import lower_text, raise_text
 
-__all__ = ["lower_text", "raise_text"]
+__all__ = ["FORMULA_ELEMENTS", "linear_formula", "lower_text", "plain_markup", "raise_text"]
