@@ -38,6 +38,7 @@ from indexer.parsers.text.structure import (
     clean,
     keywords_in,
     may_be_title,
+    shifted,
     without_marks,
 )
 
@@ -46,9 +47,8 @@ PARSER = "python-docx"
 _APART = frozenset(
     f"{W}{name}" for name in "del moveFrom delInstrText rPr pPr sdtPr tblPr trPr tcPr".split()
 ) | {FALLBACK}
-_WRITTEN = {f"{W}noBreakHyphen": "-", **dict.fromkeys((f"{W}tab", f"{W}br", f"{W}cr", f"{W}ptab"), " ")}
+_WRITTEN = {f"{W}noBreakHyphen": "-", f"{W}tab": " ", f"{W}ptab": " ", f"{W}br": "\n", f"{W}cr": "\n"}
 _TURNS = {"raised": raise_text, "lowered": lower_text}
-_MOST_RAISED_WORDS = 4
 _FORMULA = "[formula]"
 _EQUATION = re.compile(r"equation|mathtype", re.IGNORECASE)
 _SYMBOL_FIELD = re.compile(
@@ -129,9 +129,14 @@ def _authors(names: list[str]) -> tuple[Author, ...]:
 
 def _first_line(blocks: list["Block | _Front"]) -> str:
     """Take the first paragraph off where it may be the title and no heading stands before it."""
-    if blocks and isinstance(first := blocks[0], Prose) and len(blocks) > 1 and may_be_title(first.text):
+    if (
+        blocks
+        and isinstance(first := blocks[0], Prose)
+        and len(blocks) > 1
+        and may_be_title(clean(first.text))
+    ):
         del blocks[0]
-        return first.text
+        return clean(first.text)
     return ""
 
 
@@ -147,20 +152,18 @@ class _Line:
     code: str = ""
 
     def text(self) -> str:
-        """Return the text on one line, its raised and lowered parts as such."""
+        """Return the text, its raised and lowered parts as such, in the lines it was broken into."""
         runs = groupby(self.parts, key=lambda part: part[1])
-        return clean("".join(_shifted("".join(text for text, _ in run), shift) for shift, run in runs))
+        written = "".join(_written("".join(text for text, _ in run), shift) for shift, run in runs)
+        return "\n".join(filter(None, map(clean, written.split("\n"))))
 
     def add(self, text: str, shift: str = "") -> None:
         if text:
             self.parts.append((text, shift))
 
 
-def _shifted(text: str, shift: str) -> str:
-    plain = text.strip()
-    if not shift or not plain or len(plain.split()) > _MOST_RAISED_WORDS:
-        return text
-    return text.replace(plain, _TURNS[shift](plain))
+def _written(text: str, shift: str) -> str:
+    return shifted(text, _TURNS[shift]) if shift else text
 
 
 class _Reader:
@@ -252,7 +255,7 @@ class _Reader:
             if child.tag == f"{W}p":
                 line = _Line(boxes=attached.boxes, notes=attached.notes)
                 self._read(child, line)
-                texts.append(line.text())
+                texts.append(clean(line.text()))
             elif child.tag == f"{W}tbl":
                 rows = (", ".join(filter(None, self._cells(row, attached))) for row in _parts_of(child, "tr"))
                 texts.append("; ".join(filter(None, rows)))
@@ -328,7 +331,7 @@ class _Reader:
     def _text_of_run(self, run: Any) -> str:
         line = _Line()
         self._read(run, line, self._look.shift(run))
-        return "".join(_shifted(text, shift) for text, shift in line.parts)
+        return "".join(_written(text, shift) for text, shift in line.parts)
 
     def _known_sign(self, text: str) -> str:
         self._unread["sign"] += text.count(UNREADABLE)
@@ -346,7 +349,8 @@ class _Reader:
         )
         return {(f"{W}{kind[:-1]}Reference", identifier): text for identifier, text in found if text}
 
-    def _block(self, element: Any, text: str, style: str) -> Block | _Front:
+    def _block(self, element: Any, lines: str, style: str) -> Block | _Front:
+        text = clean(lines)
         if style in ("title", "author", "date"):
             return _Front(text, style)
         if level := self._levels.get(_style_id(element), 0) or _own_level(element):
@@ -359,7 +363,7 @@ class _Reader:
             return WrittenHeading(text, 1)
         if _CAPTION.fullmatch(style):
             return Prose(text, "caption")
-        return Rows((text,)) if style in ("source code", "html preformatted") else Prose(text)
+        return Rows((text,)) if style in ("source code", "html preformatted") else Prose(lines)
 
 
 def _parts_of(element: Any, name: str) -> Iterator[Any]:
