@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from corpus.markup import lower_text, raise_text
 
-_RAISED, _LOWERED = r"[⁰¹²³⁴-⁹⁺⁻ⁿⁱ]+|\^(?:\w|\{[^{}]*\})", r"[₀-₉₊₋]+|_(?:\w|\{[^{}]*\})"
+_RAISED, _LOWERED = r"[⁰¹²³⁴-⁹⁺⁻ⁿⁱ]|\^(?:\w|\{[^{}]*\})", r"[₀-₉₊₋]|_(?:\w|\{[^{}]*\})"
 _ATOM = re.compile(
-    rf"(?:\d[\d.,]*|(?:[^\W\d_][\u0300-\u036f]*)+)['′″]*(?:{_RAISED}|{_LOWERED})*|[^\w\s][\u0300-\u036f]*|"
+    rf"(?:\d[\d.,]*+|(?:[^\W\d_][\u0300-\u036f]*+)++)['′″]*+(?:{_RAISED}|{_LOWERED})*+|[^\w\s][\u0300-\u036f]*+|"
 )
 _ENDS_RAISED = re.compile(rf"(?:{_RAISED})$")
 _CLOSERS = {"(": ")", "[": "]", "{": "}", "|": "|", "‖": "‖", "⟨": "⟩", "⌊": "⌋", "⌈": "⌉"}

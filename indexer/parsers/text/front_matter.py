@@ -16,16 +16,16 @@ MOST_LISTED = 5_000
 """Authors, or keywords, that are taken; the largest collaborations have about 3,000 authors."""
 
 _FENCED = {
-    "YAML": re.compile(r"\s*---[ \t]*\n(?P<source>.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL),
-    "TOML": re.compile(r"\s*\+\+\+[ \t]*\n(?P<source>.*?)\n\+\+\+[ \t]*(?:\n|$)", re.DOTALL),
-    "JSON": re.compile(r"\s*(?P<source>\{[ \t]*\n.*?\n\})[ \t]*(?:\n|$)", re.DOTALL),
+    "YAML": re.compile(r"\A\s*+---[ \t]*+\n(?P<source>.*?)\n(?:---|\.\.\.)[ \t]*+(?:\n|\Z)", re.DOTALL),
+    "TOML": re.compile(r"\A\s*+\+\+\+[ \t]*+\n(?P<source>.*?)\n\+\+\+[ \t]*+(?:\n|\Z)", re.DOTALL),
+    "JSON": re.compile(r"\A\s*+(?P<source>\{[ \t]*+\n.*?\n\})[ \t]*+(?:\n|\Z)", re.DOTALL),
 }
-_MORE = r"(?:\n[ \t]+\S.*)*"
-_PANDOC = re.compile(rf"%(?P<title>.*{_MORE})(?:\n%(?P<author>.*{_MORE}))?(?:\n%(?P<date>.*))?(?:\n|$)")
+_REST = r".*+(?:\n[ \t]++\S.*+)*+"  # of a line, with the indented lines below it
+_PANDOC = re.compile(rf"\A%(?P<title>{_REST})(?:\n%(?P<author>{_REST}))?(?:\n%(?P<date>.*+))?(?:\n|\Z)")
 _LINES = re.compile(
-    rf"(?i:title):[ \t]+\S.*{_MORE}(?:\n[A-Za-z][\w -]{{0,30}}:[ \t]+\S.*{_MORE})*(?:\n\s*\n|\s*$)"
+    rf"\A(?i:title):[ \t]++\S{_REST}(?:\n[A-Za-z][\w -]{{0,30}}+:[ \t]++\S{_REST})*+(?:\n[ \t]*+(?:\n|\Z)|\Z)"
 )
-_LINE = re.compile(rf"^(?P<name>[A-Za-z][\w -]*):[ \t]+(?P<value>.*{_MORE})", re.MULTILINE)
+_LINE = re.compile(rf"^(?P<name>[A-Za-z][\w -]*+):[ \t]++(?P<value>{_REST})", re.MULTILINE)
 # "title: Mills: a study" and "title: *On* mills" are no YAML, and common.
 _UNQUOTED = re.compile(
     r"^(?P<name>[\w-]+:[ \t]+)(?P<value>(?![\"'\[{|>&*!])\S.*: .*|\*\S[^*\n]*\*.*|[@`%]\S.*)$", re.MULTILINE

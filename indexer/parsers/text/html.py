@@ -44,9 +44,9 @@ _OF_TABLES = frozenset("table thead tbody tfoot tr caption".split())
 _TURNS = {"sup": raise_text, "sub": lower_text}
 _NOT_READ = frozenset(("rt", "rtc"))  # the reading of a word that stands beside it
 _FORMULA_SCRIPTS, _FORMULA_CLASSES = ("math/tex", "math/latex"), ("math", "latex", "tex", "equation")
-_DISPLAY_STYLE = re.compile(r"\{\\(?:displaystyle|textstyle)\s*(.*)\}", re.DOTALL)
+_DISPLAY_STYLE = re.compile(r"\{\\(?:displaystyle|textstyle)\s*+(.*)\}", re.DOTALL)
 _LONGEST_CELL = 500
-_EMPTY_INNER = re.compile(r"(?:[,;] )+(?= ?[|;]|$)")
+_EMPTY_INNER = re.compile(r"(?<![,;] )(?:[,;] )++(?= ?[|;]|$)")
 _LEFT_OUT_ROLES = ("navigation", "banner", "contentinfo", "complementary", "search", "dialog")
 # Of a page's text, how much its article must hold to stand for it.
 _LEAST_SHARE = 0.25

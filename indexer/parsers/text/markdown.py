@@ -37,12 +37,12 @@ _OF_FORMULAS = re.compile(r"[\\^_=+<>{}|]|\A\s*[^\W\d_]['′]?\s*\Z")
 _ENVIRONMENT = re.compile(
     r"\\begin\{(?P<name>(?:equation|align|alignat|gather|multline|eqnarray|flalign|displaymath|math|subequations)\*?)\}"
 )
-_BEHIND_FORMULA = re.compile(r"\s*(?:[.,;]|\{#[\w:-]+\}|\(\d{1,3}[a-z]?\))?\s*")
+_BEHIND_FORMULA = re.compile(r"\s*+(?:(?:[.,;]|\{#[\w:-]++\}|\(\d{1,3}[a-z]?\))\s*+)?")
 
 _WIKI_LINK = re.compile(r"(!?)\[\[([^\[\]|\n]{1,200})(?:\|([^\[\]\n]{1,200}))?\]\](?![(\[])")
 _PICTURE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|bmp|tiff?|pdf|mp[34]|webm)$", re.IGNORECASE)
 
-_TAG = re.compile(r"<(?P<close>/?)(?P<name>[a-z][a-z0-9]*)(?P<attributes>[^<>]*?)/?>", re.IGNORECASE)
+_TAG = re.compile(r"<(?P<close>/?)(?P<name>[a-z][a-z0-9]*+)(?P<attributes>[^<>]*?)/?>", re.IGNORECASE)
 _ATTRIBUTES = re.compile(
     r"(?:\s+(?:[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s\"'=]+)|open|hidden|checked|disabled))*\s*"
 )
@@ -66,8 +66,8 @@ _INLINE_NOTE = re.compile(r"\^\[([^\[\]]{1,2000})\]")
 _CALLOUT = re.compile(r"\A\[!\w{1,20}\][+-]?[ \t]*")
 _TASK = re.compile(r"\A\[[ xX]\]\s+")
 _BLOCK_NAME = re.compile(r"\s\^(?=[\w-]*\d|\w+-)[A-Za-z0-9-]{4,40}\s*\Z")
-_DIVISION = re.compile(r"^:{3,}[ \t]*(?:\{[^{}\n]*\}|[\w-]*)[ \t]*:*$\n?", re.MULTILINE)
-_ATTRIBUTE_LIST = re.compile(r"\s*\{(?:[#.][^{}]*|-)\}\s*\Z")
+_DIVISION = re.compile(r"^:{3,}+[ \t]*+(?:\{[^{}\n]*+\}|[\w-]*+)[ \t]*+:*+$\n?", re.MULTILINE)
+_ATTRIBUTE_LIST = re.compile(r"(?:(?<!\s)\s++)?\{(?:[#.][^{}]*+|-)\}\s*+\Z")
 
 
 def read_markdown(path: Path) -> Document:
