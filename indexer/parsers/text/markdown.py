@@ -33,7 +33,9 @@ _NOTE_MARK = re.compile(r"\[\^[^\]\s]{1,40}\]")
 
 # Of one formula, in characters and lines: markup that is never closed costs no more than this.
 _LONGEST_FORMULA, _LONGEST_DISPLAYED, _MOST_FORMULA_LINES = 1_000, 4_000, 60
-_OF_FORMULAS = re.compile(r"[\\^_=+<>{}|]|\A\s*[^\W\d_]['′]?\s*\Z")
+# Converters escape brackets too: \[1\] and \(see below\) are no formulas, \(x\) is.
+_ESCAPED_WORDS = re.compile(r"(?:[\w\s,.;:'’&–-]|\\[\[\]()])*+")
+_LETTER = re.compile(r"\s*+[^\W\d_]['′]?\s*+")
 _ENVIRONMENT = re.compile(
     r"\\begin\{(?P<name>(?:equation|align|alignat|gather|multline|eqnarray|flalign|displaymath|math|subequations)\*?)\}"
 )
@@ -306,8 +308,7 @@ def _formula_end(source: str, start: int) -> int:
     opener = source[start : start + 2]
     if opener in (r"\(", r"\["):
         end = source.find(r"\)" if opener == r"\(" else r"\]", start + 2, start + _LONGEST_FORMULA)
-        is_formula = end > 0 and _OF_FORMULAS.search(source[start + 2 : end])
-        return end + 2 if is_formula else -1
+        return end + 2 if end > 0 and _is_formula(source[start + 2 : end]) else -1
     if opener == "$$":
         end = source.find("$$", start + 2, start + _LONGEST_DISPLAYED)
         return end + 2 if end > start + 2 else -1
@@ -320,6 +321,10 @@ def _formula_end(source: str, start: int) -> int:
         if source[end - 1] != "\\":
             break  # of two prices; the next sign may open a formula
     return -1
+
+
+def _is_formula(inside: str) -> bool:
+    return bool(_LETTER.fullmatch(inside)) or ("_" in inside or not _ESCAPED_WORDS.fullmatch(inside))
 
 
 def _wiki_link(state: StateInline, silent: bool) -> bool:
@@ -342,38 +347,30 @@ def _wiki_link(state: StateInline, silent: bool) -> bool:
 
 def _formula_block(state: StateBlock, first: int, last: int, silent: bool) -> bool:
     """Take a formula that stands on lines of its own as it is typed, whatever its lines begin with."""
-    start = state.bMarks[first] + state.tShift[first]
-    source = state.src[start : state.eMarks[first]]
-    environment = _ENVIRONMENT.match(source)
-    opener = environment[0] if environment else source[:2]
-    if environment:
-        closer = rf"\end{{{environment['name']}}}"
-    elif opener in ("$$", r"\["):
-        closer = "$$" if opener == "$$" else r"\]"
-    else:
+    lines = [state.src[state.bMarks[first] + state.tShift[first] : state.eMarks[first]]]
+    environment = _ENVIRONMENT.match(lines[0])
+    opener = environment[0] if environment else lines[0][:2]
+    if not environment and opener not in ("$$", r"\["):
         return False
-    for number in range(first, min(last, first + _MOST_FORMULA_LINES)):
-        line_start = state.bMarks[number] + state.tShift[number]
-        if number > first and 0 <= state.sCount[number] < state.blkIndent:
+    closer = rf"\end{{{environment['name']}}}" if environment else "$$" if opener == "$$" else r"\]"
+    while closer not in lines[-1][len(opener) if len(lines) == 1 else 0 :]:
+        number = first + len(lines)
+        is_over = number >= last or len(lines) == _MOST_FORMULA_LINES
+        if is_over or 0 <= state.sCount[number] < state.blkIndent:
             return False
-        end = state.src.find(
-            closer, line_start + (len(opener) if number == first else 0), state.eMarks[number]
-        )
-        if end < 0:
-            continue
-        content = state.src[start : state.eMarks[number]]
-        inside = state.src[start + len(opener) : end]
-        is_formula = environment or closer == "$$" or _OF_FORMULAS.search(inside)
-        tail = state.src[end + len(closer) : state.eMarks[number]]
-        if not inside.strip() or not is_formula or not _BEHIND_FORMULA.fullmatch(tail):
-            return False
-        if not silent:
-            state.line = number + 1
-            token = state.push("formula_block", "", 0)
-            token.content = content
-            token.map = [first, number + 1]
-        return True
-    return False
+        lines.append(state.src[state.bMarks[number] + state.tShift[number] : state.eMarks[number]])
+    content = "\n".join(lines)
+    inside, _, behind = content[len(opener) :].partition(closer)
+    if not inside.strip() or not _BEHIND_FORMULA.fullmatch(behind):
+        return False
+    if opener == r"\[" and not _is_formula(inside):
+        return False
+    if not silent:
+        state.line = first + len(lines)
+        token = state.push("formula_block", "", 0)
+        token.content = content
+        token.map = [first, state.line]
+    return True
 
 
 def _markdown() -> MarkdownIt:

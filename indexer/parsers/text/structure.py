@@ -17,7 +17,7 @@ from indexer.parsers.section_names import ABSTRACT, BIBLIOGRAPHY, KEYWORD_SEPARA
 
 _KEYWORDS = re.compile(rf"(?:{KEYWORDS.pattern})\s*(?:[:.—–-]+|$)\s*", re.IGNORECASE)
 _ABSTRACT_RUN_IN = re.compile(r"abstract\s*[:.—–]\s*(?=\S)", re.IGNORECASE)
-_LABEL = r"(?:\[[^\[\]\n]{1,30}\]|\(\d{1,3}\)|\d{1,3}[.)])[ \t]"
+_LABEL = r"(?:\[[^\[\]\n]{1,30}\]:?|\(\d{1,3}\)|\d{1,3}[.)])[ \t]"
 _ENTRY_LABEL = re.compile(r"(?:^|(?<=[.\])]\s))(?=\[\d{1,3}\]\s)")
 _LABELLED_LINE = re.compile(rf"^(?=[ \t]*{_LABEL})", re.MULTILINE)
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)|\bn\.d\.|\bin press\b|\bforthcoming\b", re.IGNORECASE)

@@ -27,6 +27,7 @@ def found(folder: Path, text: str) -> list[str]:
         r"The set $\{u \in U : u > 0\}$ has $\|u\|_2$ and $|u|$.",
         "Let $a*b$ and $c*d$ be $f_{a}*g_{b}*h$.",
         "Where $a<b and c>d$ or $p<q>r$ holds, 3 < 5 > 2.",
+        r"Let \(a*b*c\), \(f(x)\) and \(x\) be.",
         r"Then \(u^*\) and \(v^*\) with \[ w^* = u^*v^* \] hold.",
         r"Compute $$u_1 \\ u_2$$ in rows.",
         "A sack costs $5 and a mill costs $10, or $x_1$ and $x_2$.",
@@ -49,6 +50,8 @@ def test_fault_formulas_stay_as_they_are_typed(tmp_path: Path, text: str) -> Non
         ("\\[\n# a\n> b_1^*\n\\]", r"\[ # a > b_1^* \]"),
         ("\\begin{align*}\na &= b \\\\\n+ c\n\\end{align*}", r"\begin{align*} a &= b \\ + c \end{align*}"),
         ("Text\n$$\na\n\n- b\n$$\nmore", "$$ a - b $$"),
+        ("> $$\n> a_1 * b_1\n> $$", "$$ a_1 * b_1 $$"),
+        ("1. One:\n   $$\n   a * b * c\n   $$", "$$ a * b * c $$"),
     ],
 )
 def test_fault_a_formula_on_lines_of_its_own_is_no_list_and_no_heading(
@@ -58,11 +61,13 @@ def test_fault_a_formula_on_lines_of_its_own_is_no_list_and_no_heading(
 
 
 def test_unclosed_formulas_cost_nothing(tmp_path: Path) -> None:
-    text = "$$\nMills turn.\n\n- One.\n\n## Results\n\n\\[1\\] and \\(a word\\) stay. " + "$x " * 5_000
+    text = (
+        "$$\nMills turn.\n\n- One.\n\n## Results\n\n\\[1\\] and \\(a word \\[2\\]\\) stay. " + "$x " * 5_000
+    )
     assert found(tmp_path, text)[:3] == [
         "$$ Mills turn.",
         "One.",
-        f"[1] and (a word) stay. {'$x ' * 5_000}".strip(),
+        f"[1] and (a word [2]) stay. {'$x ' * 5_000}".strip(),
     ]
 
 
@@ -206,6 +211,7 @@ def test_text_between_rules_is_no_front_matter(tmp_path: Path) -> None:
         ),
         ("\\[1\\] A. Ox. Cogs of 1953. J. Cogs\n\\[2\\] B. Ax. Wheels, arXiv:1701.00003", 2),
         ("[Ox10] A. Ox. Cogs. 2010\n[Ax11] B. Ax. Mills and\nwheels. arXiv:1701.00003", 2),
+        ("[1]: A. Ox. Cogs. 2010\n[2]: B. Ax. Mills. arXiv:1701.00003", 2),
         ("(1) A. Ox. Cogs. 2010<br>(2) B. Ax. Mills. arXiv:1701.00003", 2),
         ("A. Ox. Cogs, 2010\nB. Ax. Mills, 2017, arXiv:1701.00003", 2),
         ("1. A. Ox. Cogs. 2010\n2. B. Ax. Mills. arXiv:1701.00003", 2),
