@@ -185,6 +185,8 @@ def _not_unicode(content: bytes) -> Decoded:
     is_other_script = sum(len(run) for run in runs if len(run) >= _LONG_RUN) >= _MOSTLY * sum(map(len, runs))
     if is_other_script:
         encoding = _other_script(sample) or ("utf-8" if of_utf_8 >= _MOSTLY * high else "")
+        # A name in other letters does not cost a paper in English.
+        encoding = encoding or (WINDOWS if high <= _FEW * len(content) else "")
     else:
         encoding = _latin(sample, is_rare=high <= _FEW * len(content))
     if encoding and (text := _strict(content, encoding)) is not None:

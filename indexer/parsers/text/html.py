@@ -45,8 +45,8 @@ _TURNS = {"sup": raise_text, "sub": lower_text}
 _NOT_READ = frozenset(("rt", "rtc"))  # the reading of a word that stands beside it
 _FORMULA_SCRIPTS, _FORMULA_CLASSES = ("math/tex", "math/latex"), ("math", "latex", "tex", "equation")
 _DISPLAY_STYLE = re.compile(r"\{\\(?:displaystyle|textstyle)\s*+(.*)\}", re.DOTALL)
-_LONGEST_CELL = 500
-_EMPTY_INNER = re.compile(r"(?<![,;] )(?:[,;] )++(?= ?[|;]|$)")
+_LONGEST_CELL, _WIDEST_SPAN = 500, 200
+_INNER_END, _INNER_ROW_END = re.compile(r", (?=;|\| )|,$"), re.compile(r"; (?=\| )|;$")
 _LEFT_OUT_ROLES = ("navigation", "banner", "contentinfo", "complementary", "search", "dialog")
 # Of a page's text, how much its article must hold to stand for it.
 _LEAST_SHARE = 0.25
@@ -157,6 +157,10 @@ class _Reader:
     _kept_lines: int = 0
     _table: list[str] | None = None
     _inner_tables: int = 0
+    _cell: int = 0
+    _column: int = 0
+    _spans: dict[int, tuple[str, int]] = field(default_factory=dict)
+    """Cells that go on in the rows below, by their columns, with the number of rows left."""
     _layouts: set[etree._Element] = field(default_factory=set)
     _shifts: list[int] = field(default_factory=list)
     _blocks: list[Block] = field(default_factory=list)
@@ -185,13 +189,17 @@ class _Reader:
         if tag in _PARTS:
             self._begin_part(tag)
         if is_table and self._table is None:
-            self._table = []
+            self._table, self._spans = [], {}
+        if tag == "tr":
+            self._column = self._column if self._inner_tables else 0
         self._links += tag == "a"
         self._captions += tag in _CAPTIONS
         self._kept_lines += tag == "pre"
         if tag in _TURNS:
             self._shifts.append(len(self._text))
-        self._add("\n" if tag == "br" else " " if tag in ("td", "th") else "")
+        if tag in ("td", "th"):
+            self._begin_cell()
+        self._add("\n" if tag == "br" else "")
         self._add_source(element.text)
 
     def _begin_part(self, tag: str) -> None:
@@ -207,17 +215,42 @@ class _Reader:
             if tag in _TURNS:
                 self._shift(_TURNS[tag])
             if tag in ("td", "th"):
-                self._add(", " if self._inner_tables else " | ")
+                self._end_cell(element)
             elif tag == "tr" and self._inner_tables:
                 self._add("; ")
             elif tag == "table" and self._inner_tables and element not in self._layouts:
                 self._inner_tables -= 1
             elif tag in _PARTS and (self._table is None or tag in _OF_TABLES):
+                self._repeat_cells(is_needed=tag == "tr")
                 self._end_block("" if element in self._layouts else tag)
             self._captions -= tag in _CAPTIONS
             self._kept_lines -= tag == "pre"
         if not is_whole:
             self._add_source(element.tail)
+
+    def _begin_cell(self) -> None:
+        self._repeat_cells()
+        self._add(" ")
+        self._cell = self._cell if self._inner_tables else len(self._text)
+
+    def _repeat_cells(self, *, is_needed: bool = True) -> None:
+        """Write the cells of rows above that go on where the row has come to."""
+        while is_needed and not self._inner_tables and self._column in self._spans:
+            text, left = self._spans.pop(self._column)
+            self._spans |= {self._column: (text, left - 1)} if left > 1 else {}
+            self._add(f" {text} | ")
+            self._column += 1
+
+    def _end_cell(self, cell: etree._Element) -> None:
+        if self._inner_tables:
+            self._add(", ")
+            return
+        rows, columns = (_span(cell, name) for name in ("rowspan", "colspan"))
+        text = clean("".join(self._text[self._cell :]))
+        for column in range(self._column, self._column + columns) if rows > 1 else ():
+            self._spans[column] = text, rows - 1
+        self._column += columns
+        self._add(" | ")
 
     def _add_source(self, text: str | None) -> None:
         """Add text of the page, in which line ends are spaces unless it is preformatted."""
@@ -239,7 +272,9 @@ class _Reader:
         raw, linked = "".join(self._text), self._linked
         self._text, self._linked = [], 0
         self._shifts = [len(raw) + 1] * len(self._shifts)
-        text = _EMPTY_INNER.sub("", clean(raw)).strip(" |")
+        text = clean(raw).strip(" |")
+        if self._table is not None:
+            text = _INNER_ROW_END.sub("", _INNER_END.sub("", text))
         if tag == "table" and self._table is not None:
             rows, self._table = self._table, None
             self._blocks.extend([Rows(tuple(rows))] if rows else [])
@@ -255,6 +290,11 @@ class _Reader:
             kind: PassageKind = "caption" if self._captions else "body"
             lines = "\n".join(filter(None, (clean(line).strip(" |") for line in raw.split("\n"))))
             self._blocks.append(Prose(lines, kind))
+
+
+def _span(cell: etree._Element, name: str) -> int:
+    told = (cell.get(name) or "1").strip()
+    return min(max(int(told), 1), _WIDEST_SPAN) if told.isdecimal() and len(told) < 6 else 1
 
 
 def _is_layout(table: etree._Element) -> bool:

@@ -185,6 +185,21 @@ def test_fault_a_row_of_a_table_is_whole_and_tables_in_it_are_read_once(tmp_path
     ]
 
 
+def test_fault_cells_that_span_rows_stand_in_each_of_them(tmp_path: Path) -> None:
+    rows = (
+        "<tr><th>Mill</th><th colspan='2'>Teeth</th><th>Year</th></tr>"
+        "<tr><td rowspan='2'>Cog</td><td>1</td><td>2</td><td rowspan=2>1901</td></tr>"
+        "<tr><td>3</td><td>4</td></tr><tr><td>Ox</td><td>5</td><td>6</td><td>1902</td></tr>"
+    )
+    page = f"<article><h1>On mills</h1><p>{'Mills turn. ' * 40}</p><table>{rows}</table></article>"
+    assert [row.text for row in read(tmp_path, page).sections[0].paragraphs[1].sentences] == [
+        "Mill | Teeth | Year",
+        "Cog | 1 | 2 | 1901",
+        "Cog | 3 | 4 | 1901",
+        "Ox | 5 | 6 | 1902",
+    ]
+
+
 def test_a_table_that_places_the_parts_of_a_page_holds_paragraphs(tmp_path: Path) -> None:
     cell = f"<h1>On mills</h1><p>{'Mills turn. ' * 50}</p><p>They stop.</p>"
     document = read(tmp_path, f"<table><tr><td>Menu</td><td>{cell}</td></tr></table>")
