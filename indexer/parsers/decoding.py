@@ -47,7 +47,7 @@ WINDOWS = "cp1252"
 _COMMON: Mapping[str, frozenset[str]] = {
     script: frozenset(letters)
     for script, letters in {
-        "CYRILLIC": "оеаинтсрвлкмдпуяыіїє",
+        "CYRILLIC": "оеёаинтсрвлкмдпуяыіїє",
         "GREEK": "αοιετσνηυρπκμλςάέήίόύώ",
         "HEBREW": "יוהלאתרבמשנדםח",
         "ARABIC": "اليمنوةرتبعد",
@@ -256,7 +256,7 @@ def _common_letters(text: str, encoding: str) -> float:
     if script := _SCRIPTS.get(encoding):
         capitals = sum(map(str.isupper, letters)) / len(letters)
         common = sum(letter.lower() in _COMMON[script] for letter in letters) / len(letters)
-        return common - 0.3 * (capitals > _MOSTLY)
+        return common - 0.15 * (capitals > _MOSTLY)
     common = sum(_is_in_first_level(letter, encoding) for letter in letters) / len(letters)
     kana = sum(_script(letter) in ("HIRAGANA", "KATAKANA") for letter in letters) / len(letters)
     hangul = sum(_script(letter) == "HANGUL" for letter in letters) / len(letters)
@@ -331,9 +331,10 @@ def _oddity_of_mark(before: str, sign: str, after: str) -> float:
         return float(sign not in _IN_WORDS and category != "Pd")
     if sign in _NOT_AT_WORDS and (before.isalpha() or after.isalpha()):
         return 0.7
-    is_opening = sign in "¿¡«“‘„‚‹(§£€$#" and not before.isalnum()
-    is_closing = category in ("Po", "Pf", "Pe", "Pd", "Pi") or sign in "°™®©ª€£²³¹"
-    return 0.0 if is_opening or is_closing or not after.isalpha() else 0.5
+    if not after.isalpha():
+        return 0.0
+    is_opening = category in ("Pd", "Pi", "Ps") or sign in "¿¡„‚•·…§£€№"
+    return 0.0 if is_opening and not before.isalnum() else 0.5
 
 
 @cache
