@@ -202,7 +202,7 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
     ),
     "typst": ("corpus/demo/render.py",),
     "websockets": ("evaluation/bench/visitor.py",),
-    "yaml": ("corpus/encoders/languages.py", "indexer/parsers/text/markdown.py"),
+    "yaml": ("corpus/encoders/languages.py", "indexer/parsers/text/front_matter.py"),
     "urllib3": ("indexer/parsers/grobid/client.py",),
 }
 

@@ -71,7 +71,6 @@ _TYPESETTING = frozenset(
 _LINK = re.compile(r"\\href\s*\{[^{}]*\}\s*(?=\{)")
 _SAFE_KEY = re.compile(r"\w[\w:./+*-]*")
 _KIND = re.compile(r"[a-z]+")
-_FORMULA = re.compile(r"(\$[^$]+\$)")
 _FIELD_NAME = re.compile(r"[a-z][a-z0-9_.:+-]*")
 # Where a file lies is nothing to hand on, and said anew by whoever keeps it.
 _PRIVATE_FIELDS = re.compile(r"file|pdf|local-?url|localfile|bdsk-(?:file|url)-.*|__.*")

@@ -24,13 +24,12 @@ _CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _MOST_CONTROL = 0.02
 _NOT_IN_WIDE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ue000-\uf8ff\ufffe\uffff]")
 _ESCAPES = {b"\x1b$)C": "iso2022_kr", b"\x1b$": "iso2022_jp_ext"}
-_CHARACTER = re.compile(
-    rb"[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]"
-    rb"|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2}"
-)
 _CUT_OFF = re.compile(  # "café" may end with a lone e9
     rb"(?:[\xc2-\xd7]|[\xe0-\xef][\x80-\xbf]|[\xf0-\xf4][\x80-\xbf]{1,2}|(?<=[\x80-\xbf])[\xe0-\xf4])\Z"
 )
+# Bytes that are not UTF-8 are decoded to these surrogates at first.
+_STRAY_RUN = re.compile("[\udc80-\udcff]+")
+_STRAY = {0xDC00 + byte: bytes([byte]).decode("cp1252", "replace") for byte in range(0x80, 0x100)}
 _HIGH_RUN = re.compile(rb"[\x80-\xff]+(?:[\x40-\x7e][\x80-\xff]+)*")
 _NEARLY_ALL, _MOSTLY = 0.9, 0.5  # of the bytes beyond ASCII
 _SAMPLE = 20_000  # bytes
@@ -47,7 +46,7 @@ WINDOWS = "cp1252"
 _COMMON: Mapping[str, frozenset[str]] = {
     script: frozenset(letters)
     for script, letters in {
-        "CYRILLIC": "оеаинтсрвлкмдпуяыіїє",
+        "CYRILLIC": "оеёаинтсрвлкмдпуяыіїє",
         "GREEK": "αοιετσνηυρπκμλςάέήίόύώ",
         "HEBREW": "יוהלאתרבמשנדםח",
         "ARABIC": "اليمنوةرتبعد",
@@ -176,8 +175,8 @@ def _wide(content: bytes) -> Decoded | None:
 
 def _not_unicode(content: bytes) -> Decoded:
     """Decode what is not wholly UTF-8: some of its bytes are stray, or all of it is in an older encoding."""
-    high = sum(byte >= 0x80 for byte in content)
-    of_utf_8 = sum(map(len, _CHARACTER.findall(content)))
+    high = len(content.translate(None, _ASCII))
+    of_utf_8 = high - _count_stray(content.decode("utf-8", "surrogateescape"))
     if of_utf_8 >= _NEARLY_ALL * high:
         return _with_stray_bytes(content)
     sample = b"\n".join(line for line in re.split(rb"[\r\n]+", content) if not line.isascii())[:_SAMPLE]
@@ -185,6 +184,8 @@ def _not_unicode(content: bytes) -> Decoded:
     is_other_script = sum(len(run) for run in runs if len(run) >= _LONG_RUN) >= _MOSTLY * sum(map(len, runs))
     if is_other_script:
         encoding = _other_script(sample) or ("utf-8" if of_utf_8 >= _MOSTLY * high else "")
+        # A name in other letters does not cost a paper in English.
+        encoding = encoding or (WINDOWS if high <= _FEW * len(content) else "")
     else:
         encoding = _latin(sample, is_rare=high <= _FEW * len(content))
     if encoding and (text := _strict(content, encoding)) is not None:
@@ -200,22 +201,19 @@ def _with_stray_bytes(content: bytes) -> Decoded:
     if cut := _CUT_OFF.search(content):
         content = content[: cut.start()]
         remarks.append("its last character is cut off")
-    parts, end, stray = [], 0, 0
-    for found in (*_CHARACTER.finditer(content), None):
-        between = content[end : found.start() if found else len(content)]
-        stray += sum(byte >= 0x80 for byte in between)
-        parts.append(between.decode(WINDOWS, "replace"))
-        if found:
-            parts.append(found[0].decode("utf-8"))
-            end = found.end()
-    if stray:
+    text = content.decode("utf-8", "surrogateescape")
+    if stray := _count_stray(text):
         remarks.append(
             f"{stray:,} {'byte is' if stray == 1 else 'bytes are'} not UTF-8; read as Windows-1252 (Latin-1)"
         )
-    text = "".join(parts)
+    text = text.translate(_STRAY)
     if lost := text.count("\ufffd"):
         remarks.append(f"{lost:,} of its characters cannot be read")
     return Decoded(text, "utf-8", tuple(remarks))
+
+
+def _count_stray(text: str) -> int:
+    return sum(map(len, _STRAY_RUN.findall(text)))
 
 
 def _other_script(sample: bytes) -> str:
@@ -254,7 +252,7 @@ def _common_letters(text: str, encoding: str) -> float:
     if script := _SCRIPTS.get(encoding):
         capitals = sum(map(str.isupper, letters)) / len(letters)
         common = sum(letter.lower() in _COMMON[script] for letter in letters) / len(letters)
-        return common - 0.3 * (capitals > _MOSTLY)
+        return common - 0.15 * (capitals > _MOSTLY)
     common = sum(_is_in_first_level(letter, encoding) for letter in letters) / len(letters)
     kana = sum(_script(letter) in ("HIRAGANA", "KATAKANA") for letter in letters) / len(letters)
     hangul = sum(_script(letter) == "HANGUL" for letter in letters) / len(letters)
@@ -278,7 +276,7 @@ def _latin(sample: bytes, *, is_rare: bool) -> str:
     What Windows-1252 fits nearly as well is in that; `is_rare` says that little depends on it.
     """
     texts = {encoding: _strict(sample, encoding) for encoding in _LATIN}
-    texts["utf-8"] = _with_stray_bytes(sample).text if _CHARACTER.search(sample) else None
+    texts["utf-8"] = _with_stray_bytes(sample).text
     scores = {name: _fit(text) - _odd_signs(text) for name, text in texts.items() if text is not None}
     best = max(scores, key=lambda name: scores[name], default=WINDOWS)
     usual = scores.get(WINDOWS, -1.0)
@@ -329,9 +327,10 @@ def _oddity_of_mark(before: str, sign: str, after: str) -> float:
         return float(sign not in _IN_WORDS and category != "Pd")
     if sign in _NOT_AT_WORDS and (before.isalpha() or after.isalpha()):
         return 0.7
-    is_opening = sign in "¿¡«“‘„‚‹(§£€$#" and not before.isalnum()
-    is_closing = category in ("Po", "Pf", "Pe", "Pd", "Pi") or sign in "°™®©ª€£²³¹"
-    return 0.0 if is_opening or is_closing or not after.isalpha() else 0.5
+    if not after.isalpha():
+        return 0.0
+    is_opening = category in ("Pd", "Pi", "Ps") or sign in "¿¡„‚•·…§£€№"
+    return 0.0 if is_opening and not before.isalnum() else 0.5
 
 
 @cache

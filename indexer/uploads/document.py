@@ -14,7 +14,7 @@ from pydantic import Base64Bytes, TypeAdapter, ValidationError
 
 from corpus.bounds import OF_CORPUS, REMARK, Bounds
 from corpus.records import UPLOADS, Paper, Passage, Reference, paper_id, passage_id
-from corpus.text import shortened, storable
+from corpus.text import one_line, shortened, storable
 from indexer.prepare import MostText, are_sane, is_sound
 
 LONGEST_NAME = 100
@@ -31,17 +31,26 @@ class DocumentError(Exception):
 
 
 def shown_name(name: str) -> str:
-    """Return a document's name on one line, without folders and invisible characters."""
-    base = re.split(r"[/\\]", name.rstrip("/\\"))[-1]
-    return shortened(base, LONGEST_NAME) or "Document"
+    """Return a document's name on one line, without folders and invisible characters.
+
+    Reference managers name files by author, year and title: of a long name the suffix stays.
+    """
+    base = one_line(re.split(r"[/\\]", name.rstrip("/\\"))[-1])
+    suffix = _suffix(base) if len(base) > LONGEST_NAME else ""
+    return shortened(base.removesuffix(suffix), LONGEST_NAME - len(suffix)) + suffix or "Document"
 
 
 def stored_name(name: str) -> str:
     """Return a document's file name in its folder: plain letters, with a known suffix."""
-    path = PurePosixPath(shown_name(name))
-    suffix = path.suffix.lower() if path.suffix.lower() in KINDS else ""
-    stem = re.sub(r"[^A-Za-z0-9]+", "-", path.stem).strip("-")[:60]
-    return f"{stem or 'document'}{suffix}"
+    shown = shown_name(name)
+    stem = re.sub(r"[^A-Za-z0-9]+", "-", PurePosixPath(shown).stem).strip("-")[:60]
+    return f"{stem or 'document'}{_suffix(shown).lower()}"
+
+
+def _suffix(name: str) -> str:
+    """Return the end of a name that tells a known kind of file, "" for another."""
+    suffix = PurePosixPath(name).suffix
+    return suffix if suffix.lower() in KINDS else ""
 
 
 def unused_key(wanted: str, taken: Collection[str]) -> str:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn, cast, get_args
 
 import typer
-from rich.markup import escape
 
 from corpus.records import FEWEST_WORDS, MOST_WORDS, PassageSize
 from corpus.sandbox import ConfinementError, bound, confine, forbid_network, has_other_threads
@@ -134,12 +133,13 @@ def _engine(choice: str) -> str:
 
 
 def _print(found: "ReadDocument") -> None:
-    out.print(escape(found.paper.title), style="bold", highlight=False)
+    out.print(found.paper.title, style="bold", highlight=False, markup=False)
     for remark in found.remarks:
-        out.print(escape(remark), highlight=False)
+        out.print(remark, highlight=False, markup=False)
     for passage in found.passages:
-        out.print(f"\n[bold]{escape(passage.section_path or passage.kind)}[/bold]", highlight=False)
-        out.print(escape(passage.text), highlight=False)
+        # Text is printed as it is: in "\[x\]", the marks of a formula would be taken for an escape.
+        out.print(f"\n{passage.section_path or passage.kind}", style="bold", highlight=False, markup=False)
+        out.print(passage.text, highlight=False, markup=False)
 
 
 def _print_references(path: Path, as_json: bool) -> None:

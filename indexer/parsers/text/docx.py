@@ -8,7 +8,8 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,16 @@ from docx.opc.exceptions import OpcError
 from docx.opc.part import Part
 from docx.oxml import parse_xml
 
+from corpus.markup import lower_text, raise_text
 from corpus.records import Author
+from corpus.wording import counted
 from indexer.errors import ParseError
 from indexer.parsers.document import Document
 from indexer.parsers.identifiers import year_in
 from indexer.parsers.text.docx_hidden import FALLBACK, Look, M, W, remove_hidden
+from indexer.parsers.text.docx_math import FORMULAS, formula_text
+from indexer.parsers.text.docx_package import readable_package
+from indexer.parsers.text.docx_symbols import UNREADABLE, in_font, symbol
 from indexer.parsers.text.structure import (
     Block,
     Prose,
@@ -32,20 +38,23 @@ from indexer.parsers.text.structure import (
     clean,
     keywords_in,
     may_be_title,
+    shifted,
+    without_marks,
 )
-from indexer.parsers.text.text_file import read_bytes
-
-LARGEST_FILE = 64 * 1024 * 1024
-LARGEST_UNPACKED = 256 * 1024 * 1024
-"""Bytes of everything in the file, pictures too, when unpacked."""
-LARGEST_XML = 32 * 1024 * 1024
-"""Bytes of its XML when unpacked; that of a long thesis has about 10 MiB."""
-MOST_PARTS = 10_000
 
 PARSER = "python-docx"
 
-_APART = frozenset({FALLBACK, f"{W}txbxContent", f"{W}del", f"{W}moveFrom", f"{W}instrText"})
-_SPACES = frozenset({f"{W}tab", f"{W}br", f"{W}cr"})
+_APART = frozenset(
+    f"{W}{name}" for name in "del moveFrom delInstrText rPr pPr sdtPr tblPr trPr tcPr".split()
+) | {FALLBACK}
+_WRITTEN = {f"{W}noBreakHyphen": "-", f"{W}tab": " ", f"{W}ptab": " ", f"{W}br": "\n", f"{W}cr": "\n"}
+_TURNS = {"raised": raise_text, "lowered": lower_text}
+_FORMULA = "[formula]"
+_EQUATION = re.compile(r"equation|mathtype", re.IGNORECASE)
+_SYMBOL_FIELD = re.compile(
+    r"\s*SYMBOL\s+(?:0x(?P<hex>[0-9a-f]+)|(?P<place>\d+))(?:.*?\\f\s+\"?(?P<font>[^\"\\]+))?", re.IGNORECASE
+)
+_EQUATION_FIELD = re.compile(r"\s*EQ\s", re.IGNORECASE)
 _HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
 _CAPTION = re.compile(r"(?:(?:image|table|figure) )?caption", re.IGNORECASE)
 _NO_TITLE = re.compile(r"microsoft word\b.*|document ?\d*|untitled.*|.*\.docx?|title|\W*", re.IGNORECASE)
@@ -68,41 +77,20 @@ _DAMAGE = (
 
 def read_docx(path: Path) -> Document:
     """Read a paper from a Word file; raises ParseError for what is none, and for what is too large."""
-    _check_package(path)
+    package = readable_package(path)
     try:
         # lxml's errors are SyntaxErrors, those of compression that Python lacks NotImplementedErrors.
-        package = docx.Document(str(path))
-        reader = _Reader(package)
+        file = docx.Document(package)
+        reader = _Reader(file)
         blocks = list(reader.blocks())
-        properties = package.core_properties
+        properties = file.core_properties
         known = _known(
             blocks, clean(properties.title or ""), clean(properties.author or ""), properties.keywords
         )
-        known = replace(known, hidden_text=reader.hidden)
+        known = replace(known, hidden_text=reader.hidden, notes=reader.remarks())
     except (*_DAMAGE, SyntaxError, NotImplementedError, RuntimeError, OSError) as error:
         raise ParseError(f"{path.name} is broken: it cannot be read as a Word file") from error
     return assemble([block for block in blocks if not isinstance(block, _Front)], known, path.name)
-
-
-def _check_package(path: Path) -> None:
-    """Refuse what is no zip archive, is encrypted, or would fill the memory, by its table of contents."""
-    head = read_bytes(path, LARGEST_FILE)[:8]
-    if not head.strip(b"\x00"):
-        raise ParseError(f"{path.name} is empty")
-    if head.startswith(b"\xd0\xcf\x11\xe0"):
-        raise ParseError(
-            f"{path.name} is encrypted, or an old Word file: save it as .docx without a password"
-        )
-    try:
-        with zipfile.ZipFile(path) as archive:
-            entries = archive.infolist()
-    except (*_DAMAGE, OSError) as error:
-        raise ParseError(f"{path.name} is not a Word file: it is no zip archive, or cut off") from error
-    if any(entry.flag_bits & 0x1 for entry in entries):
-        raise ParseError(f"{path.name} is encrypted: save it without a password")
-    xml = sum(entry.file_size for entry in entries if entry.filename.lower().endswith((".xml", ".rels")))
-    if xml > LARGEST_XML or sum(e.file_size for e in entries) > LARGEST_UNPACKED or len(entries) > MOST_PARTS:
-        raise ParseError(f"{path.name} would unpack to more than any paper holds (a zip bomb?)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +105,7 @@ def _known(blocks: list["Block | _Front"], title: str, writer: str, keywords: st
     """Build a document from the styled paragraphs, or else from the file's properties."""
     front = [block for block in blocks if isinstance(block, _Front)]
     titles = [block.text for block in front if block.style == "title"]
-    names = [block.text for block in front if block.style == "author"]
+    names = [without_marks(block.text) for block in front if block.style == "author"]
     dates = (year for block in front if block.style == "date" and (year := year_in(block.text)))
     title, writer = clean(title), clean(writer)
     own = "" if _NO_TITLE.fullmatch(title) or len(title.split()) < 2 else title
@@ -141,10 +129,41 @@ def _authors(names: list[str]) -> tuple[Author, ...]:
 
 def _first_line(blocks: list["Block | _Front"]) -> str:
     """Take the first paragraph off where it may be the title and no heading stands before it."""
-    if blocks and isinstance(first := blocks[0], Prose) and len(blocks) > 1 and may_be_title(first.text):
+    if (
+        blocks
+        and isinstance(first := blocks[0], Prose)
+        and len(blocks) > 1
+        and may_be_title(clean(first.text))
+    ):
         del blocks[0]
-        return first.text
+        return clean(first.text)
     return ""
+
+
+@dataclass(slots=True)
+class _Line:
+    """A paragraph as it is read: its text with how it is shifted, and what is attached to it."""
+
+    parts: list[tuple[str, str]] = field(default_factory=list)
+    boxes: list[Any] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    fields: list[int] = field(default_factory=list)
+    """Where the codes of the fields that are open begin in `parts`; -1 behind the code."""
+    code: str = ""
+
+    def text(self) -> str:
+        """Return the text, its raised and lowered parts as such, in the lines it was broken into."""
+        runs = groupby(self.parts, key=lambda part: part[1])
+        written = "".join(_written("".join(text for text, _ in run), shift) for shift, run in runs)
+        return "\n".join(filter(None, map(clean, written.split("\n"))))
+
+    def add(self, text: str, shift: str = "") -> None:
+        if text:
+            self.parts.append((text, shift))
+
+
+def _written(text: str, shift: str) -> str:
+    return shifted(text, _TURNS[shift]) if shift else text
 
 
 class _Reader:
@@ -154,43 +173,184 @@ class _Reader:
         self._body = package.element.body
         self._levels = {style.style_id: _level(style) for style in package.styles}
         self._names = {style.style_id: (style.name or "").lower() for style in package.styles}
-        look = Look(
+        self._look = Look(
             package.element, package.styles.element, package.settings.element, _theme(package.part.rels)
         )
-        self.hidden = remove_hidden(self._body, look)
+        self._unread = dict.fromkeys(("formula", "sign", "part"), 0)
+        self.hidden = remove_hidden(self._body, self._look)
         self._notes: dict[tuple[str, str], str] = {}
         for kind, notes in _notes(package.part.rels):
-            self.hidden += remove_hidden(notes, look)
-            self._notes |= _texts_of_notes(kind, notes)
+            self.hidden += remove_hidden(notes, self._look)
+            self._notes |= self._texts_of_notes(kind, notes)
         self._is_styled = any(self._levels.get(style) for style in map(_style_id, self._body.iter(f"{W}p")))
 
     def blocks(self) -> Iterator[Block | _Front]:
         yield from self._within(self._body)
 
+    def remarks(self) -> tuple[str, ...]:
+        """Return remarks on the parts of the file that could not be read."""
+        formulas, signs, parts = self._unread.values()
+        return tuple(
+            remark
+            for count, remark in (
+                (formulas, f"{counted(formulas, 'formula')} of an equation editor cannot be read"),
+                (signs, f"{counted(signs, 'sign')} of unknown symbol fonts cannot be read ({UNREADABLE})"),
+                (parts, f"{counted(parts, 'inserted file')} cannot be read"),
+            )
+            if count
+        )
+
     def _within(self, container: Any) -> Iterator[Block | _Front]:
+        joined: _Line | None = None
         for child in container:
             if child.tag == f"{W}p":
-                yield from self._paragraph(child)
+                line = joined or _Line()
+                self._read(child, line)
+                # Where the mark at its end was deleted, a paragraph goes on in the next.
+                joined = line if _is_mark_deleted(child) else None
+                yield from () if joined else self._paragraph(child, line)
             elif child.tag == f"{W}tbl":
-                rows = (" | ".join(map(_text_below, row.iter(f"{W}tc"))) for row in child.iter(f"{W}tr"))
-                yield Rows(tuple(row for row in rows if row.strip(" |")))
-            elif child.tag not in _APART:
+                yield from self._table(child)
+            elif child.tag == f"{W}altChunk":
+                self._unread["part"] += 1
+            elif child.tag not in _APART and not _is_placeholder(child):
                 # Content controls, insertions and the like hold paragraphs too.
                 yield from self._within(child)
+        if joined and (text := joined.text()):
+            yield Prose(text)
 
-    def _paragraph(self, element: Any) -> Iterator[Block | _Front]:
-        text = clean("".join(_flow(element)))
+    def _paragraph(self, element: Any, line: _Line) -> Iterator[Block | _Front]:
+        text = line.text()
         style = self._names.get(_style_id(element), "")
         if text and not style.startswith("toc"):
             yield self._block(element, text, style)
-        for box in element.iter(f"{W}txbxContent"):
-            if not any(ancestor.tag == FALLBACK for ancestor in box.iterancestors()):
-                yield from self._within(box)
-        for mark in element.iter(f"{W}footnoteReference", f"{W}endnoteReference"):
-            if note := self._notes.get((mark.tag, mark.get(f"{W}id"))):
-                yield Prose(note, "note")
+        yield from self._attached(line)
 
-    def _block(self, element: Any, text: str, style: str) -> Block | _Front:
+    def _attached(self, line: _Line) -> Iterator[Block | _Front]:
+        for box in line.boxes:
+            yield from self._within(box)
+        for note in line.notes:
+            yield Prose(note, "note")
+
+    def _table(self, table: Any) -> Iterator[Block | _Front]:
+        rows = [list(_parts_of(row, "tc")) for row in _parts_of(table, "tr")]
+        if len(rows) == 1 and len(rows[0]) == 1:
+            yield from self._within(rows[0][0])  # a frame round text
+            return
+        line = _Line()
+        texts = [" | ".join(self._cells(row, line)) for row in _parts_of(table, "tr")]
+        yield Rows(tuple(row for row in texts if row.strip(" |")))
+        yield from self._attached(line)
+
+    def _cells(self, row: Any, attached: _Line) -> Iterator[str]:
+        before = row.find(f"{W}trPr/{W}gridBefore")
+        yield from [""] * (int(before.get(f"{W}val", "0")) if before is not None else 0)
+        for cell in _parts_of(row, "tc"):
+            yield self._text_below(cell, attached)
+
+    def _text_below(self, container: Any, attached: _Line) -> str:
+        """Return the text of a cell or a note on one line, tables in it with commas and semicolons."""
+        texts = []
+        for child in container:
+            if child.tag == f"{W}p":
+                line = _Line(boxes=attached.boxes, notes=attached.notes)
+                self._read(child, line)
+                texts.append(clean(line.text()))
+            elif child.tag == f"{W}tbl":
+                rows = (", ".join(filter(None, self._cells(row, attached))) for row in _parts_of(child, "tr"))
+                texts.append("; ".join(filter(None, rows)))
+            elif child.tag not in _APART and not _is_placeholder(child):
+                texts.append(self._text_below(child, attached))
+        return " ".join(filter(None, texts))
+
+    def _read(self, element: Any, line: _Line, shift: str = "") -> None:
+        """Add the text of an element, with what was inserted and without what was deleted, to a line."""
+        for child in element:
+            if (text := self._own_text(child)) is not None:
+                line.add(text, shift)
+            elif child.tag == f"{W}r":
+                self._read(child, line, self._look.shift(child))
+            elif child.tag == f"{W}ruby":
+                self._read(child.find(f"{W}rubyBase"), line, shift)
+            elif child.tag not in _APART and not _is_placeholder(child) and not self._attach(child, line):
+                self._read(child, line, shift)
+
+    def _own_text(self, element: Any) -> str | None:
+        """Return the text of an element that is read as a whole, None for another."""
+        tag = element.tag
+        if tag in (f"{W}t", f"{M}t"):
+            font = self._look.font(element.getparent())
+            return self._known_sign(in_font(font, element.text or ""))
+        if tag == f"{W}sym":
+            return self._known_sign(symbol(element.get(f"{W}font", ""), element.get(f"{W}char", "")))
+        if tag in FORMULAS:
+            return formula_text(element, self._text_of_run)
+        if tag == f"{W}object" and _is_equation(element):
+            return self._unread_formula()
+        return _WRITTEN.get(tag)
+
+    def _attach(self, element: Any, line: _Line) -> bool:
+        """Take what stands beside the text of a line; return False for what is part of it."""
+        if element.tag == f"{W}txbxContent":
+            line.boxes.append(element)
+        elif element.tag in (f"{W}footnoteReference", f"{W}endnoteReference"):
+            line.notes += filter(None, [self._notes.get((element.tag, element.get(f"{W}id")))])
+        elif element.tag == f"{W}fldChar":
+            self._take_field(element, line)
+        elif element.tag == f"{W}instrText":
+            line.code += element.text or ""
+        else:
+            return False
+        return True
+
+    def _take_field(self, mark: Any, line: _Line) -> None:
+        """Take out text within the code of a field, where fields stand in fields, and keep its result."""
+        kind = mark.get(f"{W}fldCharType")
+        if kind == "begin":
+            line.fields.append(len(line.parts))
+            line.code = ""
+        elif line.fields and line.fields[-1] >= 0:
+            del line.parts[line.fields[-1] :]
+            if kind == "end":
+                line.add(self._result_of(line.code))
+            else:
+                line.fields[-1] = -1
+        if kind == "end" and line.fields:
+            line.fields.pop()
+
+    def _result_of(self, code: str) -> str:
+        """Return the text of a field that Word draws from its code alone."""
+        if _EQUATION_FIELD.match(code):
+            return self._unread_formula()
+        found = _SYMBOL_FIELD.match(code)
+        if found is None:
+            return ""
+        place = found["hex"] or f"{int(found['place']):x}"
+        return self._known_sign(symbol((found["font"] or "").strip(), place))
+
+    def _text_of_run(self, run: Any) -> str:
+        line = _Line()
+        self._read(run, line, self._look.shift(run))
+        return "".join(_written(text, shift) for text, shift in line.parts)
+
+    def _known_sign(self, text: str) -> str:
+        self._unread["sign"] += text.count(UNREADABLE)
+        return text
+
+    def _unread_formula(self) -> str:
+        self._unread["formula"] += 1
+        return _FORMULA
+
+    def _texts_of_notes(self, kind: str, notes: Any) -> dict[tuple[str, str], str]:
+        """Return notes by the tag of what refers to them and their id."""
+        found = (
+            (note.get(f"{W}id", ""), self._text_below(note, _Line()))
+            for note in notes.iter(f"{W}{kind[:-1]}")
+        )
+        return {(f"{W}{kind[:-1]}Reference", identifier): text for identifier, text in found if text}
+
+    def _block(self, element: Any, lines: str, style: str) -> Block | _Front:
+        text = clean(lines)
         if style in ("title", "author", "date"):
             return _Front(text, style)
         if level := self._levels.get(_style_id(element), 0) or _own_level(element):
@@ -203,7 +363,33 @@ class _Reader:
             return WrittenHeading(text, 1)
         if _CAPTION.fullmatch(style):
             return Prose(text, "caption")
-        return Rows((text,)) if style in ("source code", "html preformatted") else Prose(text)
+        return Rows((text,)) if style in ("source code", "html preformatted") else Prose(lines)
+
+
+def _parts_of(element: Any, name: str) -> Iterator[Any]:
+    """Yield the rows of a table or the cells of a row, without those of tables in it and deleted ones."""
+    for child in element:
+        if child.tag == f"{W}{name}":
+            marks = child.find(f"{W}{name}Pr")
+            if marks is None or not any(m.tag in (f"{W}del", f"{W}cellDel") for m in marks):
+                yield child
+        elif child.tag not in _APART and child.tag != f"{W}tbl":
+            yield from _parts_of(child, name)
+
+
+def _is_mark_deleted(paragraph: Any) -> bool:
+    marks = paragraph.find(f"{W}pPr/{W}rPr")
+    return marks is not None and any(mark.tag in (f"{W}del", f"{W}moveFrom") for mark in marks)
+
+
+def _is_placeholder(control: Any) -> bool:
+    """Return whether a content control holds no text but "Click here to enter text"."""
+    return control.tag == f"{W}sdt" and control.find(f"{W}sdtPr/{W}showingPlcHdr") is not None
+
+
+def _is_equation(embedded: Any) -> bool:
+    """Return whether an embedded object is a formula of an equation editor."""
+    return any(_EQUATION.search(part.get("ProgID", "")) for part in embedded)
 
 
 def _style_id(paragraph: Any) -> str:
@@ -233,7 +419,7 @@ def _own_level(element: Any) -> int:
 
 def _looks_like_heading(element: Any, text: str) -> bool:
     """Return True if a short paragraph is all in bold: a heading where a file has no styles."""
-    runs = [run for run in element.iter(f"{W}r") if "".join(_flow(run)).strip()]
+    runs = [run for run in element.iter(f"{W}r") if any((t.text or "").strip() for t in run.iter(f"{W}t"))]
     is_short = len(text.split()) <= _MOST_HEADING_WORDS and not text.endswith((".", ",", ";"))
     return is_short and bool(runs) and all(_is_bold(run) for run in runs)
 
@@ -241,23 +427,6 @@ def _looks_like_heading(element: Any, text: str) -> bool:
 def _is_bold(run: Any) -> bool:
     bold = run.find(f"{W}rPr/{W}b")
     return bold is not None and bold.get(f"{W}val", "1") not in ("0", "false", "off")
-
-
-def _flow(element: Any) -> Iterator[str]:
-    """Yield the text of a paragraph, with what was inserted, without what was deleted or stands in boxes."""
-    for child in element:
-        if child.tag in (f"{W}t", f"{M}t"):
-            yield child.text or ""
-        elif child.tag in _SPACES:
-            yield " "
-        elif child.tag == f"{W}noBreakHyphen":
-            yield "-"
-        elif child.tag not in _APART:
-            yield from _flow(child)
-
-
-def _text_below(element: Any) -> str:
-    return clean(" ".join("".join(_flow(paragraph)) for paragraph in element.iter(f"{W}p")))
 
 
 def _theme(relations: Mapping[str, Any]) -> Any:
@@ -275,9 +444,3 @@ def _notes(relations: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         if kind in ("footnotes", "endnotes") and not relation.is_external:
             part: Part = relation.target_part
             yield kind, parse_xml(part.blob)
-
-
-def _texts_of_notes(kind: str, notes: Any) -> dict[tuple[str, str], str]:
-    """Return notes by the tag of what refers to them and their id."""
-    found = ((note.get(f"{W}id", ""), _text_below(note)) for note in notes.iter(f"{W}{kind[:-1]}"))
-    return {(f"{W}{kind[:-1]}Reference", identifier): text for identifier, text in found if text}

@@ -26,9 +26,11 @@ _LARGEST_UNREADABLE = 3.0  # half points
 _NARROWEST = 10.0  # percent of a letter's width
 _FLATTEST = 40.0  # twentieths of a point; of lines and rows of an exact height
 _LEAST_OPACITY = 0.1
+_LEAST_SHIFT = 4.0  # half points
+_SHIFTS = {"superscript": "raised", "subscript": "lowered"}
 _EMU_OF_TWIP, _EMU_OF_POINT = 635, 12_700
 _PAGE = (12_240.0, 15_840.0)  # twips; a letter
-_TEXTS = (f"{W}t", f"{M}t", f"{W}noBreakHyphen")
+_TEXTS = (f"{W}t", f"{M}t", f"{W}noBreakHyphen", f"{W}sym")
 _SCHEME = {
     "background1": ("bg1", "light1"),
     "text1": ("t1", "dark1"),
@@ -186,6 +188,20 @@ class Look:
         behind = behind or self._paper
         fill, opacity = colour
         return not is_seen(blend(fill, behind, opacity), behind)
+
+    def shift(self, run: Any) -> str:
+        """Return whether a run is "raised" or "lowered", as a whole or by some points, or neither ("")."""
+        properties = self._properties(run)
+        aligned = properties.get(f"{W}vertAlign")
+        if aligned is not None and (shift := _SHIFTS.get(_value(aligned, "val"))):
+            return shift
+        points = _number(properties.get(f"{W}position"), "val", 0.0, per_point=2.0)
+        return "" if abs(points) < _LEAST_SHIFT else "raised" if points > 0 else "lowered"
+
+    def font(self, run: Any) -> str:
+        """Return the name of the font of a run's letters, "" where a theme or the default decides."""
+        fonts = self._properties(run).get(f"{W}rFonts")
+        return "" if fonts is None else _value(fonts, "ascii") or _value(fonts, "hAnsi")
 
     def hides_box(self, box: Any) -> bool:
         """Return whether a text box is hidden, has no size or stands off the page."""

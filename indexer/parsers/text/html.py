@@ -1,12 +1,14 @@
 """A web page to a document: its headings, paragraphs, tables and what it says of itself; nothing is run."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 
 from lxml import etree
 
+from corpus.markup import FORMULA_ELEMENTS, linear_formula, lower_text, raise_text
 from corpus.records import PassageKind
 from indexer.errors import ParseError
 from indexer.parsers.document import Document
@@ -21,6 +23,7 @@ from indexer.parsers.text.structure import (
     author,
     clean,
     prose,
+    shifted,
 )
 from indexer.parsers.text.text_file import read_text_file
 
@@ -37,6 +40,13 @@ _PARTS = frozenset(
     "h1 h2 h3 h4 h5 h6".split()
 )
 _CAPTIONS = ("figcaption", "caption")
+_OF_TABLES = frozenset("table thead tbody tfoot tr caption".split())
+_TURNS = {"sup": raise_text, "sub": lower_text}
+_NOT_READ = frozenset(("rt", "rtc"))  # the reading of a word that stands beside it
+_FORMULA_SCRIPTS, _FORMULA_CLASSES = ("math/tex", "math/latex"), ("math", "latex", "tex", "equation")
+_DISPLAY_STYLE = re.compile(r"\{\\(?:displaystyle|textstyle)\s*+(.*)\}", re.DOTALL)
+_LONGEST_CELL, _WIDEST_SPAN = 500, 200
+_INNER_END, _INNER_ROW_END = re.compile(r", (?=;|\| )|,$"), re.compile(r"; (?=\| )|;$")
 _LEFT_OUT_ROLES = ("navigation", "banner", "contentinfo", "complementary", "search", "dialog")
 # Of a page's text, how much its article must hold to stand for it.
 _LEAST_SHARE = 0.25
@@ -48,13 +58,7 @@ _FEWEST_LETTERS = 200
 def read_html(path: Path) -> Document:
     """Read a web page that was kept as a file; raises ParseError for one without text."""
     text, remarks = read_text_file(path)
-    parser = etree.HTMLParser(
-        encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True, huge_tree=False
-    )
-    try:
-        page = etree.fromstring(text.encode("utf-8", "replace"), parser)
-    except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
-        raise ParseError("the page is no HTML, or holds nothing") from error
+    page = _parsed(text)
     if page is None:
         raise ParseError("the page holds nothing")
     hidden = remove_hidden(page)
@@ -66,6 +70,27 @@ def read_html(path: Path) -> Document:
     if letters < _FEWEST_LETTERS and not known.abstract:
         raise ParseError("the page holds hardly any text: it may be made by scripts, or ask to sign in")
     return assemble(blocks, known, "the page")
+
+
+def read_fragment(source: str) -> tuple[list[Block], int]:
+    """Return the blocks of HTML that stands in another text, and how many characters it hides."""
+    page = _parsed(f"<body>{source}</body>")
+    body = None if page is None else page.find("body")
+    if page is None or body is None:
+        return [], 0
+    hidden = remove_hidden(page)
+    return _Reader(within_article=True).blocks(body), hidden
+
+
+def _parsed(text: str) -> etree._Element | None:
+    """Return the root of a page; raises ParseError."""
+    parser = etree.HTMLParser(
+        encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True, huge_tree=False
+    )
+    try:
+        return etree.fromstring(text.encode("utf-8", "replace"), parser)
+    except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
+        raise ParseError("the page is no HTML, or holds nothing") from error
 
 
 def _text_of(block: Block) -> str:
@@ -129,55 +154,127 @@ class _Reader:
     _linked: int = 0
     _links: int = 0
     _captions: int = 0
+    _kept_lines: int = 0
     _table: list[str] | None = None
+    _inner_tables: int = 0
+    _cell: int = 0
+    _column: int = 0
+    _spans: dict[int, tuple[str, int]] = field(default_factory=dict)
+    """Cells that go on in the rows below, by their columns, with the number of rows left."""
+    _layouts: set[etree._Element] = field(default_factory=set)
+    _shifts: list[int] = field(default_factory=list)
     _blocks: list[Block] = field(default_factory=list)
 
     def blocks(self, part: etree._Element) -> list[Block]:
         walk = etree.iterwalk(part, events=("start", "end"))
         for event, element in walk:
             tag = element.tag if isinstance(element.tag, str) else ""
-            if event == "start" and _is_left_out(element, tag):
+            written = _formula(element, tag)
+            is_skipped = written is not None or _is_left_out(element, tag)
+            if event == "end":
+                self._close(element, tag, is_skipped=is_skipped, is_whole=element is part)
+            elif is_skipped:
+                self._add(written or "")
                 walk.skip_subtree()
-            if event == "start":
-                self._open(element, tag, is_left_out=_is_left_out(element, tag))
             else:
-                self._close(element, tag, is_whole=element is part)
+                self._open(element, tag)
         self._end_block("")
         return self._blocks
 
-    def _open(self, element: etree._Element, tag: str, *, is_left_out: bool) -> None:
-        if is_left_out:
-            return
+    def _open(self, element: etree._Element, tag: str) -> None:
+        if tag == "table" and _is_layout(element):
+            self._layouts.add(element)
+        is_table = tag == "table" and element not in self._layouts
+        self._inner_tables += is_table and self._table is not None
         if tag in _PARTS:
-            self._end_block("")
-        if tag == "table" and self._table is None:
-            self._table = []
+            self._begin_part(tag)
+        if is_table and self._table is None:
+            self._table, self._spans = [], {}
+        if tag == "tr":
+            self._column = self._column if self._inner_tables else 0
         self._links += tag == "a"
         self._captions += tag in _CAPTIONS
-        self._add(" " if tag in ("br", "td", "th") else "")
-        self._add(element.text or "")
+        self._kept_lines += tag == "pre"
+        if tag in _TURNS:
+            self._shifts.append(len(self._text))
+        if tag in ("td", "th"):
+            self._begin_cell()
+        self._add("\n" if tag == "br" else "")
+        self._add_source(element.text)
 
-    def _close(self, element: etree._Element, tag: str, *, is_whole: bool) -> None:
-        if not _is_left_out(element, tag):
+    def _begin_part(self, tag: str) -> None:
+        """End the block before a part of the page; in a cell, parts only stand apart."""
+        if self._table is None or (tag in _OF_TABLES and not self._inner_tables):
+            self._end_block("")
+        else:
+            self._add(" ")
+
+    def _close(self, element: etree._Element, tag: str, *, is_skipped: bool, is_whole: bool) -> None:
+        if not is_skipped:
             self._links -= tag == "a"
+            if tag in _TURNS:
+                self._shift(_TURNS[tag])
             if tag in ("td", "th"):
-                self._add(" | ")
-            elif tag in _PARTS:
-                self._end_block(tag)
+                self._end_cell(element)
+            elif tag == "tr" and self._inner_tables:
+                self._add("; ")
+            elif tag == "table" and self._inner_tables and element not in self._layouts:
+                self._inner_tables -= 1
+            elif tag in _PARTS and (self._table is None or tag in _OF_TABLES):
+                self._repeat_cells(is_needed=tag == "tr")
+                self._end_block("" if element in self._layouts else tag)
             self._captions -= tag in _CAPTIONS
+            self._kept_lines -= tag == "pre"
         if not is_whole:
-            self._add(element.tail or "")
+            self._add_source(element.tail)
+
+    def _begin_cell(self) -> None:
+        self._repeat_cells()
+        self._add(" ")
+        self._cell = self._cell if self._inner_tables else len(self._text)
+
+    def _repeat_cells(self, *, is_needed: bool = True) -> None:
+        """Write the cells of rows above that go on where the row has come to."""
+        while is_needed and not self._inner_tables and self._column in self._spans:
+            text, left = self._spans.pop(self._column)
+            self._spans |= {self._column: (text, left - 1)} if left > 1 else {}
+            self._add(f" {text} | ")
+            self._column += 1
+
+    def _end_cell(self, cell: etree._Element) -> None:
+        if self._inner_tables:
+            self._add(", ")
+            return
+        rows, columns = (_span(cell, name) for name in ("rowspan", "colspan"))
+        text = clean("".join(self._text[self._cell :]))
+        for column in range(self._column, self._column + columns) if rows > 1 else ():
+            self._spans[column] = text, rows - 1
+        self._column += columns
+        self._add(" | ")
+
+    def _add_source(self, text: str | None) -> None:
+        """Add text of the page, in which line ends are spaces unless it is preformatted."""
+        self._add((text or "") if self._kept_lines else re.sub(r"[\r\n]", " ", text or ""))
 
     def _add(self, text: str) -> None:
         self._text.append(text)
         if self._links:
             self._linked += len(text)
 
+    def _shift(self, turn: Callable[[str], str]) -> None:
+        """Write what was added since an element began as raised or lowered, where no block ended in it."""
+        start = self._shifts.pop()
+        if start <= len(self._text):
+            self._text[start:] = [shifted("".join(self._text[start:]), turn)]
+
     def _end_block(self, tag: str) -> None:
         """Make a block of the text so far; `tag` is the element that ends with it, if one does."""
         raw, linked = "".join(self._text), self._linked
         self._text, self._linked = [], 0
+        self._shifts = [len(raw) + 1] * len(self._shifts)
         text = clean(raw).strip(" |")
+        if self._table is not None:
+            text = _INNER_ROW_END.sub("", _INNER_END.sub("", text))
         if tag == "table" and self._table is not None:
             rows, self._table = self._table, None
             self._blocks.extend([Rows(tuple(rows))] if rows else [])
@@ -191,12 +288,61 @@ class _Reader:
             self._blocks.append(Rows(tuple(raw.split("\n"))))
         elif self.within_article or not _is_menu(text, linked):
             kind: PassageKind = "caption" if self._captions else "body"
-            self._blocks.append(Prose(text, kind))
+            lines = "\n".join(filter(None, (clean(line).strip(" |") for line in raw.split("\n"))))
+            self._blocks.append(Prose(lines, kind))
+
+
+def _span(cell: etree._Element, name: str) -> int:
+    told = (cell.get(name) or "1").strip()
+    return min(max(int(told), 1), _WIDEST_SPAN) if told.isdecimal() and len(told) < 6 else 1
+
+
+def _is_layout(table: etree._Element) -> bool:
+    """Return whether a table places the parts of a page, as those of the nineties do, and holds no data."""
+    paths = ("tr/td", "tr/th", "tbody/tr/td", "tbody/tr/th")
+    cells = [cell for path in paths for cell in table.iterfind(path)]
+    return len(cells) == 1 or any(
+        len(_own_text(cell)) > _LONGEST_CELL
+        and any(cell.find(f".//{tag}") is not None for tag in ("p", "h2", "table"))
+        for cell in cells
+    )
+
+
+def _formula(element: etree._Element, tag: str) -> str | None:
+    """Return a formula, from MathML or as TeX of a script or picture, on one line; None for no formula."""
+    if tag == "math":
+        return f" {_linear(element)} "
+    if tag == "script" and (element.get("type") or "").startswith(_FORMULA_SCRIPTS):
+        return f" ${(element.text or '').strip()}$ "
+    if tag == "img" and any(name in (element.get("class") or "").lower() for name in _FORMULA_CLASSES):
+        told = (element.get("alt") or "").strip()
+        shown = _DISPLAY_STYLE.fullmatch(told)
+        return f" ${(shown[1] if shown else told).strip(' $')}$ " if told else None
+    return None
+
+
+def _linear(formula: etree._Element) -> str:
+    """Return MathML on one line."""
+    parts: list[list[str]] = [[]]
+    walk = etree.iterwalk(formula, events=("start", "end"))
+    for event, element in walk:
+        tag = element.tag if isinstance(element.tag, str) else ""
+        if event == "start":
+            parts.append([] if tag in _LEFT_OUT else [element.text or ""])
+            if tag in _LEFT_OUT:
+                walk.skip_subtree()
+            continue
+        inside = parts.pop()
+        is_formula = tag in FORMULA_ELEMENTS
+        parts[-1].append(linear_formula(tag, inside) if is_formula else "".join(inside))
+        parts[-1].append((element.tail or "").strip() if element is not formula else "")
+    return "".join(parts[0]).strip()
 
 
 def _is_left_out(element: etree._Element, tag: str) -> bool:
     return (
         tag in _LEFT_OUT
+        or tag in _NOT_READ
         or (element.get("aria-hidden") == "true" and _stands_beside_formula(element))
         or element.get("role") in _LEFT_OUT_ROLES
     )

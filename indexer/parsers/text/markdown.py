@@ -1,179 +1,385 @@
-"""Markdown to a document; HTML in it is dropped, what is marked up keeps its words."""
+"""Markdown to a document: what is marked up keeps its words, formulas stay as they are typed."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import markdown_it
-import yaml
 from markdown_it import MarkdownIt
+from markdown_it.ruler import RuleOptionsType
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-from corpus.records import Author
+from corpus.markup import lower_text, plain_markup, raise_text
 from indexer.errors import ParseError
 from indexer.parsers.document import Document
 from indexer.parsers.identifiers import find_arxiv_id, find_doi, year_in
-from indexer.parsers.text.structure import (
-    Block,
-    Prose,
-    Rows,
-    WrittenHeading,
-    assemble,
-    author,
-    clean,
-    prose,
-)
+from indexer.parsers.text.front_matter import read_front_matter
+from indexer.parsers.text.html import read_fragment
+from indexer.parsers.text.structure import Block, Prose, Rows, WrittenHeading, assemble, clean, prose, shifted
 from indexer.parsers.text.text_file import read_text_file
 
 LONGEST_PARAGRAPH = 100_000
 """Characters; markdown-it takes minutes for longer ones that are made to."""
 
-MOST_LISTED = 5_000
-"""Authors, or keywords, that are taken; the largest collaborations have about 3,000 authors."""
-
 PARSER = "markdown-it"
 
-_FRONT_MATTER = re.compile(r"---[ \t]*\n(?P<yaml>.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
-_LARGEST_FRONT_MATTER = 64 * 1024
 _PICTURE_DATA = re.compile(r"data:[\w/+.-]{1,80};base64,[A-Za-z0-9+/=]+")
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _NOTE = re.compile(r"\[\^[^\]\s]{1,40}\]:\s*")
 _NOTE_MARK = re.compile(r"\[\^[^\]\s]{1,40}\]")
 
+# Of one formula, in characters and lines: markup that is never closed costs no more than this.
+_LONGEST_FORMULA, _LONGEST_DISPLAYED, _MOST_FORMULA_LINES = 1_000, 4_000, 60
+# Converters escape brackets too: \[1\] and \(see below\) are no formulas, \(x\) is.
+_ESCAPED_WORDS = re.compile(r"(?:[\w\s,.;:'’&–-]|\\[\[\]()])*+")
+_LETTER = re.compile(r"\s*+[^\W\d_]['′]?\s*+")
+_ENVIRONMENT = re.compile(
+    r"\\begin\{(?P<name>(?:equation|align|alignat|gather|multline|eqnarray|flalign|displaymath|math|subequations)\*?)\}"
+)
+_BEHIND_FORMULA = re.compile(r"\s*+(?:(?:[.,;]|\{#[\w:-]++\}|\(\d{1,3}[a-z]?\))\s*+)?")
+
+_WIKI_LINK = re.compile(r"(!?)\[\[([^\[\]|\n]{1,200})(?:\|([^\[\]\n]{1,200}))?\]\](?![(\[])")
+_PICTURE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|bmp|tiff?|pdf|mp[34]|webm)$", re.IGNORECASE)
+
+_TAG = re.compile(r"<(?P<close>/?)(?P<name>[a-z][a-z0-9]*+)(?P<attributes>[^<>]*?)/?>", re.IGNORECASE)
+_ATTRIBUTES = re.compile(
+    r"(?:\s+(?:[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s\"'=]+)|open|hidden|checked|disabled))*\s*"
+)
+_TAGS = frozenset(
+    "a abbr b bdi bdo big br center cite code dd del details dfn div dl dt em figcaption figure font footer "
+    "h1 h2 h3 h4 h5 h6 header hr i img input ins kbd label li main mark ol p picture q ruby rp rt s samp "
+    "section small source span strike strong sub summary sup table tbody td tfoot th thead tr tt u ul var "
+    "video wbr".split()
+)
+_FORMULA_START = re.compile(r"<math[\s>]", re.IGNORECASE)
+_ALONE = frozenset("br hr img input wbr source p li td th tr dd dt".split())
+_SHIFTED = {"sup": "\ufdd0", "/sup": "\ufdd1", "sub": "\ufdd2", "/sub": "\ufdd3"}
+_KEPT_START, _KEPT_END = "\ufdd4", "\ufdd5"
+_KEPT = re.compile(f"{_KEPT_START}(\\d+){_KEPT_END}")
+_MARKERS = re.compile("[\ufdd0-\ufdd5]")
+_RAISED = re.compile(r"\ufdd0([^\ufdd0-\ufdd3]*)\ufdd1|(?<=[\w)\]}])\^([^\s^~\[\]]{1,40})\^")
+_LOWERED = re.compile(r"\ufdd2([^\ufdd0-\ufdd3]*)\ufdd3|(?<=[\w)\]}])~([^\s^~\[\]]{1,40})~(?!~)")
+_HIGHLIGHT = re.compile(r"(?<![\w=])==(?=[^\s=])([^=\n]{1,500})(?<=\S)==(?![\w=])")
+_COMMENT = re.compile(r"%%.{0,2000}?%%", re.DOTALL)
+_INLINE_NOTE = re.compile(r"\^\[([^\[\]]{1,2000})\]")
+_CALLOUT = re.compile(r"\A\[!\w{1,20}\][+-]?[ \t]*")
+_TASK = re.compile(r"\A\[[ xX]\]\s+")
+_BLOCK_NAME = re.compile(r"\s\^(?=[\w-]*\d|\w+-)[A-Za-z0-9-]{4,40}\s*\Z")
+_DIVISION = re.compile(r"^:{3,}+[ \t]*+(?:\{[^{}\n]*+\}|[\w-]*+)[ \t]*+:*+$\n?", re.MULTILINE)
+_ATTRIBUTE_LIST = re.compile(r"(?:(?<!\s)\s++)?\{(?:[#.][^{}]*+|-)\}\s*+\Z")
+
 
 def read_markdown(path: Path) -> Document:
     """Read a paper from Markdown; raises ParseError for what is no text."""
     text, remarks = read_text_file(path)
-    text = _PICTURE_DATA.sub("#", text)
+    text = _MARKERS.sub("", _PICTURE_DATA.sub("#", text))
     if max(map(len, _BLANK_LINE.split(text))) > LONGEST_PARAGRAPH:
         raise ParseError(f"{path.name} has a paragraph of more than {LONGEST_PARAGRAPH:,} characters")
-    match = _FRONT_MATTER.match(text)
-    front, problems = _front_matter(match["yaml"] if match else "")
-    body = text[match.end() :] if match and not problems else text
-    markdown = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-    tokens = markdown.parse(body)
+    front = read_front_matter(text)
+    reader = _Reader(text[front.end :])
+    blocks = list(reader.blocks())
     known = Document(
-        title=" ".join(
-            _inline(token.children or ()) for token in markdown.parseInline(_first(front, "title"))
-        ),
-        authors=_authors(front),
-        year=year_in(_first(front, "year", "date")),
-        doi=find_doi(_first(front, "doi")),
-        arxiv_id=find_arxiv_id(_first(front, "arxiv", "arxiv_id", "eprint"), named=False),
-        abstract=tuple(prose(text, "abstract") for text in _texts(front.get("abstract")) if text.strip()),
-        keywords=tuple(_texts(front.get("keywords") or front.get("tags"))[:MOST_LISTED]),
+        title=clean(reader.inline(front.first("title"))),
+        authors=front.authors(),
+        year=year_in(front.first("year", "date")),
+        doi=find_doi(front.first("doi")),
+        arxiv_id=find_arxiv_id(front.first("arxiv", "arxiv_id", "eprint"), named=False),
+        abstract=tuple(prose(text, "abstract") for text in front.all("abstract")),
+        keywords=tuple(front.all("keywords", "tags")),
         parser=PARSER,
         parser_version=markdown_it.__version__,
-        notes=(*remarks, *problems),
+        hidden_text=reader.hidden,
+        notes=(*remarks, *front.remarks, *reader.remarks()),
     )
-    return assemble(list(_blocks(tokens)), known, path.name)
+    return assemble(blocks, known, path.name)
 
 
-class _PlainLoader(yaml.BaseLoader):
-    """Makes text, lists and tables of all there is, and nothing else; nothing stands for something else.
+@dataclass(slots=True)
+class _Reader:
+    """Reads the blocks of one text in their order."""
 
-    Nine lists of nine aliases each, in 300 bytes, would be a million keywords.
-    """
+    source: str
+    hidden: int = 0
+    _embedded: list[str] = field(default_factory=list)
+    _notes: list[str] = field(default_factory=list)
 
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("aliases are not followed")
-        return super().compose_node(parent, index)
-
-
-def _front_matter(source: str) -> tuple[Mapping[str, object], tuple[str, ...]]:
-    """Parse YAML front matter with values as text, and return a remark if it is broken."""
-    try:
-        if len(source) > _LARGEST_FRONT_MATTER:
-            raise yaml.YAMLError("too long")
-        found = yaml.load(source, Loader=_PlainLoader)  # noqa: S506
-    except (yaml.YAMLError, RecursionError, ValueError):
-        return {}, ("the front matter cannot be read as YAML and was taken for text",)
-    return {str(name).lower(): value for name, value in found.items()} if isinstance(found, dict) else {}, ()
-
-
-def _texts(value: object) -> list[str]:
-    """Return a value of the front matter as texts; commas and semicolons separate within one."""
-    if isinstance(value, str):
-        return [clean(value)] if value.strip() else []
-    return [text for item in value for text in _texts(item)] if isinstance(value, list) else []
-
-
-def _first(front: Mapping[str, object], *names: str) -> str:
-    return next((text for name in names for text in _texts(front.get(name))), "")
-
-
-def _authors(front: Mapping[str, object]) -> tuple[Author, ...]:
-    value = front.get("authors") or front.get("author")
-    people = value if isinstance(value, list) else [value]
-    found = (person for item in people for person in _people(item, alone=len(people) == 1))
-    return tuple(dict.fromkeys(person for person in islice(found, MOST_LISTED) if person.family))
-
-
-def _people(item: object, *, alone: bool) -> list[Author]:
-    """Return the authors of one entry: a name, several in a row, or a table with name and affiliation."""
-    if isinstance(item, dict):
-        name = " ".join(_texts(item.get("name")))
-        keys = ("affiliation", "affiliations", "institution")
-        places = [text for key in keys for text in _texts(item.get(key))]
-        return (
-            [Author(person.given, person.family, tuple(places)) for person in [author(name)]] if name else []
-        )
-    names = re.split(r"(?:(?<!\s)\s++)?;\s*+|(?<!\s)\s++(?:and|&)\s++", " ".join(_texts(item)))
-    if alone and len(names) == 1 and names[0].count(",") > 1:
-        names = names[0].split(",")
-    elif alone and any("," in name for name in names) and " " in names[0].partition(",")[0].strip():
-        names = [part for name in names for part in name.split(",")]
-    return [author(name.strip(" ,")) for name in names if name.strip(" ,")]
-
-
-def _blocks(tokens: Sequence[Token]) -> Iterator[Block]:
-    """Yield the blocks of flat tokens: an opening token, one with the text, a closing one."""
-    cells: list[str] | None = None
-    rows: list[str] = []
-    opened = ""
-    for token in tokens:
-        if token.type == "inline":
-            text = _inline(token.children or ())
-            if cells is not None:
-                cells.append(text)
-            elif opened.startswith("h"):
+    def blocks(self) -> Iterator[Block]:
+        tokens = _MARKDOWN.parse(self.source)
+        lines = self.source.split("\n")
+        opened, end = "", 0
+        for place, token in enumerate(tokens):
+            if token.map and token.map[1] <= end:
+                continue  # within a table in HTML
+            if token.type == "inline" and opened.startswith("h"):
+                text = _ATTRIBUTE_LIST.sub("", clean(self._text(token.children or ())))
                 yield WrittenHeading(text, int(opened[1:]))
-            else:
-                yield from _paragraph(text)
-        elif token.type in ("fence", "code_block"):
-            yield Rows(tuple(token.content.split("\n")))
-        elif token.type == "table_open":
-            rows = []
-        elif token.type == "tr_open":
-            cells = []
-        elif token.type == "tr_close":
-            rows.append(" | ".join(cells or ()))
-            cells = None
-        elif token.type == "table_close":
-            yield Rows(tuple(rows))
-        elif token.type in ("heading_open", "paragraph_open"):
-            opened = token.tag
+            elif token.type == "inline" and opened == "p":
+                yield from self._paragraph(self._text(token.children or ()))
+            elif token.type in ("fence", "code_block"):
+                yield Rows(tuple(token.content.split("\n")))
+            elif token.type == "formula_block":
+                yield Prose(token.content)
+            elif token.type == "html_block":
+                start, end = token.map or [0, 0]
+                whole = _end_of_table(lines, start, end)
+                yield from self._html(token.content if whole == end else "\n".join(lines[start:whole]))
+                end = whole
+            elif token.type == "table_open":
+                opened = ""
+                yield Rows(tuple(self._rows(tokens[place:], lines)))
+            elif token.type in ("heading_open", "paragraph_open"):
+                opened = token.tag
+            yield from self._pending_notes()
+
+    def inline(self, text: str) -> str:
+        """Return a piece of Markdown without its markup."""
+        return " ".join(self._text(token.children or ()) for token in _MARKDOWN.parseInline(text))
+
+    def remarks(self) -> tuple[str, ...]:
+        """Return remarks on the parts of the text that could not be read."""
+        names = ", ".join(dict.fromkeys(self._embedded))
+        return (f"what is embedded is not part of the file: {names[:200]}",) if names else ()
+
+    def _html(self, source: str) -> Iterator[Block]:
+        blocks, hidden = read_fragment(source)
+        self.hidden += hidden
+        yield from blocks
+
+    def _rows(self, tokens: Sequence[Token], lines: Sequence[str]) -> Iterator[str]:
+        """Yield the rows of a table with all their cells; a bar in a formula parts none."""
+        for token in tokens:
+            if token.type == "table_close":
+                return
+            if token.type == "tr_open" and token.map:
+                cells = _cells(lines[token.map[0]])
+                yield " | ".join(clean(self.inline(cell)) for cell in cells)
+
+    def _paragraph(self, text: str) -> Iterator[Block]:
+        """Yield a paragraph; the notes that stand under each other in one are notes of their own."""
+        if callout := _CALLOUT.match(text):
+            title, _, text = text[callout.end() :].partition("\n")
+            yield Prose(title)
+        text = _TASK.sub("", text)
+        text = _BLOCK_NAME.sub("", _DIVISION.sub("", text)).replace("\n: ", ": ")
+        if not _NOTE.match(text):
+            yield Prose(_NOTE_MARK.sub("", text))
+            return
+        for note in _NOTE.split(text):
+            if note.strip():
+                yield Prose(note, "note")
+
+    def _pending_notes(self) -> Iterator[Block]:
+        notes, self._notes = self._notes, []
+        yield from (Prose(note, "note") for note in notes)
+
+    def _text(self, children: Sequence[Token]) -> str:
+        """Return the text of inline tokens, in its lines; code and formulas stay as they are."""
+        kept: list[str] = []
+        text = "".join(self._parts(children, kept))
+        text = _HIGHLIGHT.sub(r"\1", _COMMENT.sub("", text))
+        text = _INLINE_NOTE.sub(lambda note: self._put_aside(note[1], kept), text)
+        text = _RAISED.sub(lambda found: shifted(found[1] or found[2] or "", raise_text), text)
+        text = _LOWERED.sub(lambda found: shifted(found[1] or found[2] or "", lower_text), text)
+        return _restored(text, kept)
+
+    def _put_aside(self, note: str, kept: Sequence[str]) -> str:
+        self._notes.append(_restored(note, kept))
+        return ""
+
+    def _parts(self, children: Sequence[Token], kept: list[str]) -> Iterator[str]:
+        unpaired = _unpaired_tags(children)
+        formula: list[str] = []
+        for place, child in enumerate(children):
+            if formula or (child.type == "html_inline" and _FORMULA_START.match(child.content)):
+                formula.append(child.content)
+                if child.content.lower() == "</math>":
+                    yield plain_markup("".join(formula))
+                    formula = []
+            elif child.type in ("code_inline", "formula"):
+                kept.append(child.content)
+                yield f"{_KEPT_START}{len(kept) - 1}{_KEPT_END}"
+            elif child.type == "text":
+                yield child.content
+            elif child.type in ("softbreak", "hardbreak"):
+                yield "\n"
+            elif child.type == "image":
+                yield self._text(child.children or ())
+            elif child.type == "embedded":
+                self._embedded.append(child.content)
+            elif child.type == "html_inline":
+                yield child.content if place in unpaired else _written_tag(child.content)
+        yield "".join(formula)
 
 
-def _paragraph(text: str) -> Iterator[Block]:
-    """Yield a paragraph; the notes that stand under each other in one are notes of their own."""
-    if not _NOTE.match(text):
-        yield Prose(_NOTE_MARK.sub("", text))
-        return
-    for note in _NOTE.split(text):
-        if note.strip():
-            yield Prose(note, "note")
+def _restored(text: str, kept: Sequence[str]) -> str:
+    return _MARKERS.sub("", _KEPT.sub(lambda place: kept[int(place[1])], text))
 
 
-def _inline(children: Sequence[Token]) -> str:
-    parts = []
-    for child in children:
-        if child.type in ("text", "code_inline"):
-            parts.append(child.content)
-        elif child.type in ("softbreak", "hardbreak"):
-            parts.append(" ")
-        elif child.type == "image":
-            parts.append(_inline(child.children or ()))
-    return clean("".join(parts))
+def _unpaired_tags(children: Sequence[Token]) -> set[int]:
+    """Return the places of what looks like tags of HTML and is text: a<b and c>d, or <unk>."""
+    opened: dict[str, list[int]] = {}
+    found = set()
+    for place, child in enumerate(children):
+        match = _TAG.fullmatch(child.content) if child.type == "html_inline" else None
+        if match is None:
+            continue
+        name = match["name"].lower()
+        if name not in _TAGS or not _ATTRIBUTES.fullmatch(match["attributes"]):
+            found.add(place)
+        elif match["close"]:
+            if opened.get(name):
+                opened[name].pop()
+        elif name not in _ALONE and not child.content.endswith("/>"):
+            opened.setdefault(name, []).append(place)
+    return found.union(*opened.values())
+
+
+def _written_tag(tag: str) -> str:
+    """Return the text for a tag: a line end for breaks, the bounds of raised and lowered parts."""
+    match = _TAG.fullmatch(tag)
+    name = match["name"].lower() if match else ""
+    if name in ("br", "p", "li", "tr", "dd", "dt"):
+        return "\n"
+    return _SHIFTED.get(f"{match['close']}{name}", "") if match else ""
+
+
+def _end_of_table(lines: Sequence[str], start: int, end: int) -> int:
+    """Return the line where a block of HTML ends, with the whole of a table that blank lines part."""
+    depth = 0
+    for number in range(start, len(lines)):
+        if number >= end and depth <= 0:
+            return end
+        line = lines[number].lower()
+        depth += line.count("<table") - line.count("</table")
+        if number >= end and depth <= 0:
+            return number + 1
+    return end
+
+
+def _cells(line: str) -> list[str]:
+    """Split a row of a table at the bars outside of formulas and code."""
+    row = line.strip().lstrip(">").strip()
+    cells, start, at = [], 0, 0
+    while at < len(row):
+        if row[at] == "\\":
+            at += 2
+        elif row[at] in "$`" and (end := row.find(row[at], at + 1)) > 0 and _is_whole(row, at, end):
+            at = end + 1
+        elif row[at] == "|":
+            cells.append(row[start:at])
+            start = at = at + 1
+        else:
+            at += 1
+    cells.append(row[start:])
+    cells = [cell.replace("\\|", "|").strip() if "$" not in cell else cell.strip() for cell in cells]
+    return cells[not cells[0] and row.startswith("|") : len(cells) - (row.endswith("|") and not cells[-1])]
+
+
+def _is_whole(row: str, start: int, end: int) -> bool:
+    """Return whether what two signs enclose in a row is one formula or code, and not two prices."""
+    return row[start] == "`" or _closes_formula(row, start, end)
+
+
+def _closes_formula(text: str, start: int, end: int) -> bool:
+    """Return whether a dollar sign closes the formula that another opens, by pandoc's rule."""
+    inside, after = text[start + 1 : end], text[end + 1 : end + 2]
+    is_tight = bool(inside) and not inside[0].isspace() and not inside[-1].isspace() and inside[-1] != "\\"
+    return is_tight and not after.isdigit() and inside.count("`") % 2 == 0
+
+
+def _formula(state: StateInline, silent: bool) -> bool:
+    r"""Take $...$, $$...$$, \(...\) and \[...\] as they are typed."""
+    source, start = state.src, state.pos
+    end = _formula_end(source, start)
+    if end < 0 or end > state.posMax:
+        return False
+    if not silent:
+        token = state.push("formula", "", 0)
+        token.content = source[start:end]
+    state.pos = end
+    return True
+
+
+def _formula_end(source: str, start: int) -> int:
+    """Return where the formula ends that begins at a place, -1 where none does."""
+    opener = source[start : start + 2]
+    if opener in (r"\(", r"\["):
+        end = source.find(r"\)" if opener == r"\(" else r"\]", start + 2, start + _LONGEST_FORMULA)
+        return end + 2 if end > 0 and _is_formula(source[start + 2 : end]) else -1
+    if opener == "$$":
+        end = source.find("$$", start + 2, start + _LONGEST_DISPLAYED)
+        return end + 2 if end > start + 2 else -1
+    if opener[:1] != "$" or source[start - 1 : start].isalnum():
+        return -1
+    end = start
+    while (end := source.find("$", end + 1, start + _LONGEST_FORMULA)) > 0:
+        if _closes_formula(source, start, end):
+            return end + 1
+        if source[end - 1] != "\\":
+            break  # of two prices; the next sign may open a formula
+    return -1
+
+
+def _is_formula(inside: str) -> bool:
+    return bool(_LETTER.fullmatch(inside)) or ("_" in inside or not _ESCAPED_WORDS.fullmatch(inside))
+
+
+def _wiki_link(state: StateInline, silent: bool) -> bool:
+    """Take links between notes: [[Note]], [[Note|the text shown]], and ![[what is embedded]]."""
+    match = _WIKI_LINK.match(state.src, state.pos)
+    before = state.src[state.pos - 1 : state.pos]
+    if match is None or match.end() > state.posMax or before.isalnum():
+        return False
+    if not any(letter.isalpha() for letter in match[2]):
+        return False
+    if not silent:
+        token = state.push("embedded" if match[1] else "text", "", 0)
+        token.content = (match[3] or match[2].replace("#", " > ").removeprefix(" > ")).strip()
+        if match[1]:
+            token.content = "" if _PICTURE.search(match[2]) else match[2]
+            token.type = "embedded" if token.content else "text"
+    state.pos = match.end()
+    return True
+
+
+def _formula_block(state: StateBlock, first: int, last: int, silent: bool) -> bool:
+    """Take a formula that stands on lines of its own as it is typed, whatever its lines begin with."""
+    lines = [state.src[state.bMarks[first] + state.tShift[first] : state.eMarks[first]]]
+    environment = _ENVIRONMENT.match(lines[0])
+    opener = environment[0] if environment else lines[0][:2]
+    if not environment and opener not in ("$$", r"\["):
+        return False
+    closer = rf"\end{{{environment['name']}}}" if environment else "$$" if opener == "$$" else r"\]"
+    while closer not in lines[-1][len(opener) if len(lines) == 1 else 0 :]:
+        number = first + len(lines)
+        is_over = number >= last or len(lines) == _MOST_FORMULA_LINES
+        if is_over or 0 <= state.sCount[number] < state.blkIndent:
+            return False
+        lines.append(state.src[state.bMarks[number] + state.tShift[number] : state.eMarks[number]])
+    content = "\n".join(lines)
+    inside, _, behind = content[len(opener) :].partition(closer)
+    if not inside.strip() or not _BEHIND_FORMULA.fullmatch(behind):
+        return False
+    if opener == r"\[" and not _is_formula(inside):
+        return False
+    if not silent:
+        state.line = first + len(lines)
+        token = state.push("formula_block", "", 0)
+        token.content = content
+        token.map = [first, state.line]
+    return True
+
+
+def _markdown() -> MarkdownIt:
+    markdown = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    markdown.inline.ruler.before("escape", "formula", _formula)
+    markdown.inline.ruler.before("link", "wiki_link", _wiki_link)
+    around: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
+    markdown.block.ruler.before("fence", "formula_block", _formula_block, around)
+    return markdown
+
+
+_MARKDOWN = _markdown()

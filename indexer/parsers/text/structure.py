@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from corpus.records import Author, PassageKind, Reference, Section
@@ -17,15 +17,19 @@ from indexer.parsers.section_names import ABSTRACT, BIBLIOGRAPHY, KEYWORD_SEPARA
 
 _KEYWORDS = re.compile(rf"(?:{KEYWORDS.pattern})\s*(?:[:.—–-]+|$)\s*", re.IGNORECASE)
 _ABSTRACT_RUN_IN = re.compile(r"abstract\s*[:.—–]\s*(?=\S)", re.IGNORECASE)
+_LABEL = r"(?:\[[^\[\]\n]{1,30}\]:?|\(\d{1,3}\)|\d{1,3}[.)])[ \t]"
 _ENTRY_LABEL = re.compile(r"(?:^|(?<=[.\])]\s))(?=\[\d{1,3}\]\s)")
+_LABELLED_LINE = re.compile(rf"^(?=[ \t]*{_LABEL})", re.MULTILINE)
+_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)|\bn\.d\.|\bin press\b|\bforthcoming\b", re.IGNORECASE)
 _CAPITALISED = r"[^\W\d_a-z][\w.'’-]*"
 _NAME = re.compile(
     rf"\s*{_CAPITALISED}(?: (?:van|von|de[rnl]?|d[aiu]|la|el|al|bin|{_CAPITALISED})){{1,4}}\s*"
 )
-_MARKS = re.compile(r"(?<=[^\W\d_])[\d*∗†‡§¶]+")
+_MARKS = re.compile(r"(?<=[^\W\d_])(?:[\d*∗†‡§¶⁰¹²³⁴-⁹]|\^(?:\w|\{[^{}]*\}))+(?:,(?:[\d*∗†‡§¶⁰¹²³⁴-⁹]+))*")
 _SHORTEST_ENTRY = 15
 _LONGEST_TITLE = 250
 _LONGEST_NAME = 60
+_MOST_SHIFTED_WORDS = 4
 _LONGEST_RUN = 10_000
 """Characters in which sentences are looked for at once; hardly a paragraph of a paper is as long."""
 
@@ -40,7 +44,7 @@ class WrittenHeading:
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """A paragraph, list item, caption or note."""
+    """A paragraph, list item, caption or note, in its lines: they may be entries of a bibliography."""
 
     text: str
     kind: PassageKind = "body"
@@ -74,7 +78,13 @@ def assemble(blocks: Sequence[Block], known: Document, name: str) -> Document:
     """
     title, rest = _title(known.title, [block for block in blocks if _is_block(block)])
     authors = known.authors
-    if title and not authors and rest and isinstance(rest[0], Prose) and (authors := _names(rest[0].text)):
+    if (
+        title
+        and not authors
+        and rest
+        and isinstance(rest[0], Prose)
+        and (authors := _names(clean(rest[0].text)))
+    ):
         del rest[0]
     draft = _sort(_with_named_parts(rest))
     sections = tuple(DocumentSection(path, tuple(found)) for path, found in draft.sections if found)
@@ -112,6 +122,15 @@ def clean(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", storable(text)).split())
 
 
+def shifted(text: str, turn: Callable[[str], str]) -> str:
+    """Return raised or lowered text as `turn` writes it; citation marks and whole phrases stay."""
+    plain = text.strip()
+    is_mark = plain.startswith("[") and plain.endswith("]")
+    if not plain or is_mark or len(plain.split()) > _MOST_SHIFTED_WORDS:
+        return text
+    return text.replace(plain, turn(plain))
+
+
 def author(name: str) -> Author:
     """Split a name as it is written: "Ada Lovelace" or "Lovelace, Ada"."""
     family, comma, given = (part.strip() for part in name.partition(","))
@@ -119,6 +138,11 @@ def author(name: str) -> Author:
         return Author(given, family)
     given, _, family = name.strip().rpartition(" ")
     return Author(given.strip(), family)
+
+
+def without_marks(names: str) -> str:
+    """Return names without the marks of affiliations and notes behind them."""
+    return _MARKS.sub("", names)
 
 
 def keywords_in(text: str) -> tuple[str, ...]:
@@ -158,7 +182,7 @@ def _title(known: str, blocks: list[Block]) -> tuple[str, list[Block]]:
 
 def _names(text: str) -> tuple[Author, ...]:
     """Return the authors of a line of nothing but names, as it stands under a title; () for other lines."""
-    names = [name for name in re.split(r",(?: and\b)?|;| and | & ", _MARKS.sub("", text)) if name.strip()]
+    names = [name for name in re.split(r",(?: and\b)?|;| and | & ", without_marks(text)) if name.strip()]
     return tuple(author(name) for name in names) if all(map(_NAME.fullmatch, names)) else ()
 
 
@@ -170,8 +194,8 @@ def _with_named_parts(blocks: Sequence[Block]) -> Iterator[Block]:
     """Yield the blocks, paragraphs that are a mere "Abstract" or "References" as the headings they are."""
     level = min((block.level for block in blocks if isinstance(block, WrittenHeading)), default=1)
     for block in blocks:
-        if isinstance(block, Prose) and block.kind == "body" and _is_named_part(block.text):
-            yield WrittenHeading(block.text, level)
+        if isinstance(block, Prose) and block.kind == "body" and _is_named_part(clean(block.text)):
+            yield WrittenHeading(clean(block.text), level)
         else:
             yield block
 
@@ -226,7 +250,7 @@ def _add(draft: _Draft, block: Prose | Rows, part: str) -> None:
     if paragraph.kind == "note":
         draft.sections[-1][1].append(paragraph)
     elif part == "references":
-        draft.references.extend(_entries(paragraph, is_table=isinstance(block, Rows)))
+        draft.references.extend(_entries(block))
     elif part == "keywords" or (_KEYWORDS.match(paragraph.text) and not draft.keywords):
         draft.keywords.extend(keywords_in(paragraph.text))
     elif part == "abstract" or paragraph.kind == "abstract":
@@ -246,10 +270,19 @@ def _add_to_abstract(draft: _Draft, paragraph: Paragraph) -> None:
         draft.abstract.append(replace(paragraph, kind="abstract"))
 
 
-def _entries(paragraph: Paragraph, *, is_table: bool) -> Iterator[Reference]:
-    texts = [piece.text for piece in paragraph.sentences] if is_table else [paragraph.text]
+def _entries(block: Prose | Rows) -> Iterator[Reference]:
+    texts = block.lines if isinstance(block, Rows) else _split_entries(block.text)
     for text in texts:
-        for entry in filter(None, (part.strip() for part in _ENTRY_LABEL.split(text))):
+        for entry in filter(None, map(clean, _ENTRY_LABEL.split(text))):
             if len(entry) > _SHORTEST_ENTRY:
                 found = read_reference(entry)
                 yield replace(found, doi=find_doi(entry), arxiv_id=find_arxiv_id(entry))
+
+
+def _split_entries(text: str) -> Sequence[str]:
+    """Split a paragraph of a bibliography before labels, or at line ends where each line has a year."""
+    if len(labelled := [part for part in _LABELLED_LINE.split(text) if part.strip()]) > 1:
+        return labelled
+    lines = [line for line in text.split("\n") if line.strip()]
+    are_entries = all(len(line) > _SHORTEST_ENTRY and _YEAR.search(line) for line in lines)
+    return lines if are_entries and all(line.lstrip()[:1].isupper() for line in lines) else [text]

@@ -29,6 +29,7 @@ NAMES = "Smith, J., Müller, K., Ångström, A., Núñez, B., Šimon, Ž. and Le
     [
         (RUSSIAN, "cp1251 koi8_r mac_cyrillic cp866 iso8859_5"),
         (UKRAINIAN, "cp1251 koi8_u"),
+        ("Ёлки и ёжики — «всё» № 5…", "cp1251"),
         (GREEK, "cp1253 iso8859_7 mac_greek"),
         (HEBREW, "cp1255"),
         (ARABIC, "cp1256"),

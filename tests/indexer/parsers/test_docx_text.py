@@ -18,7 +18,7 @@ from corpus.records import Author
 from indexer.errors import ParseError
 from indexer.parsers.document import Document
 from indexer.parsers.registry import read_document
-from indexer.parsers.text.docx import LARGEST_XML
+from indexer.parsers.text.docx_package import LARGEST_XML
 from tests.indexer.parsers.small_tei import headings, texts
 
 FOOTNOTES = "application/vnd.openxmlformats-officedocument.wordprocessingml.footnotes+xml"

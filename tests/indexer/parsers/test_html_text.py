@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from indexer.errors import ParseError
 from indexer.parsers.document import Document
 from indexer.parsers.text.html import read_html
+from tests.indexer.parsers.small_tei import texts
 
 PROSE = "A page of the web has running text that somebody wants to read and to ask about. " * 5
 
@@ -146,3 +147,60 @@ def test_text_that_a_page_shows_is_read(tmp_path: Path, style: str) -> None:
     )
     assert "Shown here." in text_of(document)
     assert document.hidden_text == 0
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("It grinds 10<sup>6</sup> grains of H<sub>2</sub>O.", "It grinds 10⁶ grains of H₂O."),
+        ("Mills<sup><a href='#c'>[1]</a></sup> turn 2<sup>n+1</sup> times.", "Mills[1] turn 2^{n+1} times."),
+        (
+            "Rank <math><msup><mn>10</mn><mn>4</mn></msup><annotation>10^4</annotation></math> is it.",
+            "Rank 10⁴ is it.",
+        ),
+        (
+            "So <math><mfrac><mi>a</mi><mi>b</mi></mfrac></math>, <script type='math/tex'>x^2</script>.",
+            "So a/b , $x^2$ .",
+        ),
+        (r"So <img class='mwe-math-fallback-image' alt='{\displaystyle x^{2}}'> here.", "So $x^{2}$ here."),
+        ("The <ruby>水<rp>(</rp><rt>みず</rt><rp>)</rp></ruby> flows.", "The 水 flows."),
+    ],
+)
+def test_fault_raised_figures_and_formulas_keep_their_value(tmp_path: Path, html: str, text: str) -> None:
+    document = read(
+        tmp_path, f"<article><h1>On mills</h1><p>{html}</p><p>{'Mills turn. ' * 40}</p></article>"
+    )
+    assert texts(document)[0] == text
+
+
+def test_fault_a_row_of_a_table_is_whole_and_tables_in_it_are_read_once(tmp_path: Path) -> None:
+    inner = "<table><tr><td>1</td><td>2</td></tr><tr><td>3</td><td>4</td></tr></table>"
+    rows = f"<tr><td><p>Cog</p></td><td><p>91</p><p>92</p></td></tr><tr><td>x</td><td>{inner}</td></tr>"
+    document = read(
+        tmp_path, f"<article><h1>On mills</h1><p>{'Mills turn. ' * 40}</p><table>{rows}</table></article>"
+    )
+    assert [row.text for row in document.sections[0].paragraphs[1].sentences] == [
+        "Cog | 91 92",
+        "x | 1, 2; 3, 4",
+    ]
+
+
+def test_fault_cells_that_span_rows_stand_in_each_of_them(tmp_path: Path) -> None:
+    rows = (
+        "<tr><th>Mill</th><th colspan='2'>Teeth</th><th>Year</th></tr>"
+        "<tr><td rowspan='2'>Cog</td><td>1</td><td>2</td><td rowspan=2>1901</td></tr>"
+        "<tr><td>3</td><td>4</td></tr><tr><td>Ox</td><td>5</td><td>6</td><td>1902</td></tr>"
+    )
+    page = f"<article><h1>On mills</h1><p>{'Mills turn. ' * 40}</p><table>{rows}</table></article>"
+    assert [row.text for row in read(tmp_path, page).sections[0].paragraphs[1].sentences] == [
+        "Mill | Teeth | Year",
+        "Cog | 1 | 2 | 1901",
+        "Cog | 3 | 4 | 1901",
+        "Ox | 5 | 6 | 1902",
+    ]
+
+
+def test_a_table_that_places_the_parts_of_a_page_holds_paragraphs(tmp_path: Path) -> None:
+    cell = f"<h1>On mills</h1><p>{'Mills turn. ' * 50}</p><p>They stop.</p>"
+    document = read(tmp_path, f"<table><tr><td>Menu</td><td>{cell}</td></tr></table>")
+    assert "They stop." in texts(document)

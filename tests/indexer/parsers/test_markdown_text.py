@@ -11,7 +11,8 @@ from corpus.records import Author, Section
 from indexer.errors import ParseError
 from indexer.parsers.document import Document
 from indexer.parsers.registry import read_document
-from indexer.parsers.text.markdown import LONGEST_PARAGRAPH, MOST_LISTED
+from indexer.parsers.text.front_matter import MOST_LISTED
+from indexer.parsers.text.markdown import LONGEST_PARAGRAPH
 from tests.indexer.parsers.small_tei import headings, sentences, texts
 
 PAPER = """---
@@ -32,7 +33,7 @@ We watch **cats**. They [sleep](http://example.org/a).
 Hard
 wrapped text[^1] with `code`, a <b>bold</b> word and ![a picture](x.png).
 
-<div onclick="x()">dropped</div>
+<div onclick="x()">In a <script>dropped()</script>division.</div>
 
 - One item.
 - Two *items*.
@@ -96,19 +97,20 @@ def test_abstract_and_references_become_what_they_are(document: Document) -> Non
     assert (second.title, second.year, second.doi) == ("A title in quotes", 2020, "10.1000/abc")
 
 
-def test_markup_is_taken_off_and_html_is_dropped(document: Document) -> None:
-    assert texts(document)[:3] == [
+def test_markup_is_taken_off_and_what_html_holds_is_read(document: Document) -> None:
+    assert texts(document)[:4] == [
         "Hard wrapped text with code, a bold word and a picture.",
+        "In a division.",
         "One item.",
         "Two items.",
     ]
 
 
 def test_rows_of_tables_and_lines_of_code_stand_for_themselves(document: Document) -> None:
-    table, code = document.sections[0].paragraphs[3], document.sections[1].paragraphs[2]
+    table, code = document.sections[0].paragraphs[4], document.sections[1].paragraphs[2]
     assert [row.text for row in table.sentences] == ["animal | sleeps", "cat | 16 h"]
     assert [line.text for line in code.sentences] == ['y = "2. Two"', "z = 3"]
-    assert texts(document)[4:6] == ["Quoted text.", "x = 1"]
+    assert texts(document)[5:7] == ["Quoted text.", "x = 1"]
 
 
 def test_notes_are_notes(document: Document) -> None:
@@ -223,7 +225,9 @@ def test_paragraph_made_to_take_hours_is_refused(tmp_path: Path) -> None:
         read(tmp_path, "[" * (LONGEST_PARAGRAPH + 1))
 
 
-@pytest.mark.parametrize("text", ["", " \n\n", "# Only a title", "<div>x</div>", "---\ntitle: T\n---\n"])
+@pytest.mark.parametrize(
+    "text", ["", " \n\n", "# Only a title", "<div></div>", "<!-- x -->", "---\ntitle: T\n---\n"]
+)
 def test_file_without_text_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(ParseError, match=r"paper\.md (is empty|has no text)"):
         read(tmp_path, text)

@@ -192,6 +192,13 @@ def test_so_many_documents_and_so_large(make: Make) -> None:
     blocked.set()
 
 
+def test_fault_a_document_with_a_long_name_is_read(make: Make) -> None:
+    own = make()
+    own.add_file(f"Roe et al. - 2019 - {'A mill and its wheel, ' * 12}.MD", NOTES.encode())
+    (document,) = finish(own)
+    assert (document.state, len(document.name), document.name[-5:]) == ("ready", 101, " ….MD")
+
+
 def test_the_same_document_is_taken_once(make: Make) -> None:
     own = make()
     own.add_file("notes.md", NOTES.encode())
@@ -373,7 +380,12 @@ def test_what_stands_in_a_name_or_an_address_is_no_option_of_the_reader(make: Ma
         ("論文.txt", "論文.txt", "document.txt"),
         ("", "Document", "Document"),
         ("-rf.txt", "-rf.txt", "rf.txt"),
-        ("x" * 300 + ".txt", "x" * 100 + " …", "x" * 60),
+        ("x" * 300 + ".txt", "x" * 96 + " ….txt", "x" * 60 + ".txt"),
+        ("x" * 96 + ".pdf", "x" * 96 + ".pdf", "x" * 60 + ".pdf"),
+        ("x" * 97 + ".PDF", "x" * 96 + " ….PDF", "x" * 60 + ".pdf"),
+        ("word " * 40 + "end.markdown", "word " * 17 + "word ….markdown", ("word-" * 12)[:60] + ".markdown"),
+        ("论" * 200 + ".docx ", "论" * 95 + " ….docx", "document.docx"),
+        ("x." + "y" * 200, "x." + "y" * 98 + " …", "x"),
         (".pdf", ".pdf", "pdf"),
     ],
 )

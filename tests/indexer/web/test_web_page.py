@@ -56,6 +56,8 @@ def test_plain_text_that_is_called_markdown_is_markdown(tmp_path: Path) -> None:
         (Served("Größe".encode("latin-1"), "text/plain; charset=iso-8859-1"), "Größe"),
         (Served('<meta charset="shift_jis">論文'.encode("shift_jis"), "text/html"), "論文"),
         (Served("Größe".encode(), "text/plain; charset=nonsense"), "Größe"),
+        (Served("“Größe”".encode("cp1252"), "text/plain; charset=iso-8859-1"), "“Größe”"),
+        (Served("研究镕".encode("gbk"), "text/plain; charset=gb2312"), "研究镕"),
     ],
 )
 def test_text_is_kept_in_utf_8(tmp_path: Path, served: Served, text: str) -> None:
