@@ -64,7 +64,7 @@ class Key(BaseModel):
 
 
 class Marks(BaseModel):
-    """What a rater saved: by `SAMPLE-LETTER-QUALITY` a mark, by `SAMPLE-best` a letter."""
+    """The marks that a rater saved: by `SAMPLE-LETTER-QUALITY` a mark, by `SAMPLE-best` a letter."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -93,7 +93,7 @@ def study_sheet(system: list[str], out: Path, samples: int = 10, seed: int = 0, 
             for of_sample in shuffled
         ),
     )
-    page = _page(title or "Which summary is better?", key, [[own for own, _ in one] for one in shuffled])
+    page = _page(title or "Which summary is better?", key, [[own for own, _ in of_sample] for of_sample in shuffled])
     key_path = out.with_suffix(".key.json")
     for path, text in ((out, page), (key_path, key.model_dump_json(indent=1) + "\n")):
         try:

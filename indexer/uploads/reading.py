@@ -168,11 +168,11 @@ def _print_references(path: Path, as_json: bool) -> None:
     for paper, file, remarks in listed:
         names = ", ".join(author.name for author in paper.authors)
         described = (names, str(paper.year or ""), paper.venue, paper.doi or paper.arxiv_id, file)
-        out.print(escape(paper.title), style="bold", highlight=False)
+        out.print(paper.title, style="bold", highlight=False, markup=False)
         for line in (" · ".join(filter(None, described)), *remarks):
-            out.print(escape(line), highlight=False)
+            out.print(line, highlight=False, markup=False)
     for problem in problems:
-        out.print(escape(problem), style="yellow", highlight=False)
+        out.print(problem, style="yellow", highlight=False, markup=False)
 
 
 if __name__ == "__main__":
