@@ -50,6 +50,8 @@ def read_draft(draft: Draft, question: str, longest: int = LONGEST_READ) -> Read
         problems.append("interrupted")
     if draft.finish_reason == "length":
         problems.append("cut_short")
+    if draft.finish_reason == "content_filter":
+        problems.append("filtered")
     if not text and draft.finish_reason != NOTHING_NEAR:
         problems.append("empty")
     if is_structured(text):

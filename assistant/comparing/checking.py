@@ -52,7 +52,7 @@ def read_summary(draft: Draft, about: str, labels: Sequence[int]) -> ReadSummary
         problems["labels_only"] = None
         text = ""
     if text and not text.endswith(_ENDS):
-        if "interrupted" not in problems:
+        if problems.keys().isdisjoint(("interrupted", "filtered")):
             problems["cut_short"] = None
         text = _whole_sentences(text)
     if text and not labelled.labels:
