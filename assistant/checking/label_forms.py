@@ -45,7 +45,7 @@ _WORDS = _SOURCES | _LEADS | _PREPOSITIONS | _AND | _TO | _PLACES
 _PIECE = re.compile(r"\d+|[^\W\d_]+|\s+|.", re.DOTALL)
 # Of languages that are written without spaces.
 _GLUED_WORDS = "和与與及至到와과と"
-_SEPARATORS, _DECORATION = ",;&，、；،؛|+", "*_`\"'“”‘’\\#^@№\u200b"
+_SEPARATORS, _DECORATION = ",;&，、；،؛|", "*_`\"'“”‘’\\#^@№\u200b"
 _HALF_OF_TWO = re.compile(r"\d{1,3}:\d{0,3}")  # "3:0†source"
 _TITLE_START = re.compile(r"[“\"'‘«(]?[^\W\d_]{2}")
 

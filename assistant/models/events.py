@@ -49,6 +49,7 @@ class _Reader:
         self._is_bare = False
         self._is_first = True
         self._objects = 0
+        self._has_choices = False
 
     def take(self, part: bytes) -> Iterator[object]:
         """Yield the chunks that a part of the body completes."""
@@ -65,6 +66,8 @@ class _Reader:
             yield from self._chunks(_loads(b"\n".join(self._data)))
         # Half an event at the end is not whole.
         if self._is_bare and self._objects == 1:
+            if not self._has_choices:
+                raise ValueError("JSON that is no chat reply")
             yield DONE
 
     def _line(self, line: bytes) -> Iterator[object]:
@@ -107,6 +110,7 @@ class _Reader:
         self._data = []
         self._objects += 1
         if isinstance(found, Mapping):
+            self._has_choices = self._has_choices or "choices" in found
             is_error = found.get("object") == "error" or self._event == "error"
             is_detail = "detail" in found and "choices" not in found
             if found.get("error") or is_error or is_detail:

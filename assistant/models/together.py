@@ -58,12 +58,14 @@ LONGEST_AFTER_END = 2.0
 DETAIL_LENGTH = 200
 EVENT_STREAM = "text/event-stream"
 _LOADING = re.compile(
-    r"\b(?:loading|warming up|initiali[sz]ing|downloading|starting)\b|\bstill being loaded\b"
-    r"|\bnot (?:yet |been |fully ){0,3}(?:ready|loaded|started|available yet)\b"
-    r"|\bis being (?:loaded|started)\b",
+    r"\b(?:loading|warming|warm-?up|initiali[sz]ing|downloading|starting|booting|cold[ -]?start|spinning up"
+    r"|waking up|being (?:loaded|started))\b"
+    r"|\bnot (?:yet |been |fully ){0,3}(?:ready|loaded|started|available yet)\b|\bnot yet available\b",
     re.IGNORECASE,
 )
-_FAILED = re.compile(r"\b(?:error|fail\w*|unable|cannot|could not|can['’]t)\b", re.IGNORECASE)
+_FAILED = re.compile(
+    r"\berror (?:while )?(?:loading|starting)|\b(?:fail\w*|unable|cannot|could not|can['’]t)\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,7 +395,7 @@ class TogetherModel:
                 "Your question is kept.",
                 setup=f"Check {self._key_name}.",
             )
-        if status == 404:
+        if status == 404 and not names_field(words):
             return ModelError(
                 f"{self._server} knows no model {self.id!r} (HTTP 404). Choose another writer.",
                 "Your question is kept.",

@@ -308,6 +308,7 @@ def test_a_stream_without_an_end_is_still_half_a_reply(body):
         ),
         (raw(events('{"object": "error", "message": "no room"}')), "gave up on the answer: no room."),
         (raw('event: error\ndata: {"message": "no luck"}\n\n'), "gave up on the answer: no luck."),
+        (raw('{"greeting": "hello"}', kind="application/json"), "no chat reply"),
         (raw("Service is down", kind="text/plain"), "no chat reply"),
         (raw("[" * 100_000, kind="application/json"), "no chat reply"),
     ],
