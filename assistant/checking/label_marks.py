@@ -230,6 +230,7 @@ _IN_BRACKETS = re.compile(
 )
 _AFTER_STOP = re.compile(rf"(?<=[^\W\d_][.!?])(?P<space>\s?)\((?P<round>{_BARE_LIST})\)(?=\s|\Z)")
 _GLUED = re.compile(r"(?<=[^\W\d_][^\W\d_][.!?])(?P<list>\d{1,2}(?:[,–-]\d{1,2}){0,6})(?=\s|\Z)")
+_RAISED_APART = re.compile(rf"(?<=[^\W\d_][^\W\d_][^\W\d_])[ \t](?=⁽?{_RAISED}{{1,3}}⁾?(?:[\s.,;:!?]|\Z))")
 _CIRCLED = re.compile(rf"(?<=\S)(?P<space>\s?)(?P<circled>[①-⑳]{{1,6}}){_CLAUSE_END}")
 _LAST_NUMBER = re.compile(
     r"(?<=[^\W\d_][^\W\d_][^\W\d_])(?P<space>\s)(?P<list>\d{1,2}(?:,\s?\d{1,2}){0,6})(?=[.!?](?:\s|\Z))"
@@ -264,6 +265,7 @@ def bracket_bare_labels(text: str, known: Set[int], *, by_name: bool = True) -> 
         return f"{match.groupdict().get('space', '')}{''.join(f'[{label}]' for label in labels)}"
 
     text = _NAMED.sub(bracketed, text) if by_name else text
+    text = _RAISED_APART.sub("", text)
     if not re.match(r"\W{0,5}\(\d", text) and re.search(r"\)\W{0,3}\Z", text):
         text = _AFTER_STOP.sub(bracketed, text)
     for pattern in (_IN_BRACKETS, _CIRCLED):
@@ -290,7 +292,7 @@ def _all_end_with_number(text: str) -> bool:
 _OPENERS, _CLOSING = "[【［〖(", "]】］〗)"
 _LONGEST = 200
 _TAIL = re.compile(
-    rf"(?<=\])(?:[ \t]?[{DASHES}][ \t]?|[ \t]{{1,3}}|\((?:#|h|\Z)[^()\s]{{0,200}}|\^)\Z"
+    rf"(?<=\])(?:[ \t]?[{DASHES}][ \t]?|\((?:#|h|\Z)[^()\s]{{0,200}}|\^)\Z"
     r"|(?<=\])[ \t][-–‑][ \t]\[\d{1,3}\]?[ \t]?\Z"
     rf"|(?:⁽|{_RAISED})[⁰¹²³⁴-⁹⁻⁾,;‑–-]{{0,40}}[ \t]?\Z"
     r"|(?:\\?\$)?\^[{(]?[\d,–-]{0,40}[})]?\^?\Z|(?<!\$)\\?\$\Z|~\Z"

@@ -82,7 +82,7 @@ def test_no_mark_of_a_paper_is_a_label_and_no_half_mark_is_shown(written):
     for length in range(len(written)):
         shown, held = hold_back(written[:length])
         assert shown + held == written[:length]
-        assert final.startswith(normalise_labels(shown, KNOWN).text)
+        assert final.startswith(normalise_labels(shown, KNOWN).text.rstrip())
 
 
 @pytest.mark.parametrize(
@@ -103,6 +103,7 @@ def test_no_mark_of_a_paper_is_a_label_and_no_half_mark_is_shown(written):
             "Mills turn slowly {1}. They grind <2>. 磨坊转动③。",
             "Mills turn slowly [1]. They grind [2]. 磨坊转动[3]。",
         ),
+        ("Mills turn slowly ¹. They grind barley ².", "Mills turn slowly[1]. They grind barley[2]."),
         # Only of a text that has no other labels, and of papers that were given.
         ("Mills turn (2). They grind [1].", "Mills turn (2). They grind [1]."),
         ("Mills turn (9).", "Mills turn (9)."),
