@@ -1,6 +1,6 @@
 """The foundation of all screens: sessions, sign-in, limits, shared resources and security."""
 
-from explorer.app.base_path import base_path
+from explorer.app.base_path import BelowBasePath, base_path
 from explorer.app.imports import (
     LARGEST_IMPORT_MB,
     library_of_import,
@@ -62,6 +62,7 @@ from explorer.app.visitor.stored_item import StoredItem
 
 __all__ = [
     "ASK", "COLLECTION", "COMPARE", "EXPORT_ROUTE", "LARGEST_IMPORT_MB", "PAPER", "READING",
+    "BelowBasePath",
     "ComparisonSession", "Current", "CurrentComparison", "Failure", "Focus", "FollowUps", "Library",
     "Order", "StoredItem", "TakenOff", "Visitor", "VisitorSession", "Waiting", "admitted",
     "base_path", "change_owner", "check_own", "check_sign_in", "comparison_jobs", "current_caller",

@@ -21,7 +21,6 @@ from streamlit.web.server.server_util import allowlisted_origins
 from assistant.records import AssistantError
 from corpus.errors import CorpusError
 from corpus.settings import read_settings
-from explorer.app.base_path import BelowBasePath
 from explorer.app.owner import COOKIE_SECONDS, HOST_COOKIE, HTTPS_HEADER, cookie_name
 from explorer.app.resources import owner_tokens
 from explorer.app.upload_guard import UploadGuard
@@ -249,7 +248,6 @@ def middleware(*programs: Wrapper) -> list[Middleware]:
     """Return the middleware for requests; `programs` handlers come before those for visitors."""
     parts: tuple[Wrapper, ...] = (
         SecurityHeaders,
-        BelowBasePath,
         *programs,
         SameOrigin,
         ClientAddress,

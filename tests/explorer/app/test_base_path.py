@@ -13,7 +13,7 @@ from starlette.routing import Route
 from streamlit import config
 
 from explorer.api import ProgramsDoor
-from explorer.app import EXPORT_ROUTE, middleware
+from explorer.app import EXPORT_ROUTE, BelowBasePath, middleware
 from explorer.operating import HealthDoor
 
 KEY = "first-key-0123456789"
@@ -34,7 +34,7 @@ def below(home: object, monkeypatch: pytest.MonkeyPatch) -> Any:
     def ask(base: str, path: str, method: str = "GET") -> tuple[int, str]:
         config.set_option("server.baseUrlPath", base)
         routes = [Route(EXPORT_ROUTE, export), Route("/{path:path}", page)]
-        app = Starlette(routes=routes, middleware=middleware(HealthDoor, ProgramsDoor))
+        app = Starlette(routes=routes, middleware=middleware(BelowBasePath, HealthDoor, ProgramsDoor))
 
         async def reply() -> tuple[int, str]:
             transport = httpx.ASGITransport(app)
