@@ -9,6 +9,7 @@ from starlette.routing import Route
 from explorer.api import ProgramsDoor
 from explorer.app import (
     EXPORT_ROUTE,
+    BelowBasePath,
     check_sign_in,
     draw,
     export_library,
@@ -29,6 +30,6 @@ else:
         __file__,
         lifespan=lifespan,
         routes=[Route("/favicon.png", favicon), Route(EXPORT_ROUTE, export_library)],
-        middleware=middleware(HealthDoor, ProgramsDoor),
+        middleware=middleware(BelowBasePath, HealthDoor, ProgramsDoor),
         on_script_error=show_script_error,
     )

@@ -57,6 +57,7 @@ DraftProblem = Literal[
     "empty",
     "echo",  # it repeats what the model was sent
     "looped",  # it says one thing over and over
+    "filtered",  # its server's content filter held back the rest
     "across",  # it is in another language than its papers, so that only its numbers could be checked
 ]
 
@@ -118,8 +119,9 @@ class Draft:
     """An answer as it was written, unchecked.
 
     `finish_reason` is "length" when it ran out of tokens, "interrupted" when the connection ended before it,
-    "too_long" when reading stopped at more than any answer needs, NOTHING_NEAR when its writer, who chooses
-    sentences, found none near enough. `left_out` are the ids of the passages that its writer was not given.
+    "content_filter" when its server held back the rest, "too_long" when reading stopped at more than any
+    answer needs, NOTHING_NEAR when its writer, who chooses sentences, found none near enough. `left_out` are
+    the ids of the passages that its writer was not given.
     """
 
     text: str
@@ -250,7 +252,8 @@ class Call:
     ISO 8601 in UTC. `attempts` is how often it was sent, `left_out` the ids of the passages that it was
     not given, `problem` what ended a reply before its end, in words. `served` is the model that the server
     says has written the reply, where that is not `model`, which it was asked for. `cached_tokens` of the
-    prompt were known to the server from before, None where it did not tell.
+    prompt were known to the server from before, None where it did not tell. `not_taken` are the fields that
+    its server refuses: they were left out of the request.
     """
 
     step: Step
@@ -270,6 +273,7 @@ class Call:
     problem: str = ""
     served: str = ""
     cached_tokens: int | None = None
+    not_taken: tuple[str, ...] = ()
 
 
 Number = TypeVar("Number", int, float)

@@ -38,6 +38,7 @@ PROBLEMS: dict[DraftProblem, str] = {
     "empty": "The reply was empty.",
     "echo": "The reply repeats what the model was sent.",
     "looped": "The reply says one thing over and over.",
+    "filtered": "The reply was cut by its server's content filter.",
     "across": "The answer is in another language than papers it cites: of what cites them "
     "only the numbers were checked. Read the passages.",
 }
@@ -153,6 +154,8 @@ def call_facts(call: Call) -> Iterator[str]:
         yield f"first word after {call.first_token_seconds:.2f} s"
     if call.attempts > 1:
         yield f"sent {call.attempts} times"
+    if call.not_taken:
+        yield f"its server does not take {', '.join(call.not_taken)}: left out of the request"
     if call.problem:
         yield call.problem
     if call.left_out:

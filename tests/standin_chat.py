@@ -22,16 +22,18 @@ class Behaviour:
     """The server's behaviour for one request; waits are in seconds.
 
     `served` is the model that it names in its reply, by default the one asked for.
+    `raw` is the body of the reply as it is sent, in place of all else. `wait_at_end` is before it ends.
     `ending`: "done" is a complete stream, "clean" ends it early but in good order, "socket" closes the
     connection in the middle, "drop" closes it before any byte.
     """
 
     pieces: tuple[str, ...] = ()
     status: int = 200
-    message: str = ""
+    message: Any = ""
     headers: tuple[tuple[str, str], ...] = ()
     wait_before: float = 0.0
     wait_between: float = 0.0
+    wait_at_end: float = 0.0
     ending: Literal["done", "clean", "socket", "drop"] = "done"
     finish_reason: str = "stop"
     usage: tuple[int, int] | None = (11, 7)
@@ -39,6 +41,7 @@ class Behaviour:
     bytes_at_once: int = 0
     content_type: str = "text/event-stream"
     served: str = ""
+    raw: bytes | None = None
 
 
 def reply(text: str, *pieces: str, **changes: Any) -> Behaviour:
@@ -183,9 +186,11 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_json(404, {"error": {"message": f"no such path: {self.path}"}})
         elif behaviour.ending == "drop":
             self._close()
+        elif behaviour.status != 200 and behaviour.raw is not None:
+            self._send_bytes(behaviour.status, behaviour.raw, "text/html")
         elif behaviour.status != 200:
             self._send_json(behaviour.status, {"error": {"message": behaviour.message}}, behaviour.headers)
-        elif stream:
+        elif stream or behaviour.raw is not None:
             self._send_stream(behaviour)
         else:
             self._send_json(200, _completion(behaviour))
@@ -216,10 +221,13 @@ class _Handler(BaseHTTPRequestHandler):
         for event in behaviour.extra_events:
             self._send_event(event)
             self._wait(behaviour.wait_between)
+        if behaviour.raw is not None:
+            self._send_parts(behaviour.raw, behaviour.bytes_at_once)
+        self._wait(behaviour.wait_at_end)
         if behaviour.ending == "socket":
             self._close()
             return
-        if behaviour.ending == "done":
+        if behaviour.ending == "done" and behaviour.raw is None:
             self._send_end(behaviour)
         self.wfile.write(b"0\r\n\r\n")
 
@@ -231,7 +239,11 @@ class _Handler(BaseHTTPRequestHandler):
         self._send_event("[DONE]")
 
     def _send_event(self, data: str | bytes, bytes_at_once: int = 0) -> None:
-        event = b"data: " + (data if isinstance(data, bytes) else data.encode()) + b"\n\n"
+        self._send_parts(
+            b"data: " + (data if isinstance(data, bytes) else data.encode()) + b"\n\n", bytes_at_once
+        )
+
+    def _send_parts(self, event: bytes, bytes_at_once: int) -> None:
         step = bytes_at_once or len(event)
         for start in range(0, len(event), step):
             part = event[start : start + step]

@@ -5,6 +5,7 @@ from assistant.checking.citations import (
     check_sentences,
     hold_back,
     normalise_labels,
+    read_labels,
     plain_claim,
     without_labels,
 )
@@ -38,7 +39,7 @@ __all__ = [
     "SupportReader", "SupportScorer", "SupportWeights", "about", "check", "check_sentences",
     "citation_quality", "close_text", "describe_relevance", "exchanges_words", "hold_back", "is_off",
     "is_weak", "labelled", "mended", "normalise_labels", "open_scorer", "overlap_word", "plain_claim",
-    "read_draft", "read_statement", "refuse", "score_attribution", "score_digits", "stem", "strip_references",
-    "support_weights", "support_word", "thresholds", "with_coverage", "with_found", "with_relevance",
-    "without_labels", "word_lists"
+    "read_draft", "read_labels", "read_statement", "refuse", "score_attribution", "score_digits", "stem",
+    "strip_references", "support_weights", "support_word", "thresholds", "with_coverage",
+    "with_found", "with_relevance", "without_labels", "word_lists"
 ]  # fmt: skip

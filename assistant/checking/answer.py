@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import compress
 
-from assistant.checking.citations import LabelledText, check_sentences, normalise_labels
+from assistant.checking.citations import LabelledText, check_sentences, read_labels
 from assistant.checking.drafts import ReadDraft, read_draft
 from assistant.checking.mending import Mend, mended, with_better, with_found
 from assistant.checking.refusal import nothing_holds, refuse
@@ -56,7 +56,9 @@ def check(
     """
     read = _without_example(read_draft(draft, question), (question, query), evidence)
     said = no_answer_reason(read.text)
-    labelled = normalise_labels(read.text, {paper.label for paper in evidence.papers})
+    # Mending knows the ways in which small models speak of papers, and takes them out.
+    known = {paper.label for paper in evidence.papers}
+    labelled = read_labels(read.text, known, by_name=mend == "nothing")
     sentences = check_sentences(labelled.text, evidence)
     problems = _problems(read, labelled, sentences, is_answer=said is None)
     if said is None and sentences:

@@ -1,14 +1,21 @@
 """Labels in written text: found in every form models write them, brought to one form, and resolved.
 
 The one form is [n], one bracket per label, for a paper that was given; a label that was never given
-becomes [n?] and is never a citation.
+becomes [n?] and is never a citation. Marks are found by `label_marks`, their insides read by `label_forms`.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
 
+from assistant.checking.label_marks import (
+    bracket_bare_labels,
+    half_mark,
+    join_marks,
+    neutral_marks,
+    rewrite_marks,
+)
 from assistant.checking.overlap import best_sentence, score_attribution
 from assistant.checking.thresholds import thresholds
 from assistant.records import AnswerSentence, Citation, Evidence, LabelledPaper
@@ -16,35 +23,18 @@ from corpus.records import Passage
 from corpus.sentences import sentence_spans
 from corpus.text import words
 
-_WORD = r"(?:PUID|paper|reference|ref|source|document|doc|citation)"
-_NUMBER = rf"(?:{_WORD}\s*+(?:[.:]\s*+)?|#|\^)?\d{{1,3}}\??"
-_LIST = rf"{_NUMBER}(?:\s*(?:[,;&]|and|-|–|—)\s*{_NUMBER})*"
-_NOTE = r"(?:†[^\[\]【】\n]{0,80})?"
-# Round brackets hold labels only where PUID says so: "(2)" is an equation or a list item.
-_GROUP = re.compile(
-    rf"\[\[\s*(?P<doubled>{_LIST})\s*\]\]"
-    rf"|\[\s*(?P<square>{_LIST})\s*{_NOTE}\]"
-    rf"|[【［]\s*(?P<wide>{_LIST})\s*{_NOTE}[】］]"
-    rf"|\(\s*(?P<round>(?=PUID){_LIST})\s*\)",
-    re.IGNORECASE,
-)
-_RANGE = re.compile(rf"(\d{{1,3}})\s*+[-–—]\s*+(?:{_WORD}\s*+(?:[.:]\s*+)?)?(\d{{1,3}})(?!\d)", re.IGNORECASE)
 _LABEL = re.compile(r"\[(?P<known>\d{1,3})\]|\[(?P<unknown>\d{1,3})\?\]")
 _RUN = re.compile(r"\[\d{1,3}\??\](?:[\s,;]*\[\d{1,3}\??\])*")
 _LEADING_RUN = re.compile(rf"[(*_]{{0,3}}{_RUN.pattern}[)*_]{{0,3}}[.,;]?\s*")
-# Everything a group may hold before its bracket closes, its last word perhaps half.
-_HALF_GROUP = rf"(?:[\d\s,;&#^:.?–—-]|{_WORD}|and)*[a-z]{{0,9}}{_NOTE}$"
-_HALF_WRITTEN = re.compile(
-    rf"(?:\[?[\[【［]{_HALF_GROUP}|\(\s*(?:P|PU|PUI)?$|\(\s*(?=PUID){_HALF_GROUP})", re.IGNORECASE
-)
 _MARKUP = re.compile(r"^\s{0,200}+(?:[-*+•]|\d{1,2}[.)]|#{1,6}|>)\s+|\*\*|__|`", re.MULTILINE)
 # Where a full stop stands before the labels, one after them is theirs, not the sentence's.
 _LABELS_AND_STOP = re.compile(r"(?<=[.,;:!?])\s*\[\d{1,3}\??\](?:[\s,;]*\[\d{1,3}\??\]){0,40}[.,;]")
 _EMPTY_BRACKETS = re.compile(r"\(\s*(?:(?:see|cf\.?|e\.g\.,?)\s*)?\)", re.IGNORECASE)
+# Marks within marks: "[[1], [2]]", "[1]–[3]".
+_MOST_PASSES = 8
 _LEADING_STOPS = re.compile(r"^(?:[.,;:]\s*)+(?!\d)")
 _HEADING = re.compile(r"\s*#{1,6}\s")
 _TITLED = re.compile(r"“([^”]{1,400})”: ")
-LONGEST_RANGE = 15
 
 # Leads a citation to a passage: from its label, the claim and the paper.
 Resolve = Callable[[int, str, LabelledPaper], Citation]
@@ -78,39 +68,39 @@ class LabelledText:
 
 def normalise_labels(text: str, known: Set[int]) -> LabelledText:
     """Bring every label in `text` to the one form; a label twice in one group is written once."""
-    labels: dict[int, None] = {}
-    unknown: dict[str, None] = {}
 
-    def rewrite(group: re.Match[str]) -> str:
-        numbers = _labels(group)
-        if not numbers:
-            return group[0]
-        for number in numbers:
-            if number in known:
-                labels[number] = None
-            else:
-                unknown[str(number)] = None
-        return "".join(f"[{number}]" if number in known else f"[{number}?]" for number in numbers)
+    def write(labels: Iterable[int]) -> str:
+        return "".join(f"[{label}]" if label in known else f"[{label}?]" for label in labels)
 
-    return LabelledText(_GROUP.sub(rewrite, text), tuple(labels), tuple(unknown))
+    for _ in range(_MOST_PASSES):
+        before, text = text, join_marks(rewrite_marks(text, write, known), write)
+        if text == before:
+            break
+    found = list(_LABEL.finditer(text))
+    labels = dict.fromkeys(int(label["known"]) for label in found if label["known"])
+    unknown = dict.fromkeys(label["unknown"] for label in found if label["unknown"])
+    return LabelledText(text, tuple(labels), tuple(unknown))
+
+
+def read_labels(text: str, known: Set[int], *, by_name: bool = True) -> LabelledText:
+    """Bring every label of a whole text to the one form, also bare ones where it has no others.
+
+    `by_name`: papers named in a sentence ("Paper 1 shows") are cited by that.
+    """
+    labelled = normalise_labels(text, known)
+    if labelled.labels or labelled.unknown:
+        return labelled
+    return normalise_labels(bracket_bare_labels(text, known, by_name=by_name), known)
 
 
 def without_labels(text: str) -> str:
     """Return foreign text in which nothing can be read as a label: "[12]" becomes "(12)"."""
-
-    def plain(group: re.Match[str]) -> str:
-        if not _labels(group):
-            return group[0]
-        inner = group[0][1:-1].strip("[] ")
-        return f"〔{inner}〕" if group["round"] else f"({inner})"
-
-    return _GROUP.sub(plain, text)
+    return neutral_marks(text)
 
 
 def hold_back(text: str) -> tuple[str, str]:
     """Split text that is still being written into what can be shown and a tail that may be half a label."""
-    half = _HALF_WRITTEN.search(text)
-    cut = half.start() if half else len(text)
+    cut = half_mark(text)
     return text[:cut], text[cut:]
 
 
@@ -155,27 +145,6 @@ def resolve_citation(label: int, claim: str, paper: LabelledPaper) -> Citation:
 
 def _texts(passage: Passage) -> list[str]:
     return [passage.sentence_text(index) for index in range(len(passage.sentences))]
-
-
-def _labels(group: re.Match[str]) -> tuple[int, ...]:
-    """Return the labels of a group, each once; none of an interval ("[0, 1]"), for labels begin at 1."""
-    numbers = tuple(dict.fromkeys(_numbers(next(filter(None, group.groups())))))
-    return () if 0 in numbers and len(numbers) > 1 else numbers
-
-
-def _numbers(group: str) -> Iterator[int]:
-    """Yield the numbers of a group in order, "3-5" as 3, 4, 5."""
-    position = 0
-    while found := _RANGE.search(group, position):
-        first, last = int(found[1]), int(found[2])
-        yield from _plain_numbers(group[position : found.start()])
-        yield from range(first, last + 1) if 0 <= last - first < LONGEST_RANGE else (first, last)
-        position = found.end()
-    yield from _plain_numbers(group[position:])
-
-
-def _plain_numbers(text: str) -> Iterator[int]:
-    yield from (int(number) for number in re.findall(r"\d+", text))
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:

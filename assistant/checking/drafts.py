@@ -2,9 +2,11 @@
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from assistant.checking.citations import hold_back
+from assistant.checking.label_marks import rewrite_marks
 from assistant.prompts import without_echo
 from assistant.records import NOTHING_NEAR, Draft, DraftProblem
 from corpus.language import foreign_language
@@ -28,7 +30,11 @@ _HIDDEN = re.compile(
 )
 _TAG = re.compile(rf"</?(?:script|{_TAGS})\b[^<>]{{0,500}}/?>", re.IGNORECASE)
 _IMAGE = re.compile(r"!\[([^\]\n]{0,300})\](?:\([^)\n]{0,1000}\)|\[[^\]\n]{0,100}\])")
-_LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\(\s*(?:<[^>\n]{0,1000}>|[^()\s]{1,1000})[^)\n]{0,200}\)")
+_LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\(\s*(<[^>\n]{0,1000}>|[^()\s]{1,1000})[^)\n]{0,200}\)")
+# "[Fritz et al., 2020](#ref-3)" cites what its link leads to.
+_REFERENCE = re.compile(
+    r"#(?:ref|reference|cite|citation|paper|source|fn|bib|doc)?[-_:.]?(\d{1,3})", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +56,8 @@ def read_draft(draft: Draft, question: str, longest: int = LONGEST_READ) -> Read
         problems.append("interrupted")
     if draft.finish_reason == "length":
         problems.append("cut_short")
+    if draft.finish_reason == "content_filter":
+        problems.append("filtered")
     if not text and draft.finish_reason != NOTHING_NEAR:
         problems.append("empty")
     if is_structured(text):
@@ -62,8 +70,9 @@ def read_draft(draft: Draft, question: str, longest: int = LONGEST_READ) -> Read
     problems += [repeated] if repeated else []
     if problems:
         text = hold_back(text)[0].rstrip()
-    plain = without_markup(text)
-    if plain != text:
+    # Tags and links may be marks of citations.
+    plain = without_markup(rewrite_marks(text, _bracketed))
+    if without_markup(text) != text:
         problems.append("markup")
     if foreign_language(plain) and not foreign_language(question):
         problems.append("language")
@@ -108,4 +117,11 @@ def without_markup(text: str) -> str:
 
 def _shown(link: re.Match[str]) -> str:
     # "[2](https://...)" is a label that a model made a link of.
-    return f"[{link[1]}]" if re.fullmatch(r"[\d\s,;PUIDpuid:.#^-]{1,20}", link[1]) else link[1]
+    if re.fullmatch(r"[\d\s,;PUIDpuid:.#^-]{1,20}", link[1]):
+        return f"[{link[1]}]"
+    reference = _REFERENCE.fullmatch(link[2].strip("<>"))
+    return f"{link[1]} [{reference[1]}]" if reference else link[1]
+
+
+def _bracketed(labels: Iterable[int]) -> str:
+    return "".join(f"[{label}]" for label in labels)

@@ -12,6 +12,7 @@ from assistant.checking import (
     normalise_labels,
     plain_claim,
     read_draft,
+    read_labels,
 )
 from assistant.comparing.protocol import SourceText
 from assistant.comparing.records import ELEMENT_NAMES, Candidate, ElementEvidence, KeyElement
@@ -45,14 +46,14 @@ class ReadSummary:
 def read_summary(draft: Draft, about: str, labels: Sequence[int]) -> ReadSummary:
     """Return a draft as prose with labels in the one form; half a sentence at its end is left out."""
     read = read_draft(draft, about, longest=LONGEST_SUMMARY)
-    labelled = normalise_labels(read.text, set(labels))
+    labelled = read_labels(read.text, set(labels))
     problems = dict.fromkeys(read.problems)
     text = labelled.text.strip()
     if text and not words(plain_claim(text)):
         problems["labels_only"] = None
         text = ""
     if text and not text.endswith(_ENDS):
-        if "interrupted" not in problems:
+        if problems.keys().isdisjoint(("interrupted", "filtered")):
             problems["cut_short"] = None
         text = _whole_sentences(text)
     if text and not labelled.labels:

@@ -84,7 +84,7 @@ class KeyElements:
 
 
 # Of a sample so marked nothing, or not the whole, can be read.
-_UNFINISHED = frozenset({"interrupted", "cut_short", "empty", "echo", "looped", "labels_only"})
+_UNFINISHED = frozenset({"interrupted", "cut_short", "filtered", "empty", "echo", "looped", "labels_only"})
 
 
 @dataclass(frozen=True, slots=True)

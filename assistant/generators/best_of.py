@@ -59,7 +59,8 @@ def write_best(
     """Write `count` drafts at once and return that with the best answer; the calls of all are logged.
 
     Yields empty pieces while it waits, so that it can be stopped, and the best draft whole at the end. Drafts
-    that fail do not count, nor do interrupted ones beside whole ones; raises ModelError where all fail.
+    that fail do not count, nor do interrupted or filtered ones beside whole ones; raises ModelError where all
+    fail.
     """
     sampled, stopped = generator.for_sampling(), threading.Event()
     # Not in a `with` block: who stops need not wait for the drafts, which end at their next piece.
@@ -74,7 +75,8 @@ def write_best(
     for one in written:
         for call in one.log.calls:
             log.add(call)
-    complete = [one.draft for one in written if one.draft.finish_reason != "interrupted"]
+    cut = ("interrupted", "content_filter")
+    complete = [one.draft for one in written if one.draft.finish_reason not in cut]
     candidates = complete or [one.draft for one in written]
     best = max(candidates, key=lambda draft: citation_quality(check(draft)))
     yield best.text

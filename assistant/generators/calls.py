@@ -49,4 +49,5 @@ def call_of(
         problem=completion.problem,
         served=completion.served,
         cached_tokens=completion.cached_tokens,
+        not_taken=completion.not_taken,
     )

@@ -56,7 +56,7 @@ ROOM_FOR_EXAMPLE = 4096
 MOST_OF_SHORT, LEAST_EVIDENCE = 900, 400
 # Tokens a second: a usual prompt is then read in three seconds.
 SLOW_BELOW = 400.0
-_CUT = ("interrupted", "length", "too_long")
+_CUT = ("interrupted", "length", "too_long", "content_filter")
 
 _LABEL = re.compile(r"(?<!\s)\s*+\[(\d++)\]")
 _QUERY_PREFIX = re.compile(

@@ -7,7 +7,7 @@ draft the evidence does not carry.
 import re
 from dataclasses import replace
 
-from assistant.checking import normalise_labels
+from assistant.checking import read_labels
 from assistant.prompts import (
     as_data,
     as_written,
@@ -51,6 +51,6 @@ def revise_messages(rewrite: Rewrite, evidence: Evidence, draft: str) -> tuple[M
 def revised(draft: Draft, reply: str, finish_reason: str, evidence: Evidence) -> Draft:
     """Return a draft as its reply has revised it; as it was where that is half a reply, or cites nothing."""
     labels = {paper.label for paper in evidence.papers}
-    cites = normalise_labels(reply, labels).labels or no_answer_reason(reply) is not None
+    cites = read_labels(reply, labels).labels or no_answer_reason(reply) is not None
     is_whole = finish_reason == "stop" and not is_repeated(reply)
     return replace(draft, text=reply) if is_whole and cites else draft

@@ -1,9 +1,13 @@
 """A reply while it arrives from a server, chunk by chunk."""
 
+import math
 import re
+from collections.abc import Mapping
+from typing import Annotated
 
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator, model_validator
 
+from assistant.models.events import DONE
 from assistant.models.protocol import Completion
 from assistant.models.thoughts import Thoughts
 
@@ -33,48 +37,144 @@ LONGEST_OPENING = 60
 LONGEST_SERVED = 200
 
 
+# Servers' words for the end of a reply, and our own: "interrupted" for a server that gave it up.
+_STOP, _LENGTH, _FILTER, _FAILED = "stop", "length", "content_filter", "interrupted"
+_ENDINGS = {
+    **dict.fromkeys(
+        ("stop", "eos", "eos_token", "eos_token_id", "end_turn", "stop_sequence", "stop_token", "complete",
+         "completed", "done", "end", "finish", "finished", "finish_reason_stop"),
+        _STOP,
+    ),
+    **dict.fromkeys(
+        ("length", "max_tokens", "max_length", "model_length", "token_limit", "max_output_tokens",
+         "max_completion_tokens"),
+        _LENGTH,
+    ),
+    **dict.fromkeys(
+        ("content_filter", "content_filtered", "content-filter", "contentfilter", "filtered", "safety",
+         "blocked", "blocklist", "prohibited_content", "recitation", "spii", "sensitive", "moderation",
+         "refusal", "guardrail_intervened"),
+        _FILTER,
+    ),
+    **dict.fromkeys(
+        ("error", "network_error", "abort", "aborted", "cancelled", "canceled", "timeout",
+         "insufficient_system_resource"),
+        _FAILED,
+    ),
+}  # fmt: skip
+_CUT = (_LENGTH, _FILTER, _FAILED)
+# Tokens; a larger count is a server's mistake.
+_MOST_TOKENS = 10**9
+# Kinds of parts of a content that are a model's thoughts, and how deep a part may hold others.
+_THOUGHTS = ("thinking", "reasoning", "thought", "redacted_thinking")
+_DEEPEST = 6
+
+
+def _count(value: object) -> int | None:
+    """Return a number of tokens, None for what is none: odd figures break no reply."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
+        return int(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _MOST_TOKENS:
+        return None
+    return int(value) if value == int(value) else None
+
+
+def _seconds(value: object) -> float | None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and 0 <= value < math.inf else None  # type: ignore[operator,arg-type]
+
+
+def _fields(value: object) -> object:
+    return value if isinstance(value, Mapping | BaseModel) else None
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _ending(value: object) -> str | None:
+    """Return a finish reason as text, None for none; some servers write a number or an object."""
+    if isinstance(value, Mapping):
+        value = value.get("type") or value.get("reason") or _STOP
+    if value is None or isinstance(value, str):
+        return value
+    return _STOP if value else None
+
+
+def _content_text(content: object, depth: int = _DEEPEST) -> str | None:
+    """Return the text of a content that may consist of parts, without thoughts; None where it has no text."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list | tuple) and depth:
+        texts = [text for part in content if (text := _content_text(part, depth - 1)) is not None]
+        return "".join(texts) if texts else None
+    if isinstance(content, Mapping) and depth and content.get("type", "text") not in _THOUGHTS:
+        names = ("text", "value", "content", "parts", "refusal")
+        return next((text for name in names if (text := _content_text(content.get(name), depth - 1))), None)
+    return None
+
+
+Count = Annotated[int | None, BeforeValidator(_count)]
+Text = Annotated[str | None, BeforeValidator(_text)]
+
+
 class _Delta(BaseModel):
-    """The text of a chunk, or the thoughts that a server sends apart from it."""
+    """The text of a chunk, or the thoughts that a server sends apart from it.
+
+    A content of parts becomes its text; thoughts among them are not read.
+    """
 
     content: str | None = None
-    reasoning_content: str | None = None
-    reasoning: str | None = None
+    has_thoughts: bool = False
 
-    @property
-    def has_text(self) -> bool:
-        return bool(self.content or self.reasoning_content or self.reasoning)
+    @model_validator(mode="before")
+    @classmethod
+    def _of_parts(cls, data: object) -> object:
+        if isinstance(data, str):
+            return {"content": data}
+        if not isinstance(data, Mapping):
+            return data
+        content = data.get("content")
+        text = _content_text(content) if isinstance(content, list | Mapping) else content
+        apart = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
+        has_thoughts = any(data.get(name) for name in apart) or (text is None and bool(content))
+        return {"content": data.get("refusal") if text is None else text, "has_thoughts": has_thoughts}
 
 
 class _Choice(BaseModel):
+    """A choice of a chunk; some servers send a whole message, or bare text, in place of a delta."""
+
     delta: _Delta | None = None
-    finish_reason: str | None = None
+    message: _Delta | None = None
+    text: Text = None
+    finish_reason: Annotated[str | None, BeforeValidator(_ending)] = None
 
 
 class _PromptDetails(BaseModel):
-    cached_tokens: int | None = None
+    cached_tokens: Count = None
 
 
 class _Usage(BaseModel):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    prompt_tokens_details: _PromptDetails | None = None
+    prompt_tokens: Count = None
+    completion_tokens: Count = None
+    prompt_tokens_details: Annotated[_PromptDetails | None, BeforeValidator(_fields)] = None
 
 
 class _Timings(BaseModel):
     """llama.cpp's timings of a prompt: tokens it knew, tokens it read, and the time for these."""
 
-    cache_n: int | None = None
-    prompt_n: int | None = None
-    prompt_ms: float | None = None
+    cache_n: Count = None
+    prompt_n: Count = None
+    prompt_ms: Annotated[float | None, BeforeValidator(_seconds)] = None
 
 
 class _Chunk(BaseModel):
     """The fields read from a chunk; clients pass on whatever the server sent, unchecked."""
 
     choices: list[_Choice] | None = None
-    usage: _Usage | None = None
-    timings: _Timings | None = None
-    model: str | None = None
+    usage: Annotated[_Usage | None, BeforeValidator(_fields)] = None
+    timings: Annotated[_Timings | None, BeforeValidator(_fields)] = None
+    model: Text = None
 
 
 class _Turn:
@@ -166,7 +266,8 @@ class ReplyText:
 class ArrivingReply:
     """The text and the figures of a reply, gathered from its chunks; `asked` is the model asked for it.
 
-    `has_begun` once the model has written anything, thoughts included; `is_over` once nothing more is read.
+    `has_begun` once the model has written anything, thoughts included; `has_ended` once the server has said
+    that the reply is whole, though figures may follow; `is_over` once nothing more is read.
     What a server sends apart, as a model's reasoning, is not read.
     """
 
@@ -179,6 +280,8 @@ class ArrivingReply:
         self._served = ""
         self._finish_reason = ""
         self._problem = ""
+        self._ended_with = ""
+        self._received: list[str] = []
         self._usage = _Usage()
         self._timings = _Timings()
 
@@ -186,9 +289,17 @@ class ArrivingReply:
     def begins_in_thoughts(self) -> bool:
         return self._text.begins_in_thoughts
 
+    @property
+    def has_ended(self) -> bool:
+        return bool(self._finish_reason)
+
     def take(self, chunk: object) -> str:
         """Return the text that a chunk makes certain, often none; raises ValueError for what is no chunk."""
+        if chunk is DONE:
+            self._finish_reason = self._finish_reason or _STOP
+            return ""
         written = self._note(_Chunk.model_validate(chunk, from_attributes=True))
+        self._received.append(written)
         self._room -= len(written)
         text = self._text.pass_on(written[: len(written) + min(self._room, 0)])
         if self._text.is_over:
@@ -205,7 +316,7 @@ class ArrivingReply:
         if not self._finish_reason:
             raise EOFError
         self.is_over = True
-        return self._text.rest(is_whole=self._finish_reason != "length")
+        return self._text.rest(is_whole=self._finish_reason not in _CUT)
 
     def interrupt(self, problem: str) -> None:
         """Take what has come for all that comes."""
@@ -221,8 +332,9 @@ class ArrivingReply:
         return self._text.whole()
 
     def completion(self, attempts: int) -> Completion:
-        # Together says "eos" where the other servers say "stop".
-        finish_reason = "stop" if self._finish_reason == "eos" else self._finish_reason
+        finish_reason = self._finish_reason
+        if finish_reason == _FAILED and not self._problem:
+            self._problem = f"Its server ended the reply with “{self._ended_with}”."
         tokens = self._usage.prompt_tokens, self._usage.completion_tokens
         served = "" if self._served == self._asked else self._served
         details, timings = self._usage.prompt_tokens_details, self._timings
@@ -245,8 +357,20 @@ class ArrivingReply:
         if not chunk.choices:
             return ""
         choice = chunk.choices[0]
-        self._finish_reason = choice.finish_reason or self._finish_reason
-        if choice.delta is None:
+        if choice.finish_reason:
+            self._ended_with = choice.finish_reason[:LONGEST_SERVED]
+            self._finish_reason = _ENDINGS.get(self._ended_with.lower(), self._ended_with)
+        delta, message = choice.delta or _Delta(), choice.message or _Delta()
+        text = delta.content or choice.text or self._beyond(message.content or "")
+        self.has_begun = self.has_begun or bool(text) or delta.has_thoughts or message.has_thoughts
+        return text
+
+    def _beyond(self, message: str) -> str:
+        """Return the text of a message that has not come yet: some hold all of the reply so far."""
+        if not message:
             return ""
-        self.has_begun = self.has_begun or choice.delta.has_text
-        return choice.delta.content or ""
+        received = "".join(self._received)
+        self._received = [received]
+        if received and message.strip() == received.strip():
+            return ""
+        return message.removeprefix(received)

@@ -27,6 +27,7 @@ from transformers.utils import logging as transformers_logging
 
 from assistant.models.arriving import ReplyText
 from assistant.models.protocol import KEPT, Completion, Enough, Exchange, ModelError, OnPiece, Schema
+from assistant.models.request import told_by_user
 from assistant.models.thoughts import MARKS, begins_thoughts
 from assistant.models.typed import typed_reply
 from assistant.records import Message, Parameters
@@ -279,10 +280,7 @@ def _prompt(tokenizer: Any) -> str:
 
 def as_chat(messages: Sequence[Message], *, knows_system: bool) -> list[dict[str, Any]]:
     """Return the messages as a chat template takes them: who knows no system is told by the user."""
-    if knows_system or messages[0].role != "system":
-        return _roles(messages)
-    first = Message("user", f"{messages[0].content}\n\n{messages[1].content}")
-    return _roles([first, *messages[2:]])
+    return _roles(messages if knows_system else told_by_user(messages))
 
 
 def _roles(messages: Sequence[Message]) -> list[dict[str, Any]]:

@@ -19,10 +19,12 @@ class Completion:
     """A reply as far as it came.
 
     `finish_reason` is "stop", "length", "interrupted" (`problem` says what ended it), "too_long" (it was not
-    read further), "enough" (no more of it was wanted) or the server's own word. Token counts are None where
-    the server did not tell them. `attempts` is how often it was asked for, `served` the model that the server
-    says has written it, "" where that is the one asked for or is not said. Of the prompt the server knew
-    `cached_tokens` already, and read the other `read_tokens` in `read_seconds`; None where it does not tell.
+    read further), "enough" (no more of it was wanted), "content_filter" (its server held back the rest) or
+    the server's own word. Token counts are None where the server did not tell them. `attempts` is how often
+    it was asked for, `served` the model that the server says has written it, "" where that is the one asked
+    for or is not said. Of the prompt the server knew `cached_tokens` already, and read the other
+    `read_tokens` in `read_seconds`; None where it does not tell. `not_taken` are the fields of the request
+    that the server refuses: they were left out.
     """
 
     text: str
@@ -35,6 +37,7 @@ class Completion:
     cached_tokens: int | None = None
     read_tokens: int | None = None
     read_seconds: float | None = None
+    not_taken: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,13 @@ Importing this file loads the SDK, about 0.4 s: `assistant.models.menu.open_mode
 """
 
 import asyncio
-import json
 import math
 import re
 import weakref
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import aclosing, closing, contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, cast
 
 import httpx
 import together
@@ -19,6 +18,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exp
 
 from assistant.models.arriving import ArrivingReply
 from assistant.models.background import awaited, in_background
+from assistant.models.events import ReportedError, read_chunks
 from assistant.models.protocol import (
     KEPT,
     Completion,
@@ -29,6 +29,14 @@ from assistant.models.protocol import (
     OnPiece,
     Schema,
     whole,
+)
+from assistant.models.request import (
+    SCHEMA,
+    SYSTEM,
+    RequestForm,
+    error_words,
+    is_of_prompt,
+    names_field,
 )
 from assistant.models.typed import response_schema, typed_reply
 from assistant.records import Message, Parameters
@@ -43,10 +51,21 @@ RETRIES_OF_SILENCE = 1
 LONGEST_WAIT_ASKED = 20.0
 LONGEST_WAIT = 4.0
 LONGEST_CONNECT = 10.0
+# Refusals of fields in one call: a server that refuses still more is taken at its word.
+MOST_REFUSALS = 6
+# Seconds in which figures may follow a reply that has ended.
+LONGEST_AFTER_END = 2.0
 DETAIL_LENGTH = 200
 EVENT_STREAM = "text/event-stream"
-# A return at the end may be the first half of the next part's.
-_LINE_END = re.compile(rb"\r\n|\n|\r(?!\Z)")
+_LOADING = re.compile(
+    r"\b(?:loading|warming|warm-?up|initiali[sz]ing|downloading|starting|booting|cold[ -]?start|spinning up"
+    r"|waking up|being (?:loaded|started))\b"
+    r"|\bnot (?:yet |been |fully ){0,3}(?:ready|loaded|started|available yet)\b|\bnot yet available\b",
+    re.IGNORECASE,
+)
+_FAILED = re.compile(
+    r"\berror (?:while )?(?:loading|starting)|\b(?:fail\w*|unable|cannot|could not|can['’]t)\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +82,35 @@ _Begun = tuple[ArrivingReply, AsyncGenerator[str, None], str]
 
 class _SilentError(ModelUnavailableError):
     """Nothing came for as long as a server may stay silent."""
+
+
+class _LoadingError(ModelUnavailableError):
+    """The server says that its model is still being loaded."""
+
+
+class _RefusedError(ModelError):
+    """The server does not take the request, in these words."""
+
+    def __init__(self, fault: str, words: str) -> None:
+        super().__init__(fault, KEPT)
+        self.words = words
+
+
+class _SchemaRefusedError(ModelError):
+    """The server does not hold replies to a schema."""
+
+
+@dataclass(slots=True)
+class _Asked:
+    """One call: what is asked for, in which form, and how often it was refused or had to wait for a model."""
+
+    messages: Sequence[Message]
+    parameters: Parameters
+    extra: Mapping[str, object]
+    form: RequestForm
+    refusals: int = 0
+    loads: int = 0
+    is_of_prompt: bool = False
 
 
 class TogetherModel:
@@ -86,6 +134,8 @@ class TogetherModel:
         self.id = model
         self.label = label
         self._structured = structured
+        # Learned from refusals that were answered once a field was left out.
+        self._form = RequestForm()
         # Learned from replies whose thoughts have an end and no beginning.
         self._begins_in_thoughts = False
         self._hosted = not base_url
@@ -136,14 +186,28 @@ class TogetherModel:
         on_piece: OnPiece | None = None,
     ) -> Schema:
         """Return the reply read into `schema`; raises BadReplyError after two that do not fit, ModelError."""
+        try:
+            return self._typed(messages, parameters, schema, on_exchange, on_piece)
+        except _SchemaRefusedError:
+            return self._typed(messages, parameters, schema, on_exchange, on_piece)
+
+    def _typed(
+        self,
+        messages: Sequence[Message],
+        parameters: Parameters,
+        schema: type[Schema],
+        on_exchange: Callable[[Exchange], None] | None,
+        on_piece: OnPiece | None,
+    ) -> Schema:
+        is_held = self._structured and self._form.takes(SCHEMA)
         form = {"type": "json_schema", "json_schema": response_schema(schema)}
-        extra = {"response_format": form} if self._structured else {}
+        extra = {SCHEMA: form} if is_held else {}
         return typed_reply(
             lambda sent: whole(self._stream(sent, parameters, extra), on_piece),
             messages,
             schema,
             label=self.label,
-            in_words=not self._structured,
+            in_words=not is_held,
             on_exchange=on_exchange,
         )
 
@@ -169,9 +233,12 @@ class TogetherModel:
         enough: Enough | None,
     ) -> AsyncGenerator[str | Completion, None]:
         """Yield the reply in pieces, and at last whole; tried again until the first piece has come."""
-        retrying = self._retrying()
-        begun: _Begun = await retrying(self._begin, messages, parameters, extra)
+        asked = _Asked(messages, parameters, extra, self._form)
+        retrying = self._retrying(asked)
+        begun: _Begun = await retrying(self._begin, asked)
         reply, texts, text = begun
+        if not asked.is_of_prompt:
+            self._form = self._form.without(asked.form.left_out)
         async with aclosing(texts):
             while text:
                 yield text
@@ -185,76 +252,103 @@ class TogetherModel:
                     break
         # A reply held to a schema may be made to begin with it.
         self._begins_in_thoughts = reply.begins_in_thoughts or (bool(extra) and self._begins_in_thoughts)
-        yield reply.completion(retrying.statistics["attempt_number"])
+        completion = reply.completion(retrying.statistics["attempt_number"] + asked.refusals)
+        yield replace(completion, not_taken=tuple(sorted(asked.form.left_out)))
 
-    async def _begin(
-        self, messages: Sequence[Message], parameters: Parameters, extra: Mapping[str, object]
-    ) -> "_Begun":
-        reply = ArrivingReply(self.id, begun_in_thoughts=self._begins_in_thoughts and not extra)
-        texts = self._texts(reply, self._chunks(messages, parameters, extra))
-        return reply, texts, await anext(texts, "")
+    async def _begin(self, asked: _Asked) -> "_Begun":
+        """Return a reply that has begun, asked for without the fields that the server refuses."""
+        while True:
+            begun_in_thoughts = self._begins_in_thoughts and not asked.extra
+            reply = ArrivingReply(self.id, begun_in_thoughts=begun_in_thoughts)
+            texts = self._texts(reply, self._chunks(asked))
+            try:
+                return reply, texts, await anext(texts, "")
+            except _LoadingError:
+                asked.loads += 1
+                raise
+            except _RefusedError as refusal:
+                self._leave_out(asked, refusal)
+
+    def _leave_out(self, asked: _Asked, refusal: _RefusedError) -> None:
+        """Leave out of a call what its server has refused; raises the refusal where that is not known."""
+        sent = asked.form.fields(asked.parameters, asked.extra, hosted=self._hosted)
+        has_system = asked.form.takes(SYSTEM) and any(one.role == "system" for one in asked.messages)
+        names = [name for name, value in sent.items() if value is not False]
+        refused = asked.form.refused(refusal.words, [*names, SYSTEM] if has_system else names)
+        if not refused or asked.refusals >= MOST_REFUSALS:
+            raise refusal
+        asked.refusals += 1
+        asked.is_of_prompt = asked.is_of_prompt or is_of_prompt(refusal.words)
+        asked.form = asked.form.without(refused)
+        if SCHEMA in refused:
+            # It has to be told of the schema in words instead.
+            self._form = asked.form
+            raise _SchemaRefusedError(refusal.fault, KEPT)
 
     async def _texts(
         self, reply: ArrivingReply, chunks: AsyncGenerator[object, None]
     ) -> AsyncGenerator[str, None]:
-        """Yield the text of a reply as its chunks arrive; raises ModelError."""
+        """Yield the text of a reply as its chunks arrive; raises ModelError.
+
+        What goes wrong after a reply has ended takes nothing from it.
+        """
         clock = asyncio.get_running_loop().time
         deadline = clock() + self._patience.first
         async with aclosing(chunks):
             while not reply.is_over:
-                with self._errors_translated(begun=reply.has_begun):
-                    async with asyncio.timeout_at(deadline):
-                        chunk = await anext(chunks, None)
-                    text = reply.end() if chunk is None else reply.take(chunk)
-                if reply.has_begun:
+                try:
+                    with self._errors_translated(begun=reply.has_begun):
+                        async with asyncio.timeout_at(deadline):
+                            chunk = await anext(chunks, None)
+                        text = reply.end() if chunk is None else reply.take(chunk)
+                except ModelError:
+                    if not reply.has_ended:
+                        raise
+                    text = reply.end()
+                if reply.has_ended:
+                    deadline = clock() + min(self._patience.between, LONGEST_AFTER_END)
+                elif reply.has_begun:
                     deadline = clock() + self._patience.between
                 if text:
                     yield text
 
-    async def _chunks(
-        self, messages: Sequence[Message], parameters: Parameters, extra: Mapping[str, object]
-    ) -> AsyncGenerator[object, None]:
-        stream = await self._send(messages, parameters, extra)
+    async def _chunks(self, asked: _Asked) -> AsyncGenerator[object, None]:
+        stream = await self._send(asked)
+        kind = stream.response.headers.get("content-type", EVENT_STREAM).lower()
+        is_empty = True
         try:
-            async with aclosing(_read_chunks(stream)) as chunks:
+            if "html" in kind:
+                raise ValueError("a page")
+            async with aclosing(read_chunks(stream.response.aiter_bytes())) as chunks:
                 async for chunk in chunks:
+                    is_empty = False
                     yield chunk
+            if is_empty and EVENT_STREAM not in kind:
+                raise ValueError("no chunks")
         finally:
             await stream.close()
 
-    async def _send(
-        self, messages: Sequence[Message], parameters: Parameters, extra: Mapping[str, object]
-    ) -> "together.AsyncStream[ChatCompletionChunk]":
-        stream = await self._client.chat.completions.create(
+    async def _send(self, asked: _Asked) -> "together.AsyncStream[ChatCompletionChunk]":
+        return await self._client.chat.completions.create(
             model=self.id,
             messages=[
                 cast("ChatCompletionMessageParam", {"role": message.role, "content": message.content})
-                for message in messages
+                for message in asked.form.messages(asked.messages)
             ],
-            temperature=parameters.temperature,
-            top_p=parameters.top_p,
-            max_tokens=parameters.max_tokens,
             stream=True,
-            extra_body={"stream_options": {"include_usage": True}, **self._chosen(parameters), **extra},
+            extra_body=asked.form.fields(asked.parameters, asked.extra, hosted=self._hosted),
         )
-        if EVENT_STREAM not in stream.response.headers.get("content-type", EVENT_STREAM):
-            await stream.close()
-            raise ValueError("no event stream")
-        return stream
 
-    def _chosen(self, parameters: Parameters) -> dict[str, Any]:
-        """Return the parameters that not every server knows, where they are set.
+    def _retrying(self, asked: _Asked) -> AsyncRetrying:
+        def is_tried_enough(state: RetryCallState) -> bool:
+            error = state.outcome.exception() if state.outcome else None
+            if isinstance(error, _LoadingError):
+                return (state.seconds_since_start or 0.0) >= self._patience.first
+            retries = RETRIES_OF_SILENCE if isinstance(error, _SilentError) else RETRIES
+            return state.attempt_number - asked.loads > retries
 
-        A server of one's own may know the penalty by another name (llama.cpp, Ollama).
-        """
-        penalty = parameters.repetition_penalty
-        chosen = {"top_k": parameters.top_k, "repetition_penalty": penalty}
-        chosen |= {} if self._hosted else {"repeat_penalty": penalty}
-        return {name: value for name, value in chosen.items() if value is not None}
-
-    def _retrying(self) -> AsyncRetrying:
         return AsyncRetrying(
-            stop=_is_tried_enough,
+            stop=is_tried_enough,
             retry=retry_if_exception(_is_worth_retrying),
             wait=wait_as_asked(self._back_off, LONGEST_WAIT_ASKED),
             reraise=True,
@@ -264,7 +358,14 @@ class TogetherModel:
     def _errors_translated(self, *, begun: bool) -> Iterator[None]:
         try:
             yield
-        except (together.TogetherError, httpx.HTTPError, EOFError, TimeoutError, ValueError) as error:
+        except (
+            together.TogetherError,
+            httpx.HTTPError,
+            ReportedError,
+            EOFError,
+            TimeoutError,
+            ValueError,
+        ) as error:
             # Without the cause: it holds the request, and with it the key.
             raise self._translated(error, begun) from None
 
@@ -276,35 +377,51 @@ class TogetherModel:
                 return self._silence(begun)
             case together.APIConnectionError() | httpx.TransportError() | EOFError():
                 return self._connection_error(error, begun)
-            case together.APIError():
-                detail = self._detail(error.body)
-                return ModelError(f"{self._server} gave up on the answer: {detail}.", KEPT)
+            case ReportedError() if not begun and _is_loading(error_words(error.body)):
+                return self._loading("", self._detail(error.body))
+            case ReportedError():
+                fault = (
+                    f"{self._server} gave up on the answer: {self._detail(error.body) or 'no reason given'}."
+                )
+                return _RefusedError(fault, error_words(error.body))
             case _:
                 return ModelError(f"{self._server} sent something that is no chat reply.", KEPT)
 
     def _status_error(self, error: together.APIStatusError) -> ModelError:
-        status = error.status_code
+        status, words = error.status_code, error_words(error.body)
         if status in (401, 403):
             return ModelError(
                 f"{self._server} refused the API key (HTTP {status}).",
                 "Your question is kept.",
                 setup=f"Check {self._key_name}.",
             )
-        if status == 404:
+        if status == 404 and not names_field(words):
             return ModelError(
                 f"{self._server} knows no model {self.id!r} (HTTP 404). Choose another writer.",
                 "Your question is kept.",
                 setup="Or check the id in the models file and PAPER_TRAIL_MODEL_URL.",
             )
-        if is_busy(status):
-            return self._busy(status, retry_after(error.response.headers))
-        detail = self._detail(error.body)
-        return ModelError(f"{self._server} did not take the request (HTTP {status}): {detail}.", KEPT)
+        # Some servers fail on a field that they do not take (llama.cpp on the system's role).
+        if is_busy(status) and not (status in (500, 501) and names_field(words)):
+            return self._busy(error, words)
+        detail = self._detail(error.body) or "no reason given"
+        return _RefusedError(f"{self._server} did not take the request (HTTP {status}): {detail}.", words)
 
-    def _busy(self, status: int, retry_after: float | None) -> ModelUnavailableError:
+    def _busy(self, error: together.APIStatusError, words: str) -> ModelUnavailableError:
+        status, detail = error.status_code, self._detail(error.body)
+        if status != 429 and _is_loading(words):
+            return self._loading(f" (HTTP {status})", detail)
+        told = f": {detail}" if detail else ""
+        wait = retry_after(error.response.headers)
         problem = "limits how often it is asked" if status == 429 else "failed"
-        wish = "" if retry_after is None else f" and asks to wait {math.ceil(retry_after)} s"
-        return ModelUnavailableError(f"{self._server} {problem} (HTTP {status}){wish}.", KEPT, retry_after)
+        wish = "" if wait is None else f" and asks to wait {math.ceil(wait)} s"
+        return ModelUnavailableError(f"{self._server} {problem} (HTTP {status}){wish}{told}.", KEPT, wait)
+
+    def _loading(self, status: str, detail: str) -> _LoadingError:
+        return _LoadingError(
+            f"{self._server} is still loading its model{status}{f': {detail}' if detail else ''}.",
+            setup="A longer PAPER_TRAIL_MODEL_TIMEOUT waits longer for it.",
+        )
 
     def _connection_error(self, error: Exception, begun: bool) -> ModelError:
         reason = error.__cause__ if isinstance(error, together.APIConnectionError) else error
@@ -335,8 +452,11 @@ class TogetherModel:
         """Return the server's own words, shortened and without the key, which some servers repeat."""
         while isinstance(body, Mapping):
             body = next((body[key] for key in ("error", "message", "detail") if body.get(key)), "")
-        words = " ".join(str(body).split()).replace(self._key or "\n", "[key]")
-        return words[:DETAIL_LENGTH].rstrip(". ") or "no reason given"
+        told = body if isinstance(body, str) else error_words(body)
+        # A page of a proxy says nothing that its status does not.
+        told = "" if told.lstrip().startswith("<") else told
+        words = " ".join(told.split()).replace(self._key or "\n", "[key]")
+        return words[:DETAIL_LENGTH].rstrip(". ")
 
 
 def _host(url: str) -> str:
@@ -347,56 +467,13 @@ def _host(url: str) -> str:
     return parsed.netloc.decode()
 
 
-async def _read_chunks(
-    stream: "together.AsyncStream[ChatCompletionChunk]",
-) -> AsyncGenerator[object, None]:
-    """Yield the chunks of a stream, read to its very end.
-
-    The SDK's own iteration ends at the last chunk and drops the connection with what is unread; the next
-    question would pay for a new one.
-    """
-    is_done = False
-    try:
-        async for data in _events(stream.response.aiter_bytes()):
-            is_done = is_done or data.startswith(b"[DONE]")
-            if not is_done:
-                yield _chunk(json.loads(data), stream)
-    except httpx.HTTPError:
-        if not is_done:
-            raise
-
-
-async def _events(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Yield the data of each event of a stream; one that is not ended is not whole."""
-    data: list[bytes] = []
-    async for line in _lines(parts):
-        name, _, value = line.partition(b":")
-        if name == b"data":
-            data.append(value.removeprefix(b" "))
-        elif not line and data:
-            yield b"\n".join(data)
-            data = []
-
-
-async def _lines(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Yield the lines of a stream; only these three ends count, for others may stand in a text."""
-    rest = b""
-    async for part in parts:
-        *lines, rest = _LINE_END.split(rest + part)
-        for line in lines:
-            yield line
-
-
-def _chunk(data: object, stream: "together.AsyncStream[ChatCompletionChunk]") -> object:
-    if isinstance(data, Mapping) and data.get("error"):
-        raise together.APIError("the server reports an error", stream.response.request, body=data["error"])
-    return data
-
-
-def _is_tried_enough(state: RetryCallState) -> bool:
-    is_silent = state.outcome is not None and isinstance(state.outcome.exception(), _SilentError)
-    return state.attempt_number > (RETRIES_OF_SILENCE if is_silent else RETRIES)
+def _is_loading(words: str) -> bool:
+    """Return True if a server says that its model is being loaded, and not that it cannot be."""
+    words = words[:DETAIL_LENGTH]
+    return _LOADING.search(words) is not None and _FAILED.search(words) is None
 
 
 def _is_worth_retrying(error: BaseException) -> bool:
+    if isinstance(error, _LoadingError):
+        return True
     return isinstance(error, ModelUnavailableError) and (error.retry_after or 0.0) <= LONGEST_WAIT_ASKED

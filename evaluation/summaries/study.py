@@ -93,7 +93,8 @@ def study_sheet(system: list[str], out: Path, samples: int = 10, seed: int = 0, 
             for of_sample in shuffled
         ),
     )
-    page = _page(title or "Which summary is better?", key, [[own for own, _ in of_sample] for of_sample in shuffled])
+    systems = [[own for own, _ in of_sample] for of_sample in shuffled]
+    page = _page(title or "Which summary is better?", key, systems)
     key_path = out.with_suffix(".key.json")
     for path, text in ((out, page), (key_path, key.model_dump_json(indent=1) + "\n")):
         try:

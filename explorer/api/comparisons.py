@@ -26,7 +26,7 @@ from explorer.api.errors import Problem, StorageUnavailableError
 from explorer.api.keys import Program, counting_question
 from explorer.api.places import Places, thread_of
 from explorer.api.streams import EventStream, LimitedStream, as_event
-from explorer.app import Library, comparison_jobs, open_library
+from explorer.app import Library, base_path, comparison_jobs, open_library
 from explorer.jobs import COMPARISON_COST, ComparisonJob, ComparisonKeeper, ComparisonView, is_ending
 
 LOOK_SECONDS = 0.25
@@ -173,7 +173,7 @@ def _of_stored(stored: StoredComparison) -> ComparisonStatus:
 
 
 def _trail(identifier: str) -> str:
-    return f"/api/v1/comparisons/{identifier}/trail"
+    return f"{base_path()}/api/v1/comparisons/{identifier}/trail"
 
 
 def _store(library: Library) -> ComparisonStore:

@@ -51,7 +51,7 @@ from explorer.api.keys import Program
 from explorer.api.places import thread_of
 from explorer.api.questions import ID_PATTERN, AskedDocument, AskForm
 from explorer.api.streams import EVENT_STREAM
-from explorer.app import open_library
+from explorer.app import base_path, open_library
 
 PREFIX = "/api/v1"
 OPENAPI_PATH = f"{PREFIX}/openapi.json"
@@ -301,9 +301,10 @@ async def _invalid(_request: Request, error: Exception) -> Response:
 
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
+    described = f"{base_path()}{OPENAPI_PATH}"
     known = {
-        404: Problem(404, "not_found", f"There is no such address; {OPENAPI_PATH} lists them."),
-        405: Problem(405, "method_not_allowed", f"This address takes another method; see {OPENAPI_PATH}."),
+        404: Problem(404, "not_found", f"There is no such address; {described} lists them."),
+        405: Problem(405, "method_not_allowed", f"This address takes another method; see {described}."),
         413: TOO_LARGE,
     }
     other = Problem(error.status_code, "invalid_request", NO_JSON)

@@ -30,7 +30,7 @@ from explorer.api.errors import BUSY, Problem, StorageUnavailableError, problem_
 from explorer.api.keys import Program, counting_question
 from explorer.api.places import thread_of
 from explorer.api.streams import STILL_HERE, EventStream, Heard, as_event
-from explorer.app import Library, open_library
+from explorer.app import Library, base_path, open_library
 from explorer.jobs import JobRunner, Kept, QuestionJob, QuestionView, Share
 
 ID_PATTERN = r"^[A-Za-z0-9_-]{1,64}$"
@@ -117,7 +117,7 @@ class ProgramQuestion(QuestionJob):
         """Return the document that ends the stream: the answer and where it is stored."""
         problem = self.view().kept.problem
         kept = "" if problem else self.turns.conversation
-        trail = f"/api/v1/conversations/{kept}/trail" if kept else ""
+        trail = f"{base_path()}/api/v1/conversations/{kept}/trail" if kept else ""
         return AskedDocument(kept, trail, problem, answer_document(turn))
 
 

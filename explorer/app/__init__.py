@@ -1,5 +1,6 @@
 """The foundation of all screens: sessions, sign-in, limits, shared resources and security."""
 
+from explorer.app.base_path import BelowBasePath, base_path
 from explorer.app.imports import (
     LARGEST_IMPORT_MB,
     library_of_import,
@@ -61,9 +62,10 @@ from explorer.app.visitor.stored_item import StoredItem
 
 __all__ = [
     "ASK", "COLLECTION", "COMPARE", "EXPORT_ROUTE", "LARGEST_IMPORT_MB", "PAPER", "READING",
+    "BelowBasePath",
     "ComparisonSession", "Current", "CurrentComparison", "Failure", "Focus", "FollowUps", "Library",
     "Order", "StoredItem", "TakenOff", "Visitor", "VisitorSession", "Waiting", "admitted",
-    "change_owner", "check_own", "check_sign_in", "comparison_jobs", "current_caller",
+    "base_path", "change_owner", "check_own", "check_sign_in", "comparison_jobs", "current_caller",
     "current_comparison", "current_owner", "current_owners", "current_session", "current_visitor",
     "documents_limit", "draw", "draw_signed_in", "export_library", "export_link", "favicon",
     "field_value", "forget_field", "has_corpus", "has_field", "has_left_behind", "holds", "inline_link",

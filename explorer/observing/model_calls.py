@@ -65,7 +65,7 @@ class _Call:
         self._began = time.monotonic()
 
     def end_with(self, completion: Completion) -> None:
-        cut = completion.finish_reason in ("length", "too_long")
+        cut = completion.finish_reason in ("length", "too_long", "content_filter")
         self.outcome = "interrupted" if completion.problem else "cut" if cut else "complete"
 
     def tell(self) -> None:

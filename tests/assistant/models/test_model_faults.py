@@ -137,6 +137,18 @@ def test_half_a_query_is_not_searched_for(ask, ending):
     assert turn.answer.cited_labels == (1,)
 
 
+def test_a_reply_that_a_content_filter_cut_is_marked(ask):
+    turn = turn_of(ask, QUERY, replace(WHOLE, finish_reason="content_filter"))
+    assert "filtered" in turn.answer.problems
+    assert turn.calls[-1].finish_reason == "content_filter"
+
+
+def test_fields_that_a_server_refuses_are_in_the_trail(ask):
+    turn = turn_of(ask, refusal(400, "no temperature, please"), QUERY, WHOLE)
+    assert [call.not_taken for call in turn.calls] == [("temperature",), ("temperature",)]
+    assert any("does not take temperature" in fact for fact in call_facts(turn.calls[1]))
+
+
 THOUGHT = "The user asks how BM25 ranks documents by zebras."
 
 

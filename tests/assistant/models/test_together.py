@@ -226,7 +226,6 @@ def test_the_address_may_end_in_its_version_or_not(slash):
         (malformed(), ("no chat reply",)),
         (malformed(event=b'{"choices": [{"delta": {"content": "caf\xe9"}}]}'), ("no chat reply",)),
         (reply("<p>Log in</p>", content_type="text/html; charset=utf-8"), ("no chat reply",)),
-        (reply("x", content_type="application/json"), ("no chat reply",)),
         (malformed(event='["a", "list"]'), ("no chat reply",)),
         (malformed(event='{"choices": "none"}'), ("no chat reply",)),
         (malformed(event='{"choices": [{"delta": {"content": 7}}]}'), ("no chat reply",)),
@@ -312,8 +311,8 @@ def test_a_date_to_wait_for_is_waited_for():
 @pytest.mark.parametrize(
     ("trouble", "words"),
     [
-        (refusal(429), "limits how often it is asked (HTTP 429). Your question"),
-        (refusal(500), "failed (HTTP 500). Your question"),
+        (refusal(429), "limits how often it is asked (HTTP 429): no. Your question"),
+        (refusal(500), "failed (HTTP 500): no. Your question"),
         (dropped(), "ended the connection without an answer"),
     ],
 )
