@@ -15,7 +15,8 @@ EXCERPT = 240
 def draw_refusal(number: int, refusal: Refusal) -> None:
     """Draw why turn `number` was not answered."""
     with st.container(border=True, key=f"reading_refusal_{number}"):
-        st.markdown(f"**Not answered**\n\n{escaped(refusal.message)}")
+        title = "Not answered yet" if refusal.reason == "which_paper" else "Not answered"
+        st.markdown(f"**{title}**\n\n{escaped(refusal.message)}")
 
 
 def draw_beside_refusal(
@@ -34,16 +35,17 @@ def draw_beside_refusal(
 
 def _draw_choices(visitor: Visitor, number: int, turn: Turn, refusal: Refusal) -> None:
     """Draw a button for each paper that may be meant: it asks the question of that paper."""
-    for place, nearest in enumerate(refusal.nearest):
-        st.button(
-            escaped(shortened(nearest.title, 140)),
-            key=f"which_{number}_{place}",
-            type="tertiary",
-            icon=":material/article:",
-            disabled=bool(visitor.now.job_id),
-            on_click=visitor.update,
-            args=(VisitorSession.ask, turn.question, "", Scope(papers=(nearest.paper_id,))),
-        )
+    with st.container(key=f"quiet_which_{number}", gap="xxsmall"):
+        for place, nearest in enumerate(refusal.nearest):
+            st.button(
+                escaped(shortened(nearest.title, 140)),
+                key=f"which_{number}_{place}",
+                type="tertiary",
+                icon=":material/article:",
+                disabled=bool(visitor.now.job_id),
+                on_click=visitor.update,
+                args=(VisitorSession.ask, turn.question, "", Scope(papers=(nearest.paper_id,))),
+            )
 
 
 def _draw_not_searched(visitor: Visitor, number: int, turn: Turn) -> None:
