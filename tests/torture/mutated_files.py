@@ -1,10 +1,15 @@
-"""Files of every kind that is read, with bytes changed, cut out, doubled and put in at random."""
+"""Files of every kind that is read, with bytes changed, cut out, doubled and put in at random.
+
+Each is read or refused in words. What is read is no longer than a file of its size can say, and has no figure
+that the file lacks.
+"""
 
 import random
+import re
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -25,6 +30,11 @@ from tests.torture.counts import Counts
 SECONDS_PER_FILE = 20
 MOST_CHANGES = 12
 NAMED = (ParseError, SourceError, AssistantError)
+# Of files in which figures stand as they are shown.
+PLAIN = (".md", ".txt", ".bib", ".ris")
+LONGEST = 4  # times the characters of such a file
+_FIGURE = re.compile(r"[0-9]{3,}")
+_KINDS = (".bib", ".docx", ".html", ".json", ".md", ".pdf", ".ris", ".txt")
 
 BIB = "@article{bats, title={On Bats}, author={Lee, Ann and Kim, Bo}, year={2019}, doi={10.1000/bats}}\n"
 RIS = "TY  - JOUR\nTI  - On Bats\nAU  - Lee, Ann\nPY  - 2019\nDO  - 10.1000/bats\nER  - \n"
@@ -92,19 +102,34 @@ def _originals(folder: Path, turns: Sequence[Turn]) -> list[Path]:
     library.item("BATS0001", authors="Ann Lee; Bo Kim", title="On Bats", date="2019")
     library.database.commit()
     library.database.close()
+    cases = PROJECT.parent / "shared" / "data" / "cases"
+    for number, case in enumerate(sorted(path for path in cases.rglob("*") if path.suffix in _KINDS)):
+        shutil.copy(case, folder / f"case-{number}{case.suffix}")
     return sorted(folder.iterdir())
 
 
-def _try(read: Callable[[Path], object], mutant: Path, counts: Counts) -> None:
+def _try(read: Callable[[Path], str], mutant: Path, counts: Counts) -> None:
     counts.tried += 1
     try:
-        read(mutant)
+        said = read(mutant)
+        if mutant.suffix in PLAIN:
+            for fault in faults_of(said, mutant.read_bytes()):
+                counts.note("corrupted", f"{mutant.name}: {fault}")
     except NAMED as error:
         counts.told += 1
         if not str(error).strip():
             counts.note("unexplained", f"{mutant.name}: refused without a word")
     except (Exception, sqlite3.Error) as error:  # noqa: BLE001 - this is what is looked for
         counts.note("unexplained", f"{mutant.name}: {type(error).__name__}: {str(error)[:200]}")
+
+
+def faults_of(said: str, content: bytes) -> Iterator[str]:
+    """Yield the faults of a text that was read from the bytes of a plain file."""
+    if len(said) > LONGEST * len(content) + 1000:
+        yield f"{len(said):,} characters of {len(content):,} bytes"
+    # In two bytes a character, as in UTF-16, figures stand apart.
+    digits = content.replace(b"\0", b"").decode("latin-1")
+    yield from (f"has the figure {figure}" for figure in set(_FIGURE.findall(said)) if figure not in digits)
 
 
 def _read(path: Path) -> str:
@@ -122,5 +147,8 @@ def _read_of_its_kind(path: Path) -> str:
     if path.suffix == ".transcript":
         return transcript.from_json(path.read_text(encoding="utf-8", errors="replace")).title
     if path.suffix in (".bib", ".ris", ".json"):
-        return repr(len(read_references(path)))
-    return read_document(path).title
+        return "\n".join(f"{item.title} {item.abstract} {item.date}" for item in read_references(path))
+    document = read_document(path)
+    sections = (document.abstract, *(section.paragraphs for section in document.sections))
+    texts = (paragraph.text for paragraphs in sections for paragraph in paragraphs)
+    return "\n".join((document.title, *texts))

@@ -15,7 +15,7 @@ from tests.torture.hindered_builds import in_a_failing_bucket, on_a_full_disk
 from tests.torture.hostile_imports import hostile_imports
 from tests.torture.hostile_parsers import hostile_parsers
 from tests.torture.killed_builds import KILLS_A_BUILD, in_a_folder
-from tests.torture.mutated_files import mutate, mutated_files
+from tests.torture.mutated_files import faults_of, mutate, mutated_files
 
 
 @pytest.fixture(autouse=True)
@@ -48,6 +48,11 @@ def test_mutated_files_are_read_or_refused_in_words() -> None:
     counts = mutated_files(seed=7, files=26)
     assert (counts.tried, counts.wrong) == (26, Counter()), counts.examples
     assert 0 < counts.told < counts.tried
+
+
+def test_a_figure_that_a_file_lacks_is_a_fault() -> None:
+    assert list(faults_of("It holds 106 litres.", "It holds 10⁶ litres.".encode())) == ["has the figure 106"]
+    assert list(faults_of("It holds 10⁶ litres, 250 a day.", b"10^6 litres, 250 a day")) == []
 
 
 def test_hostile_imports_are_taken_in_whole_or_refused_in_words(demo_home: Path) -> None:
