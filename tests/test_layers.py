@@ -34,7 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 # The rooms of a package and the files beside them, from the ground up: each imports only those before it.
 ROOMS: dict[str, tuple[str, ...]] = {
     "corpus": (
-        *("errors", "text", "durable", "http", "sandbox", "places", "bounds", "records", "tables"),
+        *("errors", "text", "markup", "durable", "http", "sandbox", "places", "bounds", "records", "tables"),
         *("settings", "contrast"),
         *("wording", "language", "sentences", "bibtex", "pdf", "encoders", "store", "kept", "measured"),
         *("encoder_choice", "search", "demo", "command_line"),
