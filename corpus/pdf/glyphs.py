@@ -29,6 +29,7 @@ _HYPHENS = (0xFFFE, 0x0002, 0x00AD)
 # Old TeX fonts without a map to Unicode keep their ligatures at these codes.
 _TEX_LIGATURES = {0x0B: "ff", 0x0C: "fi", 0x0D: "fl", 0x0E: "ffi", 0x0F: "ffl"}
 _LINE_ENDS = (10, 13)
+_NO_SIGN = 0xDC00  # half of a letter, which has no text of its own
 _UNITS = ctypes.POINTER(ctypes.c_ushort)
 
 
@@ -120,9 +121,18 @@ def _codes(text: object, page: int) -> NDArray[np.int64]:
     told = pdfium_c.FPDFText_GetText(text, 0, count, units.ctypes.data_as(_UNITS)) - 1
     codes = units[:count].astype(np.int64)
     if told != count or (codes & 0xF800 == 0xD800).any():
-        return np.fromiter(map(unicode_of, repeat(page), range(count)), np.int64, count)
+        return _whole_codes(np.fromiter(map(unicode_of, repeat(page), range(count)), np.int64, count))
     for at in np.flatnonzero(codes == 0xFFFE).tolist():
         codes[at] = unicode_of(page, at)
+    return codes
+
+
+def _whole_codes(units: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Put the code of each pair of surrogates in the place of the first; the second becomes `_NO_SIGN`."""
+    first = np.flatnonzero((units[:-1] & 0xFC00 == 0xD800) & (units[1:] & 0xFC00 == 0xDC00))
+    codes = units.copy()
+    codes[first] = 0x10000 + ((units[first] & 0x3FF) << 10) + (units[first + 1] & 0x3FF)
+    codes[first + 1] = _NO_SIGN
     return codes
 
 

@@ -12,8 +12,8 @@ from indexer.parsers.pdf.fragments import (
     fragments_of,
     has_figure,
     without_artifacts,
-    without_line_numbers,
 )
+from indexer.parsers.pdf.line_numbers import without_line_numbers
 from indexer.parsers.pdf.lines import Line
 
 _SPANNING = -1
@@ -21,8 +21,8 @@ _SPANNING = -1
 
 def lines_in_order(pages: Sequence[PdfPage]) -> list[Line]:
     """Return the lines of all pages in reading order, without running heads, page and line numbers."""
-    fragments = [without_line_numbers(fragments_of(page.words)) for page in pages]
-    fragments = without_artifacts(fragments, pages)
+    pages = without_line_numbers(pages)
+    fragments = without_artifacts([fragments_of(page.words) for page in pages], pages)
     gutters = _gutters(fragments, pages)
     lines: list[Line] = []
     column = 0
