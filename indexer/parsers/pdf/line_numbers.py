@@ -8,12 +8,14 @@ numbers.
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from statistics import median
 
 from corpus.pdf import PdfPage, Word
 
 _LONGEST = 5  # digits
 _MOST_NUMBERS = 500  # on a page; of a page of tables the other pages tell where line numbers stand
+_NEAR = 60.0  # points from one number of a listing to the next at most
 _STEPS = (1, 2, 5, 10)
 _ALIGNED = 1.5  # points by which the edges of numbers in a strip differ at most
 _SAME_LINE = 3.0  # points between the baselines of a number and of its line
@@ -75,10 +77,10 @@ def _strips(page: PdfPage, numbers: Sequence[int]) -> list[_Strip]:
 def _largest_strip(page: PdfPage, numbers: Sequence[int]) -> _Strip | None:
     groups = sorted(_aligned(page.words, numbers), key=len, reverse=True)
     for group in groups:
-        chains = (_chain(page.words, group, step) for step in _STEPS)
-        strip = max(filter(None, chains), key=lambda strip: len(strip.words), default=None)
-        if strip and _is_of_lines(page, strip):
-            return strip
+        chains = (_chain(page.words, group, step, most) for step in _STEPS for most in (inf, _NEAR))
+        for strip in sorted(filter(None, chains), key=lambda strip: len(strip.words), reverse=True)[:2]:
+            if _is_of_lines(page, strip):
+                return strip
     return None
 
 
@@ -97,16 +99,18 @@ def _aligned(words: Sequence[Word], numbers: Iterable[int]) -> list[tuple[int, .
     return list(groups)
 
 
-def _chain(words: Sequence[Word], group: Sequence[int], step: int) -> _Strip | None:
+def _chain(words: Sequence[Word], group: Sequence[int], step: int, most: float = inf) -> _Strip | None:
     """Return the longest chain of numbers of a group, each of them `step` above the one before.
 
-    Where lines of floats have none, the next number is still the next.
+    Where lines of floats have none, the next number is still the next; it is `most` points below.
     """
     best: dict[int, list[int]] = {}
     longest: list[int] = []
     for place in group:
         value = int(words[place].text)
-        chain = [*best.get(value - step, ()), place]
+        before = best.get(value - step, [])
+        is_near = before and words[place].baseline - words[before[-1]].baseline <= most
+        chain = [*before, place] if is_near else [place]
         if len(chain) > len(best.get(value, ())):
             best[value] = chain
         longest = max(longest, chain, key=len)
@@ -137,7 +141,15 @@ def _is_of_lines(page: PdfPage, strip: _Strip) -> bool:
     if len(_baselines(others)) > max(1.0, _MOST_BESIDE * len(members)):
         return False
     beside = _lines_beside(page, strip, members)
-    return any(_keeps_step(strip, heights, rows) for rows in beside)
+    return _is_listing(heights) or any(_keeps_step(strip, heights, rows) for rows in beside)
+
+
+def _is_listing(heights: Sequence[float]) -> bool:
+    """Return True for the numbers of a long listing: one to three lines apart, as long lines are broken."""
+    gaps = [after - before for before, after in zip(heights, heights[1:], strict=False)]
+    leading = median(sorted(gaps)[: len(gaps) // 2 + 1])
+    lines = [gap / leading for gap in gaps]
+    return len(heights) >= _MANY and all(abs(count - round(count)) < 0.1 and 1 <= round(count) <= 3 for count in lines)
 
 
 def _lines_beside(page: PdfPage, strip: _Strip, members: set[int]) -> list[list[float]]:
@@ -172,7 +184,7 @@ def _keeps_step(strip: _Strip, heights: Sequence[float], rows: Sequence[float]) 
     if level < 0.7 * len(heights) or max(exact, even) < 0.7 * len(steps):
         return False
     covered = strip.values[-1] - strip.values[0] + strip.step
-    return covered >= _LEAST_COVERED * len(rows) or (len(heights) >= _MANY and exact >= 0.7 * len(steps))
+    return covered >= _LEAST_COVERED * len(rows)
 
 
 def _continued(page: PdfPage, numbers: Sequence[int], known: Sequence[_Strip], last: _Strip | None) -> list[_Strip]:
