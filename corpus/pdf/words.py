@@ -26,8 +26,8 @@ class Word(NamedTuple):
     Points from the top left of the page as it is shown, like `Box`. `baseline` is where the letters stand,
     `size` the height of the font. `hyphenated` marks a word that a line break cut; its hyphen is not in the
     text.
-    `ends_line` says that the file itself breaks the line after it; `upright` is False for turned text. The
-    last `raised` characters stand above the baseline, as the mark of a footnote does.
+    `ends_line` says that the file itself breaks the line after it; turned text runs downwards (`turn` 1), to
+    the left upside down (2) or upwards (3). The last `raised` characters stand above the baseline, as the mark of a footnote does.
     """
 
     text: str
@@ -42,9 +42,13 @@ class Word(NamedTuple):
     italic: bool = False
     hyphenated: bool = False
     ends_line: bool = False
-    upright: bool = True
+    turn: int = 0
     raised: int = 0
     legible: bool = True
+
+    @property
+    def upright(self) -> bool:
+        return self.turn == 0
 
     def box(self, page: int) -> Box:
         return Box(page, self.left, self.top, self.right - self.left, self.bottom - self.top)
@@ -56,17 +60,18 @@ def words_of(text: object, found: Characters, transform: Transform) -> list[Word
         return []
     runs = _runs(found)
     styles = styles_of(text, found.places[runs.starts].tolist(), transform)
+    upright = styles.turns == 0
     letters = _extents_of_letters(found, runs)
     sizes = _real_sizes(found, runs, letters, styles.sizes)
-    extents = _extents(letters, found.extents[runs.starts], np.array(sizes), styles.upright)
+    extents = _extents(letters, found.extents[runs.starts], np.array(sizes), upright)
     columns = (
         [compose("".join(found.signs[start:end])) for start, end in runs.spans()],
         *(one.tolist() for one in extents.arrays),
         sizes,
         *zip(*styles.fonts, strict=True),
-        *(one.tolist() for one in (*_ends(found, runs), styles.upright)),
-        _raised(found, runs, letters.baseline, sizes, styles.upright),
-        _legible(found, runs, np.array(styles.sizes), styles.upright).tolist(),
+        *(one.tolist() for one in (*_ends(found, runs), styles.turns)),
+        _raised(found, runs, letters.baseline, sizes, upright),
+        _legible(found, runs, np.array(styles.sizes), upright).tolist(),
     )
     words = list(map(Word._make, zip(*columns, strict=True)))
     _draw_hyphens(words, found, runs)

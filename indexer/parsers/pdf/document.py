@@ -1,14 +1,16 @@
 """PDF to document without a server: the parts of a paper, recognised by how they are set."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
-from corpus.pdf import PDFIUM_VERSION, PdfError, page_count, read_pages, title_in_properties
+from corpus.pdf import PDFIUM_VERSION, PdfError, PdfPage, page_count, read_pages, title_in_properties
 from corpus.records import Box, PassageKind, Section
 from indexer.errors import ParseError
 from indexer.parsers.document import Document, DocumentSection, Paragraph, Piece
+from indexer.parsers.identifiers import read_arxiv_stamp
 from indexer.parsers.ocr import NO_OCR, OcrOptions
 from indexer.parsers.pdf.figures import figure_area
 from indexer.parsers.pdf.front_matter import (
@@ -29,7 +31,7 @@ from indexer.parsers.pdf.lines import Line
 from indexer.parsers.pdf.paragraphs import Style, Vocabulary, paragraph, split_paragraphs
 from indexer.parsers.pdf.references import split_references
 from indexer.parsers.pdf.roles import begins_float, roles
-from indexer.parsers.pdf.scanned import check_text, with_scans_read
+from indexer.parsers.pdf.scanned import check_text, page_list, with_scans_read
 from indexer.parsers.pdf.tables import TABLE_CAPTION, FoundTable, caption_runs, find_tables
 from indexer.parsers.section_names import BIBLIOGRAPHY, KEYWORDS
 from indexer.parsers.tables import table_paragraph
@@ -39,6 +41,7 @@ PARSER = "pypdfium2"
 MOST_PAGES = 1_000
 """The most pages read of one file: their words take about 600 MiB."""
 
+_FEWEST_TURNED = 12  # words; stamps and the labels of axes have fewer
 _UNBOUNDED_AUTHORS = 8  # lines below a title among which authors may stand where no abstract ends them
 
 # Lines of an abstract begin with "keyword", too.
@@ -55,7 +58,7 @@ def read_pdf(path: Path, most_pages: int = MOST_PAGES, ocr: OcrOptions = NO_OCR)
     """
     try:
         count = page_count(path)
-        pages = list(islice(read_pages(path), most_pages))
+        pages = list(islice(read_pages(path, upright=True), most_pages))
         scanned = with_scans_read(path, pages, ocr)
     except PdfError as error:
         raise ParseError(str(error)) from error
@@ -64,11 +67,12 @@ def read_pdf(path: Path, most_pages: int = MOST_PAGES, ocr: OcrOptions = NO_OCR)
     if not lines:
         raise ParseError(f"{path.name} has no running text on its {len(pages)} pages")
     document = scanned.as_shown(_Reader(lines, title_in_properties(path)).document(count))
-    year = printed_year(scanned.pages[0])
+    arxiv_id, posted = read_arxiv_stamp(_text_with_margins(scanned.pages[0])) or ("", None)
     return replace(
         document,
-        year=year,
-        notes=(*_left_out(count, most_pages), *scanned.notes),
+        year=printed_year(scanned.pages[0]) or posted,
+        arxiv_id=arxiv_id,
+        notes=(*_left_out(count, most_pages), *scanned.notes, *_turned_text(scanned.pages)),
         hidden_text=sum(len(word.text) for page in pages for word in page.unseen),
         hidden_pages=tuple(page.number for page in pages if page.unseen),
     )
@@ -76,6 +80,23 @@ def read_pdf(path: Path, most_pages: int = MOST_PAGES, ocr: OcrOptions = NO_OCR)
 
 def _left_out(count: int, most: int) -> tuple[str, ...]:
     return (f"only the first {most:,} of its {count:,} pages were read",) if count > most else ()
+
+
+def _text_with_margins(page: PdfPage) -> str:
+    """Return the words of a page, those that lie on their side first."""
+    return " ".join(word.text for word in sorted(page.words, key=lambda word: word.upright))
+
+
+def _turned_text(pages: Sequence[PdfPage]) -> tuple[str, ...]:
+    """Return a remark on the pages with text of some length that is not read as it does not stand upright."""
+    unread = [
+        page.number
+        for page in pages
+        if any(sum(word.turn == turn for word in page.words) >= _FEWEST_TURNED for turn in (1, 2, 3))
+    ]
+    if not unread:
+        return ()
+    return (f"text on {page_list(unread)} lies on its side or upside down and was not read",)
 
 
 @dataclass(slots=True)
