@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from corpus.pdf import PdfPage, Word
+from indexer.parsers.pdf.direction import runs_right_to_left
 from indexer.parsers.pdf.fragments import (
     LEAST_GUTTER,
     Fragment,
@@ -27,7 +28,8 @@ def lines_in_order(pages: Sequence[PdfPage]) -> list[Line]:
     lines: list[Line] = []
     column = 0
     for page, parts, cuts in zip(pages, fragments, gutters, strict=True):
-        for block in _blocks(_cut(parts, cuts), cuts):
+        backwards = runs_right_to_left(page.words)
+        for block in _blocks(_cut(parts, cuts), cuts, right_to_left=backwards):
             rows = _rows(block)
             left = min(fragment.left for fragment in block)
             right = max(fragment.right for fragment in block)
@@ -176,7 +178,9 @@ def _is_row_of_figures(words: list[Word]) -> bool:
     return len(words) >= 5 and sum(has_figure(w.text) for w in words) > 0.6 * len(words)
 
 
-def _blocks(fragments: list[Fragment], gutters: tuple[float, ...]) -> list[list[Fragment]]:
+def _blocks(
+    fragments: list[Fragment], gutters: tuple[float, ...], *, right_to_left: bool
+) -> list[list[Fragment]]:
     """Put fragments into reading order: down each column, between the lines that span columns."""
     blocks: list[list[Fragment]] = []
     columns: dict[int, list[Fragment]] = {}
@@ -185,10 +189,10 @@ def _blocks(fragments: list[Fragment], gutters: tuple[float, ...]) -> list[list[
     for fragment in sorted(fragments, key=lambda f: (f.baseline, f.left)):
         column = _SPANNING if id(fragment) in wide else _column(fragment, middles)
         if columns and (column == _SPANNING) != (_SPANNING in columns):
-            blocks.extend(columns[key] for key in sorted(columns))
+            blocks.extend(columns[key] for key in sorted(columns, reverse=right_to_left))
             columns = {}
         columns.setdefault(column, []).append(fragment)
-    blocks.extend(columns[key] for key in sorted(columns))
+    blocks.extend(columns[key] for key in sorted(columns, reverse=right_to_left))
     return blocks
 
 

@@ -4,17 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from corpus.pdf import Word
+from indexer.parsers.pdf.direction import reading_order, runs_right_to_left
 from indexer.parsers.pdf.fragments import LABEL
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Words on one line of one column, from left to right; lengths in points from the top left of the page.
+    """Words on one line of one column, in reading order; lengths in points from the top left of the page.
 
     `column` counts the columns in reading order through the document; text that spans the page has its own.
     `column_left` and `column_right` are the edges of that column; a line that `fills` it runs from edge to
     edge. `font` is that of all words, "" when they differ; `cells` is how many pieces the line falls into at
-    wide gaps, as the rows of a table do.
+    wide gaps, as the rows of a table do. In a line that runs from `right_to_left`, `begin` and `end` are
+    counted from the right edge of the page, leftwards.
     """
 
     page: int
@@ -33,13 +35,17 @@ class Line:
     bold: bool
     fills: bool
     cells: int
+    right_to_left: bool = False
 
     @classmethod
     def of(
         cls, words: Sequence[Word], page: int, column: int, column_left: float, column_right: float
     ) -> "Line":
+        """Make a line of words given from left to right."""
         texts, lefts, tops, rights, bottoms, baselines, sizes, fonts, bold, *_ = zip(*words, strict=True)
-        text = " ".join(texts) + ("-" if words[-1].hyphenated else "")
+        right_to_left = runs_right_to_left(words)
+        words = reading_order(words, right_to_left=right_to_left)
+        text = " ".join([word.text for word in words]) + ("-" if words[-1].hyphenated else "")
         weights = list(map(len, texts))
         left, right, size = lefts[0], max(rights), _weighted_median(sizes, weights)
         slack = 0.04 * (column_right - column_left)
@@ -64,7 +70,24 @@ class Line:
             > 0.8 * sum(weights),
             fills,
             _cells(gaps, texts[0], size, fills=fills),
+            right_to_left,
         )
+
+    @property
+    def begin(self) -> float:
+        return -self.right if self.right_to_left else self.left
+
+    @property
+    def end(self) -> float:
+        return -self.left if self.right_to_left else self.right
+
+    @property
+    def column_begin(self) -> float:
+        return -self.column_right if self.right_to_left else self.column_left
+
+    @property
+    def column_end(self) -> float:
+        return -self.column_left if self.right_to_left else self.column_right
 
     @property
     def italic(self) -> bool:

@@ -204,14 +204,14 @@ def _margins(lines: Sequence[Line]) -> dict[int, float]:
     """Return, per column, where most of its lines begin."""
     lefts: dict[int, Counter[int]] = {}
     for line in lines:
-        lefts.setdefault(line.column, Counter())[round(line.left)] += 1
+        lefts.setdefault(line.column, Counter())[round(line.begin)] += 1
     return {column: min(counts, key=lambda x: (-counts[x], x)) for column, counts in lefts.items()}
 
 
 def _begins_paragraph(group: list[Line], line: Line, style: Style, margins: dict[int, float]) -> bool:
     last = group[-1]
     ended = _TERMINAL.search(last.text) is not None
-    indent = line.left - margins[line.column]
+    indent = line.begin - margins[line.column]
     if line.column != last.column:
         return _begins_column(last, line, ended, 0.6 * style.size < indent < 5 * style.size)
     if abs(line.size - last.size) > 0.14 * style.size:
@@ -223,12 +223,12 @@ def _begins_paragraph(group: list[Line], line: Line, style: Style, margins: dict
 
 
 def _begins_column(last: Line, line: Line, ended: bool, indented: bool) -> bool:
-    # Columns are read from left to right: what goes back to the left on a page is another text.
-    if line.page == last.page and line.right < last.left:
+    # What goes back to a column before it on a page is another text.
+    if line.page == last.page and line.end < last.begin:
         return True
     if not ended:
         return False
-    short = last.right < last.column_right - 0.2 * (last.column_right - last.column_left)
+    short = last.end < last.column_end - 0.2 * (last.column_right - last.column_left)
     return (indented or short or LIST_MARK.match(line.text) is not None) and not line.text[0].islower()
 
 
@@ -240,12 +240,12 @@ def _turns(group: list[Line], line: Line, ended: bool, style: Style) -> bool:
         return True
     if _is_displayed(last, style) and line.text[0].isupper() and not _is_displayed(line, style):
         return True
-    shift = line.left - last.left
+    shift = line.begin - last.begin
     if shift > 0.6 * style.size and not (marked and len(group) == 1):
         return shift < 8 * style.size and (ended or line.text[0].isupper())
     if shift < -0.6 * style.size and len(group) > 1:
         return ended
-    short = last.right < last.column_right - 0.2 * (last.column_right - last.column_left)
+    short = last.end < last.column_end - 0.2 * (last.column_right - last.column_left)
     return short and ended and not line.text[0].islower()
 
 
