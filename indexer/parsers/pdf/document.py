@@ -124,7 +124,7 @@ class _Reader:
         self._mark_insides()
 
     def document(self, page_count: int) -> Document:
-        title = " ".join(self._lines[index].text for index in self._title)
+        title = self._vocabulary.join_lines(self._lines[index].text for index in self._title)
         front, start, abstract, keywords = self._abstract()
         beside = authors_beside(self._lines, self._title, front) if abstract else range(0)
         below = range(self._title.stop, front if abstract else self._title.stop + _UNBOUNDED_AUTHORS)
@@ -176,7 +176,7 @@ class _Reader:
 
     def _abstract_stop(self, first: int) -> int:
         """Return the first line behind the abstract: a heading, or where the lines become longer than its."""
-        finder = HeadingFinder(self._lines, self._style)
+        finder = HeadingFinder(self._lines, self._style, self._vocabulary)
         for index in range(first + 1, min(first + 120, len(self._lines))):
             if self._roles[index] == "body" and finder.at(index) is not None:
                 return index
@@ -192,7 +192,7 @@ class _Reader:
         return tuple(word.strip(" .") for word in text.split(separator) if 1 < len(word.strip(" .")) < 80)
 
     def _sections(self, start: int) -> tuple[list[DocumentSection], list[Line]]:
-        finder = HeadingFinder(self._lines, self._style)
+        finder = HeadingFinder(self._lines, self._style, self._vocabulary)
         sections = [_SectionLines(())]
         references: list[Line] = []
         depths: list[int] = []

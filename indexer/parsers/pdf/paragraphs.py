@@ -12,6 +12,7 @@ from corpus.pdf import Word
 from corpus.records import Box, PassageKind
 from corpus.sentences import sentence_spans
 from indexer.parsers.document import Paragraph, Piece
+from indexer.parsers.hyphens import is_compound, is_word
 from indexer.parsers.pdf.lines import Line
 
 LIST_MARK = re.compile(r"(?:[•‣◦▪●■–—*-]|\d{1,2}[.)]|\(?[a-z0-9ivx]{1,3}\)|\[\d{1,3}\])(?:\s|$)")
@@ -24,7 +25,12 @@ _LETTERS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 # A raised number or signs; behind few letters, Greek ones or a formula in brackets it is an exponent.
 _NOTE_MARK = re.compile(r"\d{1,3}(?:,\d{1,3}){0,3}|[*†‡§¶∗]{1,3}")
 _BEFORE_NOTE = re.compile(r"[^\W\d_\u0370-\u03ff]{4}$|[^\W_\u0370-\u03ff]{4}[)\]]$|[.,;:!?”’\"']$")
-_LINE_END_HYPHEN = re.compile(r"[^\W\d_][-\u2010]$")
+_LINE_END_HYPHEN = re.compile(r"[^\W_][-\u2010]$")
+_LINE_END_DASH = re.compile(r"\w[\u2013\u2014]$")
+# Of addresses every hyphen is a part, also at the end of a line.
+_ADDRESS = re.compile(r"://|^www\.|@|^10\.\d{4,}/|/[^/]*\.|\.[^.]*/")
+# Behind a suspended hyphen: "two- or threefold".
+_LINKING = frozenset("and or to und oder et y o nor versus vs. but".split())
 # Halves that are words but hardly ever stand before a hyphen: "with-out" is "without".
 _FUNCTION_WORDS = frozenset(
     "a an and as at be by can for fore further how in into is it may more of on or per some the there to up "
@@ -66,7 +72,33 @@ class Vocabulary:
             return "-"
         if self._counts[last + head]:
             return ""
-        return "-" if self._is_compound(lead, last, second) else ""
+        if self._is_compound(lead, last, second):
+            return "-"
+        if lead and last in _FUNCTION_WORDS:  # "state-of-the" and "art", but "a well-under" and "standing"
+            return "" if is_word(last + head) else "-"
+        return "-" if is_compound(last, head) else ""
+
+    def end_of_line(self, word: str, following: str) -> tuple[str, str]:
+        """Return the last word of a line, with its hyphen, as it goes into the text, and what stands behind it."""
+        if _LINE_END_DASH.search(word) and following[:1].isalnum():
+            return word, ""
+        if not _LINE_END_HYPHEN.search(word) or not following[:1].isalnum():
+            return word, "" if word.endswith("-") and _ADDRESS.search(word) else " "
+        first = word[:-1]
+        if _ADDRESS.search(word):
+            return word, ""
+        if following.lower() in _LINKING and not is_word(re.sub(r".*[\W_]", "", first.lower()) + following.lower()):
+            return word, " "
+        return first + self.joint(first, following), ""
+
+    def join_lines(self, texts: Iterable[str]) -> str:
+        """Join the texts of lines, such as those of a heading."""
+        joined = ""
+        for text in texts:
+            start, _, last = joined.rpartition(" ")
+            word, gap = self.end_of_line(last, text) if last else ("", "")
+            joined = f"{start} {word}{gap}{text}" if start else f"{word}{gap}{text}"
+        return joined
 
     def _is_compound(self, lead: Sequence[str], last: str, second: str) -> bool:
         """Return True if both halves are words; `lead` is what is hyphenated before them: "end-to-"."""
@@ -135,7 +167,7 @@ def _joined(lines: Sequence[Line], vocabulary: Vocabulary) -> _Joined:
             if after is None:
                 text += "-" if word.hyphenated else ""
             elif word.hyphenated or index == len(line.words):
-                text, gap = _end_of_line(text, word.hyphenated, after, vocabulary)
+                text, gap = vocabulary.end_of_line(text + "-" if word.hyphenated else text, after)
             parts += text, gap
             starts.append(length)
             ends.append(length + len(text))
@@ -148,15 +180,6 @@ def _without_note(word: Word) -> str:
     """Return the text of a word without the mark of a footnote, which is no part of the sentence."""
     text, mark = word.text[: len(word.text) - word.raised], word.text[len(word.text) - word.raised :]
     return text if _NOTE_MARK.fullmatch(mark) and _BEFORE_NOTE.search(text) else word.text
-
-
-def _end_of_line(text: str, is_cut: bool, following: str, vocabulary: Vocabulary) -> tuple[str, str]:
-    """Return the last word of a line as it goes into the text, and what stands behind it."""
-    if is_cut:
-        return text + vocabulary.joint(text, following), ""
-    if _LINE_END_HYPHEN.search(text) and following[:1].isalpha():
-        return text[:-1] + vocabulary.joint(text[:-1], following), ""
-    return text, " "
 
 
 def _pieces(joined: _Joined) -> Iterable[Piece]:
