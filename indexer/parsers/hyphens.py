@@ -1,6 +1,6 @@
 """Hyphens at the ends of lines, by a list of ordinary words: those of compounds stay, those of line breaks go."""
 
-from corpus.encoders.base import ordinary_words
+from corpus.encoders import ordinary_words
 
 # Halves that close up as often as not, by the abstracts of the ACL Anthology: their document has to tell.
 _CLOSING = frozenset(
@@ -11,8 +11,8 @@ _CLOSING = frozenset(
 _HYPHENATED = frozenset("all cross ever half ill self well".split())
 # Words of their own that begin or end other words more often than compounds.
 _PARTS = frozenset(
-    "able ally ants ates ation ding ently ester esters fully hood ings ions ives less ling ment ments meters "
-    "more ness ring sets ship sing some sting tables tent ting tion tive ware ways works work".split()
+    "able ally ants ates ation berg burg ding ently ester esters fully hood ings ions ives less ling man ment ments meters "
+    "more ness field ford ring sets ship sing some sting tables tent ting tion tive town ware ways wood works work worth".split()
 )
 _SHORT = frozenset(
     "age air art bad bed big box car day dry end eye few five free gas gun hot ice ill job key law low man map new "
@@ -22,8 +22,8 @@ _SHORT = frozenset(
 _CLOSED = frozenset(
     "backbone baseline benchmark bitext bootstrap breakdown chatbot codebase commonsense crowdsource crowdworker "
     "dataset decoder encoder feedforward framework graphics groundwork hashtag hotspot hyperlink keyphrase keyword "
-    "keystroke leaderboard leverage lexical lexicon lookup metric misinformation newswire onset outlier parser "
-    "parsing pipeline pitfall proofread quantile robustness runtime shortcoming singular subset surpass synset "
+    "keystroke leaderboard leverage lexical lexicon lookup metric misinformation newswire onset outlier pairwise parser "
+    "parsing pipeline pitfall placeholder proofread quantile robustness runtime shortcoming singular subset surpass synset "
     "syntactic tagset testbed textbook threefold timeline timestamp toolbox toolkit treebank trustworthy "
     "twofold viewpoint wordnet wordpiece workflow worldwide".split()
 )
@@ -46,5 +46,5 @@ def is_compound(first: str, second: str) -> bool:
 def is_word(text: str) -> bool:
     """Return True for an ordinary word in small letters, also with an ending."""
     words = ordinary_words()
-    stems = (text, *(text.removesuffix(ending) for ending in ("s", "d", "es", "ed", "ing", "ly")))
-    return any(stem in words or stem in _CLOSED for stem in stems if len(stem) > 2)
+    stems = (text.removesuffix(ending) for ending in ("s", "d", "es", "ed", "ing", "ly"))
+    return text in words or any(stem in words or stem in _CLOSED for stem in stems if len(stem) > 3)

@@ -86,7 +86,9 @@ class Vocabulary:
             return word, "" if word.endswith("-") and _ADDRESS.search(word) else " "
         first = word[:-1]
         if _ADDRESS.search(word):
-            return word, ""
+            # DOIs have hyphens between figures, and are hyphenated between letters.
+            is_hyphenated = "doi.org/10." in word and first[-1].isalpha() and following[0].isalpha()
+            return first if is_hyphenated else word, ""
         if following.lower() in _LINKING and not is_word(re.sub(r".*[\W_]", "", first.lower()) + following.lower()):
             return word, " "
         return first + self.joint(first, following), ""
