@@ -30,6 +30,7 @@ from indexer.parsers.pdf.layout import lines_in_order
 from indexer.parsers.pdf.lines import Line
 from indexer.parsers.pdf.paragraphs import Style, Vocabulary, paragraph, split_paragraphs
 from indexer.parsers.pdf.references import split_references
+from indexer.parsers.pdf.repair import with_letters_found
 from indexer.parsers.pdf.roles import begins_float, roles
 from indexer.parsers.pdf.scanned import check_text, page_list, with_scans_read
 from indexer.parsers.pdf.tables import TABLE_CAPTION, FoundTable, caption_runs, find_tables
@@ -63,7 +64,8 @@ def read_pdf(path: Path, most_pages: int = MOST_PAGES, ocr: OcrOptions = NO_OCR)
     except PdfError as error:
         raise ParseError(str(error)) from error
     check_text(path, scanned.pages, ocr)
-    lines = lines_in_order(scanned.pages)
+    shown, unread = with_letters_found(scanned.pages)
+    lines = lines_in_order(shown)
     if not lines:
         raise ParseError(f"{path.name} has no running text on its {len(pages)} pages")
     document = scanned.as_shown(_Reader(lines, title_in_properties(path)).document(count))
@@ -72,7 +74,7 @@ def read_pdf(path: Path, most_pages: int = MOST_PAGES, ocr: OcrOptions = NO_OCR)
         document,
         year=printed_year(scanned.pages[0]) or posted,
         arxiv_id=arxiv_id,
-        notes=(*_left_out(count, most_pages), *scanned.notes, *_turned_text(scanned.pages)),
+        notes=(*_left_out(count, most_pages), *scanned.notes, *_turned_text(scanned.pages), *_missing_letters(unread)),
         hidden_text=sum(len(word.text) for page in pages for word in page.unseen),
         hidden_pages=tuple(page.number for page in pages if page.unseen),
     )
@@ -97,6 +99,12 @@ def _turned_text(pages: Sequence[PdfPage]) -> tuple[str, ...]:
     if not unread:
         return ()
     return (f"text on {page_list(unread)} lies on its side or upside down and was not read",)
+
+
+def _missing_letters(pages: Sequence[int]) -> tuple[str, ...]:
+    if not pages:
+        return ()
+    return (f"letters are missing on {page_list(pages)}: the font does not say which they are",)
 
 
 @dataclass(slots=True)

@@ -16,13 +16,14 @@ from indexer.parsers.pdf.fragments import (
 )
 from indexer.parsers.pdf.line_numbers import without_line_numbers
 from indexer.parsers.pdf.lines import Line
+from indexer.parsers.pdf.repair import with_initials_joined
 
 _SPANNING = -1
 
 
 def lines_in_order(pages: Sequence[PdfPage]) -> list[Line]:
     """Return the lines of all pages in reading order, without running heads, page and line numbers."""
-    pages = without_line_numbers(pages)
+    pages = list(map(with_initials_joined, without_line_numbers(pages)))
     fragments = without_artifacts([fragments_of(page.words) for page in pages], pages)
     gutters = _gutters(fragments, pages)
     lines: list[Line] = []
