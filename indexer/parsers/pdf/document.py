@@ -10,7 +10,7 @@ from corpus.pdf import PDFIUM_VERSION, PdfError, PdfPage, page_count, read_pages
 from corpus.records import Box, PassageKind, Section
 from indexer.errors import ParseError
 from indexer.parsers.document import Document, DocumentSection, Paragraph, Piece
-from indexer.parsers.identifiers import read_arxiv_stamp
+from indexer.parsers.identifiers import find_doi, read_arxiv_stamp
 from indexer.parsers.ocr import NO_OCR, OcrOptions
 from indexer.parsers.pdf.figures import figure_area
 from indexer.parsers.pdf.front_matter import (
@@ -18,6 +18,7 @@ from indexer.parsers.pdf.front_matter import (
     authors_beside,
     bare_abstract,
     begins_run_in,
+    cover_pages,
     find_title,
     is_abstract_heading,
     leaves_inset,
@@ -68,13 +69,15 @@ def read_pdf(path: Path, most_pages: int = MOST_PAGES, ocr: OcrOptions = NO_OCR)
     lines = lines_in_order(shown)
     if not lines:
         raise ParseError(f"{path.name} has no running text on its {len(pages)} pages")
-    document = scanned.as_shown(_Reader(lines, title_in_properties(path)).document(count))
+    covers = cover_pages(lines, Style.of(lines))
+    document = _Reader([line for line in lines if line.page > covers], title_in_properties(path)).document(count)
+    document = _with_cover(scanned.as_shown(document), [line for line in lines if line.page <= covers])
     arxiv_id, posted = read_arxiv_stamp(_text_with_margins(scanned.pages[0])) or ("", None)
     return replace(
         document,
-        year=printed_year(scanned.pages[0]) or posted,
+        year=next(filter(None, map(printed_year, reversed(scanned.pages[: covers + 1]))), None) or posted,
         arxiv_id=arxiv_id,
-        notes=(*_left_out(count, most_pages), *scanned.notes, *_turned_text(scanned.pages), *_missing_letters(unread)),
+        notes=(*_left_out(count, most_pages), *scanned.notes, *document.notes, *_turned_text(scanned.pages), *_missing_letters(unread)),
         hidden_text=sum(len(word.text) for page in pages for word in page.unseen),
         hidden_pages=tuple(page.number for page in pages if page.unseen),
     )
@@ -82,6 +85,19 @@ def read_pdf(path: Path, most_pages: int = MOST_PAGES, ocr: OcrOptions = NO_OCR)
 
 def _left_out(count: int, most: int) -> tuple[str, ...]:
     return (f"only the first {most:,} of its {count:,} pages were read",) if count > most else ()
+
+
+def _with_cover(document: Document, cover: Sequence[Line]) -> Document:
+    """Return a document with what its cover sheets say of it, and a remark on these."""
+    if not cover:
+        return document
+    count = cover[-1].page
+    remark = "page 1 is a cover sheet and left out" if count == 1 else f"pages 1-{count} are cover sheets and left out"
+    starts = range(1, min(len(cover), _UNBOUNDED_AUTHORS))
+    named = (author_names([cover[start:]]) for start in starts)
+    authors = document.authors or next(filter(None, named), ())
+    doi = find_doi(" ".join(line.text for line in cover))
+    return replace(document, authors=authors, doi=document.doi or doi, notes=(*document.notes, remark))
 
 
 def _text_with_margins(page: PdfPage) -> str:
