@@ -16,7 +16,7 @@ from indexer.parsers.pdf.fragments import (
 )
 from indexer.parsers.pdf.line_numbers import without_line_numbers
 from indexer.parsers.pdf.lines import Line
-from indexer.parsers.pdf.repair import with_initials_joined
+from indexer.parsers.pdf.repair import with_exponents_joined, with_initials_joined
 
 _SPANNING = -1
 
@@ -267,7 +267,7 @@ def _rows(fragments: list[Fragment]) -> list[list[Word]]:
         else:
             home.append(fragment)
     ordered = [sorted(row, key=lambda f: f.left) for row in rows]
-    return [[word for fragment in row for word in fragment.words] for row in ordered]
+    return [with_exponents_joined([word for fragment in row for word in fragment.words]) for row in ordered]
 
 
 def _on_row(row: list[Fragment], fragment: Fragment) -> bool:

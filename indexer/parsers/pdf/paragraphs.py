@@ -23,12 +23,13 @@ LITTLE_WORDS = frozenset(
 _TERMINAL = re.compile(r"[.!?:;…][\"'”’)\]]*(?:\d{1,2}|\[\d+\])?$")
 _LETTERS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 # A raised number or signs; behind few letters, Greek ones or a formula in brackets it is an exponent.
-_NOTE_MARK = re.compile(r"\d{1,3}(?:,\d{1,3}){0,3}|[*†‡§¶∗]{1,3}")
+_NOTE_MARK = re.compile(r"\d{1,3}(?:[,–-]\d{1,3}){0,5}|[*†‡§¶∗]{1,3}")
 _BEFORE_NOTE = re.compile(r"[^\W\d_\u0370-\u03ff]{4}$|[^\W_\u0370-\u03ff]{4}[)\]]$|[.,;:!?”’\"']$")
 _LINE_END_HYPHEN = re.compile(r"[^\W_][-\u2010]$")
 _LINE_END_DASH = re.compile(r"\w[\u2013\u2014]$")
 # Of addresses every hyphen is a part, also at the end of a line.
 _ADDRESS = re.compile(r"://|^www\.|@|^10\.\d{4,}/|/[^/]*\.|\.[^.]*/")
+_CLOSING = frozenset((".", ",", ";", ":", ")", "]", ").", "),"))
 # Behind a suspended hyphen: "two- or threefold".
 _LINKING = frozenset("and or to und oder et y o nor versus vs. but".split())
 # Halves that are words but hardly ever stand before a hyphen: "with-out" is "without".
@@ -165,11 +166,13 @@ def _joined(lines: Sequence[Line], vocabulary: Vocabulary) -> _Joined:
         following = below.words[0].text if below else None
         for index, word in enumerate(line.words, 1):
             after = line.words[index].text if index < len(line.words) else following
-            text, gap = _without_note(word), " "
+            text, gap = without_note(word), " "
             if after is None:
                 text += "-" if word.hyphenated else ""
             elif word.hyphenated or index == len(line.words):
                 text, gap = vocabulary.end_of_line(text + "-" if word.hyphenated else text, after)
+            elif word.raised and after in _CLOSING and line.words[index].left - word.right < 0.15 * line.size:
+                gap = ""
             parts += text, gap
             starts.append(length)
             ends.append(length + len(text))
@@ -178,10 +181,10 @@ def _joined(lines: Sequence[Line], vocabulary: Vocabulary) -> _Joined:
     return _Joined("".join(parts), starts, ends, on, [word for line in lines for word in line.words])
 
 
-def _without_note(word: Word) -> str:
-    """Return the text of a word without the mark of a footnote, which is no part of the sentence."""
+def without_note(word: Word) -> str:
+    """Return the text of a word without the mark of a footnote; other raised figures stay raised."""
     text, mark = word.text[: len(word.text) - word.raised], word.text[len(word.text) - word.raised :]
-    return text if _NOTE_MARK.fullmatch(mark) and _BEFORE_NOTE.search(text) else word.text
+    return text if _NOTE_MARK.fullmatch(mark) and _BEFORE_NOTE.search(text) else word.marked or word.text
 
 
 def _pieces(joined: _Joined) -> Iterable[Piece]:

@@ -5,13 +5,15 @@ from dataclasses import replace
 from itertools import product
 from statistics import median
 
-from corpus.pdf import UNKNOWN_LETTER, PdfPage, Word
+from corpus.pdf import RAISED, UNKNOWN_LETTER, PdfPage, Word, raised_figures
 from indexer.parsers.hyphens import is_word
 
 _LIGATURES = (("fi", "fl", "ff", "ffi", "ffl"), ("Th", "tt", "ti", "ft", "ct", "st"))
 _MOST_LIGATURES = 3  # in a word
 _INITIAL = 1.6  # of the height of the page's type
 _BESIDE = 1.2  # heights of type between an initial and its word at most
+# In heights of type: how close a raised word stands, and how high.
+_TOUCHING, _HIGHEST, _SMALL = 0.15, 0.8, 0.86
 _WORDS_OF_ONE_LETTER = frozenset("AIO")
 
 
@@ -56,6 +58,41 @@ def _word_of(initial: Word, words: Sequence[Word]) -> int | None:
         and word.text[0].isalpha()
     ]
     return min(beside)[2] if beside else None
+
+
+def with_exponents_joined(words: Sequence[Word]) -> list[Word]:
+    """Return the words of a line, those that are raised beside a word as its last characters."""
+    result: list[Word] = []
+    for word in words:
+        before = result[-1] if result else None
+        if before is not None and _is_close(before, word) and (joined := _joined(before, word)) is not None:
+            result[-1] = joined
+        else:
+            result.append(word)
+    return result
+
+
+def _is_close(before: Word, word: Word) -> bool:
+    gap = word.left - before.right
+    return -0.3 * before.size < gap < _TOUCHING * before.size and not before.hyphenated
+
+
+def _joined(before: Word, word: Word) -> Word | None:
+    """Return two words as one where the second is raised, with all that is raised at its end."""
+    rise = (before.baseline - word.baseline) / before.size
+    end = before.text[len(before.text) - before.raised :]
+    raised = raised_figures(end + word.text)
+    if word.size >= _SMALL * before.size or not RAISED < rise < _HIGHEST or raised == end + word.text:
+        return None
+    marked = (before.marked or before.text).removesuffix(raised_figures(end)) if end else before.marked or before.text
+    return before._replace(
+        text=before.text + word.text,
+        right=max(before.right, word.right),
+        raised=len(end + word.text),
+        marked=marked + raised,
+        hyphenated=word.hyphenated,
+        ends_line=word.ends_line,
+    )
 
 
 def with_letters_found(pages: Sequence[PdfPage]) -> tuple[list[PdfPage], list[int]]:
