@@ -20,7 +20,7 @@ RAISED = 0.2
 _LOWERED = 0.08
 _LEAST_SHIFT = 0.5  # points
 _FULL_SIZE = 0.9  # of the largest characters of a word
-# What is raised in figures and formulas: "6", "-3", "n", "i+1", "th".
+# Raised parts of figures and formulas: "6", "-3", "n", "i+1", "th".
 _FIGURE = r"[A-Za-z0-9\u0370-\u03ff\U0001d400-\U0001d7ff]{1,6}"
 _FIGURES = re.compile(rf"[+\-−–]?{_FIGURE}(?:[+\-−–=*/.,()∗]{_FIGURE}){{0,3}}[+\-−–]?|[+\-−–]")
 LEAST_SIZE, LEAST_WIDTH = 2.0, 0.2
@@ -129,10 +129,8 @@ def _shifted(
     return {at: np.array(styles_of(text, places, transform).sizes) for at, places in spans}
 
 
-def _marked(
-    found: Characters, runs: _Runs, baselines: Numbers, shifted: dict[int, Numbers]
-) -> list[str]:
-    """Return the text of each run with its raised and lowered figures marked as such, "" where it has none."""
+def _marked(found: Characters, runs: _Runs, baselines: Numbers, shifted: dict[int, Numbers]) -> list[str]:
+    """Return the text of each run with its raised and lowered figures as such, "" where it has none."""
     marked = [""] * len(baselines)
     for at, sizes in shifted.items():
         run = slice(runs.starts[at], runs.ends[at])
@@ -150,7 +148,10 @@ def _with_marks(signs: Sequence[str], rises: Numbers) -> str:
     ]
     marked = ""
     for place, (level, part) in enumerate(parts):
-        beside = (parts[place - 1][1][-1:] if place else "", parts[place + 1][1][:1] if place + 1 < len(parts) else "")
+        beside = (
+            parts[place - 1][1][-1:] if place else "",
+            parts[place + 1][1][:1] if place + 1 < len(parts) else "",
+        )
         marked += _mark(level, part, *beside)
     return marked
 

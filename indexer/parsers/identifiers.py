@@ -15,7 +15,8 @@ _NAMED_ARXIV = re.compile(
 )
 # The stamp in the margin: "arXiv:2301.01234v2 [cs.CL] 6 Jan 2023"; old ones have no subject.
 _ARXIV_STAMP = re.compile(
-    rf"arXiv:\s*(?P<id>{_NUMBER})\s*(?:\[[\w.-]+\])?\s*\d{{1,2}}\s*[A-Z][a-z]{{2,8}}\s*(?P<year>\d{{4}})", re.IGNORECASE
+    rf"arXiv:\s*(?P<id>{_NUMBER})\s*(?:\[[\w.-]+\])?\s*\d{{1,2}}\s*[A-Z][a-z]{{2,8}}\s*(?P<year>\d{{4}})",
+    re.IGNORECASE,
 )
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
 _CLOSERS = {")": "(", "]": "[", "}": "{"}

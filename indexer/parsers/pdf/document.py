@@ -29,7 +29,7 @@ from indexer.parsers.pdf.front_matter import (
 from indexer.parsers.pdf.headings import Heading, HeadingFinder
 from indexer.parsers.pdf.layout import lines_in_order
 from indexer.parsers.pdf.lines import Line
-from indexer.parsers.pdf.paragraphs import Style, Vocabulary, paragraph, split_paragraphs
+from indexer.parsers.pdf.paragraphs import Style, Vocabulary, paragraph, printed_text, split_paragraphs
 from indexer.parsers.pdf.references import split_references
 from indexer.parsers.pdf.repair import with_letters_found
 from indexer.parsers.pdf.roles import begins_float, roles
@@ -70,14 +70,22 @@ def read_pdf(path: Path, most_pages: int = MOST_PAGES, ocr: OcrOptions = NO_OCR)
     if not lines:
         raise ParseError(f"{path.name} has no running text on its {len(pages)} pages")
     covers = cover_pages(lines, Style.of(lines))
-    document = _Reader([line for line in lines if line.page > covers], title_in_properties(path)).document(count)
+    document = _Reader([line for line in lines if line.page > covers], title_in_properties(path)).document(
+        count
+    )
     document = _with_cover(scanned.as_shown(document), [line for line in lines if line.page <= covers])
     arxiv_id, posted = read_arxiv_stamp(_text_with_margins(scanned.pages[0])) or ("", None)
     return replace(
         document,
         year=next(filter(None, map(printed_year, reversed(scanned.pages[: covers + 1]))), None) or posted,
         arxiv_id=arxiv_id,
-        notes=(*_left_out(count, most_pages), *scanned.notes, *document.notes, *_turned_text(scanned.pages), *_missing_letters(unread)),
+        notes=(
+            *_left_out(count, most_pages),
+            *scanned.notes,
+            *document.notes,
+            *_turned_text(scanned.pages),
+            *_missing_letters(unread),
+        ),
         hidden_text=sum(len(word.text) for page in pages for word in page.unseen),
         hidden_pages=tuple(page.number for page in pages if page.unseen),
     )
@@ -92,7 +100,11 @@ def _with_cover(document: Document, cover: Sequence[Line]) -> Document:
     if not cover:
         return document
     count = cover[-1].page
-    remark = "page 1 is a cover sheet and left out" if count == 1 else f"pages 1-{count} are cover sheets and left out"
+    remark = (
+        "page 1 is a cover sheet and left out"
+        if count == 1
+        else f"pages 1-{count} are cover sheets and left out"
+    )
     starts = range(1, min(len(cover), _UNBOUNDED_AUTHORS))
     named = (author_names([cover[start:]]) for start in starts)
     authors = document.authors or next(filter(None, named), ())
@@ -148,7 +160,7 @@ class _Reader:
         self._mark_insides()
 
     def document(self, page_count: int) -> Document:
-        title = self._vocabulary.join_lines(self._lines[index].text for index in self._title)
+        title = self._vocabulary.join_lines(printed_text(self._lines[index]) for index in self._title)
         front, start, abstract, keywords = self._abstract()
         beside = authors_beside(self._lines, self._title, front) if abstract else range(0)
         below = range(self._title.stop, front if abstract else self._title.stop + _UNBOUNDED_AUTHORS)

@@ -27,10 +27,13 @@ _IMPRINT = re.compile(
     re.IGNORECASE,
 )
 _COVER = re.compile(
-    r"repositor|see discussions, stats|download(?:ed)? from|citation for|(?:please|how to|to) cite|this (?:is an? )?(?:version|copy|"
-    r"accepted|author|open access|pre-?print|post-?print)|document version|general rights|take ?-?down|link to publi"
-    r"|publisher'?s? (?:page|version)|terms (?:and conditions )?of use|researchgate|archive ouverte|jstor|eprint"
-    r"|accepted (?:manuscript|version)|peer[- ]reviewed version|final published version|self-archiv",
+    r"repositor|see discussions, stats|download(?:ed)? from|citation for|(?:please|how to|to) cite"
+    r"|this (?:is an? )?(?:version|copy|accepted|author|open access|pre-?print|post-?print)"
+    r"|document version"
+    r"|general rights|take ?-?down|link to publi|publisher'?s? (?:page|version)"
+    r"|terms (?:and conditions )?of use"
+    r"|researchgate|archive ouverte|jstor|eprint|accepted (?:manuscript|version)|peer[- ]reviewed version"
+    r"|final published version|self-archiv",
     re.IGNORECASE,
 )
 _MOST_COVERS = 2
@@ -56,7 +59,7 @@ _WORD_RUN_IN = re.compile(r"(?:abstract|summary)\b[\s—–:.-]*", re.IGNORECASE
 
 
 def cover_pages(lines: Sequence[Line], style: Style) -> int:
-    """Return how many pages before the paper's first are cover sheets of a repository or a title page.
+    """Count the pages before the paper's first: cover sheets of a repository, or a title page.
 
     They hold no text of the paper; the page behind them begins with its title, which they repeat, or they say
     where the file comes from.

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from corpus.pdf import PdfPage, Word
-from indexer.parsers.pdf.direction import runs_right_to_left
 from indexer.parsers.pdf.fragments import (
     LEAST_GUTTER,
     Fragment,
@@ -15,7 +14,7 @@ from indexer.parsers.pdf.fragments import (
     without_artifacts,
 )
 from indexer.parsers.pdf.line_numbers import without_line_numbers
-from indexer.parsers.pdf.lines import Line
+from indexer.parsers.pdf.lines import Line, runs_right_to_left
 from indexer.parsers.pdf.repair import with_exponents_joined, with_initials_joined
 
 _SPANNING = -1

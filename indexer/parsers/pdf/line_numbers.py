@@ -8,6 +8,7 @@ numbers.
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import inf
 from statistics import median
 
@@ -46,9 +47,9 @@ def without_line_numbers(pages: Sequence[PdfPage]) -> list[PdfPage]:
         return list(pages)
     result = []
     last: _Strip | None = None
-    for page, numbers, strips in zip(pages, candidates, found, strict=True):
+    for page, numbers, own in zip(pages, candidates, found, strict=True):
         # A page of few lines has few numbers; they stand where those of other pages do.
-        strips = strips or _continued(page, numbers, known, last)
+        strips = own or _continued(page, numbers, known, last)
         drop = {place for strip in strips for place in strip.words}
         last = strips[-1] if strips else last
         words = tuple(word for place, word in enumerate(page.words) if place not in drop)
@@ -88,9 +89,10 @@ def _aligned(words: Sequence[Word], numbers: Iterable[int]) -> list[tuple[int, .
     """Return the largest groups of numbers that are flush right, flush left or centred."""
     groups: set[tuple[int, ...]] = set()
     places = list(numbers)
-    for edge_of in (lambda w: w.right, lambda w: w.left, lambda w: (w.left + w.right) / 2):
-        by_edge = sorted(places, key=lambda place: edge_of(words[place]))
-        edges = [edge_of(words[place]) for place in by_edge]
+    for share in (0.0, 0.5, 1.0):
+        edge_of = {place: words[place].left * (1 - share) + words[place].right * share for place in places}
+        by_edge = sorted(places, key=edge_of.__getitem__)
+        edges = [edge_of[place] for place in by_edge]
         for start, edge in enumerate(edges):
             stop = bisect_right(edges, edge + _ALIGNED)
             is_largest = start == 0 or bisect_right(edges, edges[start - 1] + _ALIGNED) < stop
@@ -146,19 +148,23 @@ def _is_of_lines(page: PdfPage, strip: _Strip) -> bool:
 
 def _is_listing(heights: Sequence[float]) -> bool:
     """Return True for the numbers of a long listing: one to three lines apart, as long lines are broken."""
-    gaps = [after - before for before, after in zip(heights, heights[1:], strict=False)]
+    gaps = [after - before for before, after in pairwise(heights)]
     leading = median(sorted(gaps)[: len(gaps) // 2 + 1])
     lines = [gap / leading for gap in gaps]
-    return len(heights) >= _MANY and all(abs(count - round(count)) < 0.1 and 1 <= round(count) <= 3 for count in lines)
+    return len(heights) >= _MANY and all(
+        abs(count - round(count)) < 0.1 and 1 <= round(count) <= 3 for count in lines
+    )
 
 
 def _lines_beside(page: PdfPage, strip: _Strip, members: set[int]) -> list[list[float]]:
-    """Return the baselines of the lines to the right and to the left of a strip, as far as its column goes."""
+    """Return the baselines of the lines to the right and to the left of a strip, within its column."""
     size = median(page.words[place].bottom - page.words[place].top for place in strip.words)
     reach = max(60.0, 6 * size)
     others = [word for place, word in enumerate(page.words) if place not in members]
-    right = [word for word in others if -0.5 <= word.left - strip.right and word.left < strip.right + reach]
-    left = [word for word in others if -0.5 <= strip.left - word.right and word.right > strip.left - 4 * reach]
+    right = [word for word in others if word.left - strip.right >= -0.5 and word.left < strip.right + reach]
+    left = [
+        word for word in others if strip.left - word.right >= -0.5 and word.right > strip.left - 4 * reach
+    ]
     return [_baselines(side) for side in (right, left) if side]
 
 
@@ -171,14 +177,15 @@ def _baselines(words: Iterable[Word]) -> list[float]:
 
 
 def _keeps_step(strip: _Strip, heights: Sequence[float], rows: Sequence[float]) -> bool:
-    """Return True if most numbers stand at a line, as many lines apart as they count, and cover most lines."""
+    """Return True if most numbers stand at lines, as many apart as they count, and cover most of them."""
     at = [bisect_left(rows, height - _SAME_LINE) for height in heights]
     level = sum(
-        row < len(rows) and abs(rows[row] - height) <= _SAME_LINE for row, height in zip(at, heights, strict=True)
+        row < len(rows) and abs(rows[row] - height) <= _SAME_LINE
+        for row, height in zip(at, heights, strict=True)
     )
-    steps = [after - before for before, after in zip(at, at[1:], strict=False)]
+    steps = [after - before for before, after in pairwise(at)]
     exact = sum(abs(rise - strip.step) <= (0 if strip.step == 1 else 1) for rise in steps)
-    gaps = [after - before for before, after in zip(heights, heights[1:], strict=False)]
+    gaps = [after - before for before, after in pairwise(heights)]
     usual = median(gaps)
     even = sum(abs(gap - usual) < 0.12 * usual for gap in gaps)
     if level < 0.7 * len(heights) or max(exact, even) < 0.7 * len(steps):
@@ -187,20 +194,25 @@ def _keeps_step(strip: _Strip, heights: Sequence[float], rows: Sequence[float]) 
     return covered >= _LEAST_COVERED * len(rows)
 
 
-def _continued(page: PdfPage, numbers: Sequence[int], known: Sequence[_Strip], last: _Strip | None) -> list[_Strip]:
+def _continued(
+    page: PdfPage, numbers: Sequence[int], known: Sequence[_Strip], last: _Strip | None
+) -> list[_Strip]:
     """Return the numbers that stand where those of other pages do and go on from them, or begin anew."""
     words = page.words
-    strips = []
+    strips: list[_Strip] = []
     for other in {(round(strip.left), strip.step): strip for strip in known}.values():
         near = [
             place
             for place in numbers
-            if (abs(words[place].right - other.right) < _ALIGNED or abs(words[place].left - other.left) < _ALIGNED)
+            if (
+                abs(words[place].right - other.right) < _ALIGNED
+                or abs(words[place].left - other.left) < _ALIGNED
+            )
             and int(words[place].text) % other.step == other.values[0] % other.step
         ]
         near.sort(key=lambda place: words[place].baseline)
         values = [int(words[place].text) for place in near]
-        rising = all(0 < b - a <= _MOST_UNNUMBERED for a, b in zip(values, values[1:], strict=False))
+        rising = all(0 < b - a <= _MOST_UNNUMBERED for a, b in pairwise(values))
         starts = {0, 1, other.step, other.values[0], (last.values[-1] + other.step) if last else 0}
         if near and rising and values[0] in starts:
             strip = _Strip(other.left, other.right, other.step, tuple(near), tuple(values))

@@ -1,11 +1,15 @@
 """Lines of running text, and how they are set."""
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from corpus.pdf import Word
-from indexer.parsers.pdf.direction import reading_order, runs_right_to_left
 from indexer.parsers.pdf.fragments import LABEL
+
+_RIGHT_TO_LEFT = ("R", "AL")
+_FIRST_LETTER = "\u0590"  # of those from right to left
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,7 @@ class Line:
         """Make a line of words given from left to right."""
         texts, lefts, tops, rights, bottoms, baselines, sizes, fonts, bold, *_ = zip(*words, strict=True)
         right_to_left = runs_right_to_left(words)
-        words = reading_order(words, right_to_left=right_to_left)
+        words = _reading_order(words, right_to_left=right_to_left)
         text = " ".join([word.text for word in words]) + ("-" if words[-1].hyphenated else "")
         weights = list(map(len, texts))
         left, right, size = lefts[0], max(rights), _weighted_median(sizes, weights)
@@ -122,3 +126,48 @@ def _cells(gaps: list[float], first: str, size: float, *, fills: bool) -> int:
         gaps = gaps[1:]
     justified = len(gaps) > 1 and fills and max(gaps) < 2 * min(gaps) + 0.5 * size
     return 1 + sum(gap > (5 if justified else 1.4) * size for gap in gaps)
+
+
+def runs_right_to_left(words: Sequence[Word]) -> bool:
+    """Return True if more letters of words run from right to left than from left to right."""
+    if all(max(word.text) < _FIRST_LETTER for word in words):
+        return False
+    classes = [unicodedata.bidirectional(sign) for word in words for sign in word.text]
+    return sum(map(classes.count, _RIGHT_TO_LEFT)) > classes.count("L")
+
+
+def _reading_order(words: Sequence[Word], *, right_to_left: bool) -> list[Word]:
+    """Return the words of a line, given from left to right, as they are read.
+
+    Words of the other direction keep their own order among themselves; figures go with the words around them.
+    """
+    if all(max(word.text) < _FIRST_LETTER for word in words):
+        return list(words)
+    runs = []
+    for against, run in groupby(_runs_against(words, right_to_left=right_to_left), key=lambda pair: pair[0]):
+        members = [word for _, word in run]
+        runs.append(members if against == right_to_left else members[::-1])
+    ordered = runs[::-1] if right_to_left else runs
+    return [word for run in ordered for word in run]
+
+
+def _runs_against(words: Sequence[Word], *, right_to_left: bool) -> list[tuple[bool, Word]]:
+    """Return each word with whether it runs against the line."""
+    directions = [_direction(word.text) for word in words]
+    known = [place for place, direction in enumerate(directions) if direction is not None]
+    result = []
+    for place, word in enumerate(words):
+        before = next((directions[at] for at in reversed(known) if at <= place), None)
+        after = next((directions[at] for at in known if at >= place), None)
+        against = before is not None and before == after and before != right_to_left
+        result.append((against, word))
+    return result
+
+
+def _direction(text: str) -> bool | None:
+    """Return True for a word from right to left, False for one from left to right, None for figures."""
+    for sign in text:
+        direction = unicodedata.bidirectional(sign)
+        if direction in _RIGHT_TO_LEFT or direction == "L":
+            return direction != "L"
+    return None

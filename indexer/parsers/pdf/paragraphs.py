@@ -67,30 +67,33 @@ class Vocabulary:
         if joined or hyphenated:
             return "-" if hyphenated > joined else ""
         (*lead, last), (head, *tail) = first.split("-"), second.split("-")
-        if second in _SECOND_HALVES and len(last) > 3:
-            return "-"
-        if not right[0][0].islower() or left[0][-1].isdecimal() or (tail and head in _FUNCTION_WORDS):
+        is_ending = second in _SECOND_HALVES and len(last) > 3
+        if (
+            is_ending
+            or not right[0][0].islower()
+            or left[0][-1].isdecimal()
+            or (tail and head in _FUNCTION_WORDS)
+        ):
             return "-"
         if self._counts[last + head]:
             return ""
-        if self._is_compound(lead, last, second):
-            return "-"
-        if lead and last in _FUNCTION_WORDS:  # "state-of-the" and "art", but "a well-under" and "standing"
-            return "" if is_word(last + head) else "-"
-        return "-" if is_compound(last, head) else ""
+        # "state-of-the" and "art", but "well-under" and "stood".
+        is_phrase = lead and last in _FUNCTION_WORDS and not is_word(last + head)
+        return "-" if is_phrase or is_compound(last, head) or self._is_compound(lead, last, second) else ""
 
     def end_of_line(self, word: str, following: str) -> tuple[str, str]:
-        """Return the last word of a line, with its hyphen, as it goes into the text, and what stands behind it."""
-        if _LINE_END_DASH.search(word) and following[:1].isalnum():
-            return word, ""
-        if not _LINE_END_HYPHEN.search(word) or not following[:1].isalnum():
-            return word, "" if word.endswith("-") and _ADDRESS.search(word) else " "
+        """Return the last word of a line, given with its hyphen, as it is in the text, and the gap behind."""
         first = word[:-1]
+        if not _LINE_END_HYPHEN.search(word) or not following[:1].isalnum():
+            is_joined = _LINE_END_DASH.search(word) and following[:1].isalnum()
+            return word, "" if is_joined or (word.endswith("-") and _ADDRESS.search(word)) else " "
         if _ADDRESS.search(word):
             # DOIs have hyphens between figures, and are hyphenated between letters.
             is_hyphenated = "doi.org/10." in word and first[-1].isalpha() and following[0].isalpha()
             return first if is_hyphenated else word, ""
-        if following.lower() in _LINKING and not is_word(re.sub(r".*[\W_]", "", first.lower()) + following.lower()):
+        if following.lower() in _LINKING and not is_word(
+            re.sub(r".*[\W_]", "", first.lower()) + following.lower()
+        ):
             return word, " "
         return first + self.joint(first, following), ""
 
@@ -187,6 +190,11 @@ def without_note(word: Word) -> str:
     return text if _NOTE_MARK.fullmatch(mark) and _BEFORE_NOTE.search(text) else word.marked or word.text
 
 
+def printed_text(line: Line) -> str:
+    """Return the text of a line without marks of footnotes, raised figures as such."""
+    return " ".join(map(without_note, line.words)) + ("-" if line.words[-1].hyphenated else "")
+
+
 def _pieces(joined: _Joined) -> Iterable[Piece]:
     for start, end in sentence_spans(joined.text):
         if sentence := joined.text[start:end].strip():
@@ -251,7 +259,7 @@ def _begins_paragraph(group: list[Line], line: Line, style: Style, margins: dict
 
 
 def _begins_column(last: Line, line: Line, ended: bool, indented: bool) -> bool:
-    # What goes back to a column before it on a page is another text.
+    # Text that goes back to a column before it on a page is another.
     if line.page == last.page and line.end < last.begin:
         return True
     if not ended:

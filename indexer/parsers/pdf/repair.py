@@ -20,7 +20,9 @@ _WORDS_OF_ONE_LETTER = frozenset("AIO")
 def with_initials_joined(page: PdfPage) -> PdfPage:
     """Return a page on which large initials are part of the words that they begin."""
     initials = [
-        place for place, word in enumerate(page.words) if len(word.text) == 1 and word.text.isupper() and word.upright
+        place
+        for place, word in enumerate(page.words)
+        if len(word.text) == 1 and word.text.isupper() and word.upright
     ]
     if not initials:
         return page
@@ -84,7 +86,11 @@ def _joined(before: Word, word: Word) -> Word | None:
     raised = raised_figures(end + word.text)
     if word.size >= _SMALL * before.size or not RAISED < rise < _HIGHEST or raised == end + word.text:
         return None
-    marked = (before.marked or before.text).removesuffix(raised_figures(end)) if end else before.marked or before.text
+    marked = (
+        (before.marked or before.text).removesuffix(raised_figures(end))
+        if end
+        else before.marked or before.text
+    )
     return before._replace(
         text=before.text + word.text,
         right=max(before.right, word.right),
@@ -96,7 +102,7 @@ def _joined(before: Word, word: Word) -> Word | None:
 
 
 def with_letters_found(pages: Sequence[PdfPage]) -> tuple[list[PdfPage], list[int]]:
-    """Return the pages with ligatures that their words tell, and the numbers of pages with letters missing."""
+    """Return the pages with the ligatures that their words tell, and which pages still miss letters."""
     broken = [page for page in pages if any(UNKNOWN_LETTER in word.text for word in page.words)]
     if not broken:
         return list(pages), []
