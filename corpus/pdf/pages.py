@@ -110,6 +110,8 @@ def _read_page(document: pypdfium2.PdfDocument, index: int, *, upright: bool) ->
 
 def _turn_of(words: Sequence[Word]) -> int:
     """Return the turn of most of a page's letters, 0 where no turn has most."""
+    if not any(word.turn for word in words):
+        return 0
     letters: Counter[int] = Counter()
     for word in words:
         letters[word.turn] += len(word.text)

@@ -125,8 +125,12 @@ def _shifted(
     drawn = found.extents.baseline
     spread = np.maximum.reduceat(drawn, runs.starts) - np.minimum.reduceat(drawn, runs.starts)
     shifted = np.flatnonzero(upright & (spread > _LEAST_SHIFT)).tolist()
-    spans = [(at, found.places[runs.starts[at] : runs.ends[at]].tolist()) for at in shifted]
-    return {at: np.array(styles_of(text, places, transform).sizes) for at, places in spans}
+    if not shifted:
+        return {}
+    places = [found.places[runs.starts[at] : runs.ends[at]] for at in shifted]
+    sizes = np.array(styles_of(text, np.concatenate(places).tolist(), transform).sizes)
+    ends = np.cumsum([len(of_run) for of_run in places])[:-1]
+    return dict(zip(shifted, np.split(sizes, ends), strict=True))
 
 
 def _marked(found: Characters, runs: _Runs, baselines: Numbers, shifted: dict[int, Numbers]) -> list[str]:

@@ -1,5 +1,6 @@
 """Lines of running text, and how they are set."""
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from corpus.pdf import Word
 from indexer.parsers.pdf.fragments import LABEL
 
 _RIGHT_TO_LEFT = ("R", "AL")
-_FIRST_LETTER = "\u0590"  # of those from right to left
+_LETTER = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +48,12 @@ class Line:
     ) -> "Line":
         """Make a line of words given from left to right."""
         texts, lefts, tops, rights, bottoms, baselines, sizes, fonts, bold, *_ = zip(*words, strict=True)
-        right_to_left = runs_right_to_left(words)
-        words = _reading_order(words, right_to_left=right_to_left)
-        text = " ".join([word.text for word in words]) + ("-" if words[-1].hyphenated else "")
+        text = " ".join(texts) + ("-" if words[-1].hyphenated else "")
+        right_to_left = False
+        if _LETTER.search(text):
+            right_to_left = runs_right_to_left(words)
+            words = _reading_order(words, right_to_left=right_to_left)
+            text = " ".join([word.text for word in words])
         weights = list(map(len, texts))
         left, right, size = lefts[0], max(rights), _weighted_median(sizes, weights)
         slack = 0.04 * (column_right - column_left)
@@ -130,7 +134,7 @@ def _cells(gaps: list[float], first: str, size: float, *, fills: bool) -> int:
 
 def runs_right_to_left(words: Sequence[Word]) -> bool:
     """Return True if more letters of words run from right to left than from left to right."""
-    if all(max(word.text) < _FIRST_LETTER for word in words):
+    if not _LETTER.search(" ".join([word.text for word in words])):
         return False
     classes = [unicodedata.bidirectional(sign) for word in words for sign in word.text]
     return sum(map(classes.count, _RIGHT_TO_LEFT)) > classes.count("L")
@@ -141,8 +145,6 @@ def _reading_order(words: Sequence[Word], *, right_to_left: bool) -> list[Word]:
 
     Words of the other direction keep their own order among themselves; figures go with the words around them.
     """
-    if all(max(word.text) < _FIRST_LETTER for word in words):
-        return list(words)
     runs = []
     for against, run in groupby(_runs_against(words, right_to_left=right_to_left), key=lambda pair: pair[0]):
         members = [word for _, word in run]

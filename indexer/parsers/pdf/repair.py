@@ -1,5 +1,6 @@
 """Words that a PDF gives in pieces: initials over several lines, and ligatures of which it has no letters."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import product
@@ -9,6 +10,8 @@ from corpus.pdf import RAISED, UNKNOWN_LETTER, PdfPage, Word, raised_figures
 from indexer.parsers.hyphens import is_word
 
 _LIGATURES = (("fi", "fl", "ff", "ffi", "ffl"), ("Th", "tt", "ti", "ft", "ct", "st"))
+_SIGNS = "()[]{}<>.,;:!?\"'“”„‘’«»-–—*†‡0123456789"
+_ENDING = re.compile(r"['’]\w{1,2}$")
 _MOST_LIGATURES = 3  # in a word
 _INITIAL = 1.6  # of the height of the page's type
 _BESIDE = 1.2  # heights of type between an initial and its word at most
@@ -135,6 +138,4 @@ def _filled(text: str, letters: Iterable[str]) -> str:
 
 def _bare(text: str) -> str:
     """Return a word in small letters, without the signs around it and an apostrophe's ending."""
-    start = next((at for at, sign in enumerate(text) if sign.isalpha()), len(text))
-    end = next((at for at in range(len(text), 0, -1) if text[at - 1].isalpha()), 0)
-    return text[start:end].lower().split("’")[0].split("'")[0]
+    return _ENDING.sub("", text.lower().strip(_SIGNS))
