@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from corpus.records import Table
 
-_NUMBER = re.compile(r"[^\w\s]{0,3}\d[\d.,:/%±+–−()*†‡-]*+[a-zA-Z*†%]{0,2}")
+_NUMBER = re.compile(r"[^\w\s]{0,3}\d[\d.,:/%±+–−()*†‡⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻×-]*+[a-zA-Z*†%]{0,2}")
 _PLACE = re.compile(r" \([^()]{1,40}\)$")
 _NOTHING = frozenset(("", "-", "--", "---", "–", "—", "−", "n/a", "N/A"))
 

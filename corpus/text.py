@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from decimal import Decimal
 from itertools import pairwise
 
 # Ranges of format characters that no reader sees: soft hyphens and zero-width spaces split words for every
@@ -25,6 +26,21 @@ _MARKS = "".join(
 )  # fmt: skip
 _LETTERS = rf"[\w{_MARKS}]"
 _WORD = re.compile(rf"{_LETTERS}+(?:[-'’]{_LETTERS}+)*")
+_SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_LEVEL = str.maketrans(_SUPERSCRIPTS + "⁻⁺", "0123456789-+")
+_MAY_BE_FIGURES = re.compile(
+    rf"\d(?:[,\u00a0\u2009\u202f]\d{{3}}|\s?\^|[{_SUPERSCRIPTS}⁻⁺]|\*\*|(?:\.\d+)?[eE][-+−]?\d)"
+)
+# Thousands apart by commas or narrow spaces.
+_GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:(?:,\d{3})++|(?:[\u00a0\u2009\u202f]\d{3})++)(?!,?\d)")
+_POWER = re.compile(
+    r"(?<![\w.])(?:(?P<factor>\d+(?:\.\d+)?)\s?[×·⋅x*]\s?)?(?P<base>\d{1,4})"
+    r"(?:\s?(?:\^|\*\*)\s?\{?(?P<exponent>[-+−–]?\d{1,2})\}?"
+    rf"|(?P<raised>[⁻⁺]?[{_SUPERSCRIPTS}]{{1,2}}))"
+    rf"(?![\w{_SUPERSCRIPTS}])"
+)
+_SCIENTIFIC = re.compile(r"(?<![\w.])(?P<factor>\d+(?:\.\d+)?)[eE](?P<exponent>[-+−]?\d{1,2})(?!\w)")
+_LARGEST_BASE, _LARGEST_POWER = 999, 16
 # Thai, Lao, Burmese, Khmer, kana and Chinese characters: written without spaces between words.
 _UNSPACED = re.compile(
     "[\u0e01-\u0eff\u1000-\u109f\u1780-\u17d3\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -42,7 +58,36 @@ def storable(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """Return the words of `text` in lower case, accents kept, compatibility forms folded."""
-    return _WORD.findall(spaced(unicodedata.normalize("NFKC", text).lower()))
+    return _WORD.findall(spaced(unicodedata.normalize("NFKC", plain_figures(text)).lower()))
+
+
+def plain_figures(text: str) -> str:
+    """Return `text` with large numbers and powers written out: "10⁶", "10^6" and "1,000,000" as "1000000".
+
+    They are compared and searched as one number. A raised figure behind a year is a note's mark, and goes.
+    """
+    if not _MAY_BE_FIGURES.search(text):
+        return text
+    text = _GROUPED.sub(lambda match: re.sub(r"\D", "", match[0]), text)
+    return _POWER.sub(_written_out, _SCIENTIFIC.sub(_of_exponent, text))
+
+
+def _of_exponent(match: re.Match[str]) -> str:
+    return _power(match[0], match["factor"], "10", match["exponent"])
+
+
+def _written_out(match: re.Match[str]) -> str:
+    exponent = match["exponent"] or (match["raised"] or "").translate(_LEVEL)
+    return _power(match[0], match["factor"] or "1", match["base"], exponent)
+
+
+def _power(written: str, factor: str, base: str, exponent: str) -> str:
+    power = int(re.sub("[−–]", "-", exponent))
+    if int(base) > _LARGEST_BASE:
+        return f"{'' if factor == '1' else factor} {base}".strip()
+    if base != "10" and not 0 <= power <= _LARGEST_POWER:
+        return written
+    return f"{(Decimal(factor) * Decimal(base) ** power).normalize():f}"
 
 
 def spaced(text: str) -> str:

@@ -14,14 +14,17 @@ def write_pdf(
     resources: str = "",
     catalog: str = "",
     form: str = "",
+    letters: str = "",
 ) -> Path:
     """Write a PDF of content streams with the fonts F (plain), B (bold) and I (italic).
 
     `page` and `resources` go into each page's dictionary, `trailer` into the trailer; `form` is the content
-    of a form of the size of a page, which a page paints with "/X Do".
+    of a form of the size of a page, which a page paints with "/X Do". With `letters` there is a font U, in
+    which "a", "b", "c" and so on are these letters, and "z" is none.
     """
     kids = " ".join(f"{6 + 2 * i} 0 R" for i in range(len(pages)))
     fonts = " ".join(f"/{name} {number} 0 R" for number, name in enumerate(FONTS, 3))
+    fonts += f" /U {6 + 2 * len(pages) + bool(form)} 0 R" if letters else ""
     resources += f" /XObject << /X {6 + 2 * len(pages)} 0 R >>" if form else ""
     box = "" if "/MediaBox" in page else "/MediaBox [0 0 612 792]"
     bodies = [
@@ -44,6 +47,19 @@ def write_pdf(
             f"<< /Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << /Font << {fonts} >> >> "
             f"/Length {len(form)} >>\nstream\n{form}\nendstream".encode("cp1252")
         )
+    if letters:
+        number = 7 + 2 * len(pages) + bool(form)
+        codes = [(97 + at, letter.encode("utf-16-be").hex()) for at, letter in enumerate(letters)]
+        lines = [f"<{code:02x}> <{letter}>" for code, letter in [*codes, (122, "0000")]]
+        cmap = (
+            "/CIDInit /ProcSet findresource begin begincmap /CMapType 2 def "
+            "1 begincodespacerange <00> <ff> endcodespacerange "
+            f"{len(lines)} beginbfchar {' '.join(lines)} endbfchar endcmap end"
+        )
+        bodies.append(
+            f"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode {number} 0 R >>".encode()
+        )
+        bodies.append(f"<< /Length {len(cmap)} >>\nstream\n{cmap}\nendstream".encode())
     return _write(path, bodies, trailer)
 
 

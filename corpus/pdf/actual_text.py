@@ -128,9 +128,14 @@ def _by_object(text: object, handles: Sequence[int]) -> list[tuple[str, int]]:
             continue
         if pdfium_c.FPDFText_HasUnicodeMapError(text, at) == 1:
             unmapped[handle] += 1
-        elif 0 < (code := quick.unicode_of(page, at)) < 0xD800 or 0xE000 <= code < 0x110000:
+        elif 0 < (code := quick.unicode_of(page, at)) < 0x110000:
             signs[handle].append(chr(code))
-    return [("".join(signs[handle]), unmapped[handle]) for handle in handles]
+    return [(_whole("".join(signs[handle])), unmapped[handle]) for handle in handles]
+
+
+def _whole(signs: str) -> str:
+    """Return a text in which pairs of surrogates are the letters that they stand for."""
+    return signs.encode("utf-16", "surrogatepass").decode("utf-16", "ignore")
 
 
 def _agree(actual: str, drawn: str, unmapped: int) -> bool:

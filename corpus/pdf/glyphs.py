@@ -16,7 +16,7 @@ import pypdfium2.raw as pdfium_c
 from numpy.typing import NDArray
 
 from corpus.pdf.characters import character
-from corpus.pdf.quick import address, box_of, origin_of, unicode_of
+from corpus.pdf.quick import address, box_of, font_of, object_of, origin_of, unicode_of
 
 Numbers = NDArray[np.float64]
 Transform = tuple[float, ...]
@@ -28,7 +28,10 @@ _Places = NDArray[np.intp]
 _HYPHENS = (0xFFFE, 0x0002, 0x00AD)
 # Old TeX fonts without a map to Unicode keep their ligatures at these codes.
 _TEX_LIGATURES = {0x0B: "ff", 0x0C: "fi", 0x0D: "fl", 0x0E: "ffi", 0x0F: "ffl"}
+UNKNOWN_LETTER = "\ufffd"
+"""A glyph that the file draws among letters without saying which it stands for, mostly a ligature."""
 _LINE_ENDS = (10, 13)
+_NO_SIGN = 0xDC00  # half of a letter, which has no text of its own
 _UNITS = ctypes.POINTER(ctypes.c_ushort)
 
 
@@ -81,6 +84,8 @@ def read_characters(text: object, transform: Transform) -> Characters:
     signs = list(map(_sign, codes.tolist()))
     for at in np.flatnonzero(np.isin(codes, list(_TEX_LIGATURES))).tolist():
         signs[at] = _tex_ligature(text, at, int(codes[at])) or signs[at]
+    for at in np.flatnonzero(codes == 0).tolist():
+        signs[at] = _unknown_letter(text, page, at, codes)
     is_break = np.array([sign is None for sign in signs], bool)
     is_hyphen = np.isin(codes, _HYPHENS)
     for at in np.flatnonzero(codes == 2).tolist():
@@ -120,9 +125,18 @@ def _codes(text: object, page: int) -> NDArray[np.int64]:
     told = pdfium_c.FPDFText_GetText(text, 0, count, units.ctypes.data_as(_UNITS)) - 1
     codes = units[:count].astype(np.int64)
     if told != count or (codes & 0xF800 == 0xD800).any():
-        return np.fromiter(map(unicode_of, repeat(page), range(count)), np.int64, count)
+        return _whole_codes(np.fromiter(map(unicode_of, repeat(page), range(count)), np.int64, count))
     for at in np.flatnonzero(codes == 0xFFFE).tolist():
         codes[at] = unicode_of(page, at)
+    return codes
+
+
+def _whole_codes(units: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Put the code of each pair of surrogates in the place of the first; the second becomes `_NO_SIGN`."""
+    first = np.flatnonzero((units[:-1] & 0xFC00 == 0xD800) & (units[1:] & 0xFC00 == 0xDC00))
+    codes = units.copy()
+    codes[first] = 0x10000 + ((units[first] & 0x3FF) << 10) + (units[first + 1] & 0x3FF)
+    codes[first + 1] = _NO_SIGN
     return codes
 
 
@@ -140,6 +154,15 @@ def _tex_ligature(text: object, index: int, code: int) -> str:
     beside = (pdfium_c.FPDFText_GetUnicode(text, index + step) for step in (-1, 1))
     unmapped = pdfium_c.FPDFText_HasUnicodeMapError(text, index) == 1
     return _TEX_LIGATURES[code] if unmapped and any(chr(c).isalpha() for c in beside if c < 0x80) else ""
+
+
+def _unknown_letter(text: object, page: int, index: int, codes: NDArray[np.int64]) -> str | None:
+    """Return UNKNOWN_LETTER for a glyph among small letters of its font that the file does not name."""
+    if pdfium_c.FPDFText_IsGenerated(text, index) == 1:
+        return None
+    font = font_of(object_of(page, index))
+    beside = (at for at in (index - 1, index + 1) if 0 <= at < len(codes) and chr(codes[at]).islower())
+    return UNKNOWN_LETTER if any(font_of(object_of(page, at)) == font for at in beside) else None
 
 
 def _extents(page: int, is_wanted: _Flags, transform: Transform) -> tuple[Extents, _Flags]:

@@ -1,7 +1,8 @@
 """The words on the pages of a PDF, with their boxes and how they are set."""
 
 import ctypes
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from corpus.pdf.glyphs import Transform, read_characters
 from corpus.pdf.hidden import hidden_characters
 from corpus.pdf.painting import Painting, read_painting
 from corpus.pdf.words import Word, words_of
+from corpus.records import Box
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +23,8 @@ class PdfPage:
     """One page: number from 1, size in points as shown, words in the order of the file.
 
     `unseen` are the words that no reader of the page sees, among them those beside it. A page that PDFium
-    cannot load is `damaged`; it has neither size nor words.
+    cannot load is `damaged`; it has neither size nor words. The page as it is shown is `turn` quarters
+    clockwise of this one, on which the text stands upright.
     """
 
     number: int
@@ -30,18 +33,31 @@ class PdfPage:
     words: tuple[Word, ...]
     damaged: bool = False
     unseen: tuple[Word, ...] = ()
+    turn: int = 0
+
+    def as_shown(self, box: Box) -> Box:
+        """Return where a box of this page stands on the page as it is shown."""
+        x, y, right, bottom = box.x, box.y, box.x + box.width, box.y + box.height
+        if self.turn == 1:
+            return Box(box.page, self.height - bottom, x, box.height, box.width)
+        if self.turn == 2:
+            return Box(box.page, self.width - right, self.height - bottom, box.width, box.height)
+        if self.turn == 3:
+            return Box(box.page, y, self.width - right, box.height, box.width)
+        return box
 
 
-def read_pages(path: str | Path) -> Iterator[PdfPage]:
+def read_pages(path: str | Path, *, upright: bool = False) -> Iterator[PdfPage]:
     """Yield the pages with their words, in order; raises PdfError.
 
-    A damaged page is marked as such and has no words. The lock is free while the caller works on a page.
+    A damaged page is marked as such and has no words. Pages that lie on their side, or upside down, are
+    turned where all shall be `upright`. The lock is free while the caller works on a page.
     """
     with opened(path) as document:
         for index in range(len(document)):
             with LOCK:
                 try:
-                    page = _read_page(document, index)
+                    page = _read_page(document, index, upright=upright)
                 except pypdfium2.PdfiumError:
                     page = PdfPage(index + 1, 0.0, 0.0, (), damaged=True)
             yield page
@@ -70,7 +86,7 @@ def _share_of_pictures(page: pypdfium2.PdfPage) -> float:
     return float(area / max(width * height, 1.0))
 
 
-def _read_page(document: pypdfium2.PdfDocument, index: int) -> PdfPage:
+def _read_page(document: pypdfium2.PdfDocument, index: int, *, upright: bool) -> PdfPage:
     page = document[index]
     try:
         width, height = page.get_size()
@@ -78,30 +94,67 @@ def _read_page(document: pypdfium2.PdfDocument, index: int) -> PdfPage:
         false = remove_false_texts(document, index, page, painting)
         text = page.get_textpage()
         try:
-            words, unseen = _words(page, text.raw, width, height, painting)
+            read = _Text(page, text.raw, painting)
+            words, unseen = read.words(0)
+            turn = _turn_of(words) if upright else 0
+            if turn:
+                words, unseen = read.words(turn)
         finally:
             text.close()
     finally:
         page.close()
-    return PdfPage(index + 1, width, height, words, unseen=(*unseen, *false))
+    if turn % 2:
+        width, height = height, width
+    return PdfPage(index + 1, width, height, words, unseen=(*unseen, *false), turn=turn)
 
 
-def _words(
-    page: pypdfium2.PdfPage, text: object, width: float, height: float, painting: Painting
-) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
-    """Return the words that a reader of a page sees, and the others."""
-    transform = _page_transform(page.raw, width, height)
-    found = read_characters(text, transform)
-    hidden = hidden_characters(page, text, found, transform, painting)
-    unseen = [] if hidden is None else words_of(text, found.only(hidden), transform)
-    drawn = words_of(text, found if hidden is None else found.only(~hidden), transform)
-    seen = []
-    for word in drawn:
-        if (shown := _on_page(width, height, word)) and word.legible:
-            seen.append(shown)
-        else:
-            unseen.append(word)
-    return tuple(seen), tuple(unseen)
+def _turn_of(words: Sequence[Word]) -> int:
+    """Return the turn of most of a page's letters, 0 where no turn has most."""
+    if not any(word.turn for word in words):
+        return 0
+    letters: Counter[int] = Counter()
+    for word in words:
+        letters[word.turn] += len(word.text)
+    turn, count = letters.most_common(1)[0] if letters else (0, 0)
+    return turn if 2 * count > letters.total() else 0
+
+
+class _Text:
+    """The text of a page, which can be read turned."""
+
+    def __init__(self, page: pypdfium2.PdfPage, text: object, painting: Painting) -> None:
+        self._text = text
+        self._size = page.get_size()
+        self._shown = _page_transform(page.raw, *self._size)
+        self._found = read_characters(text, self._shown)
+        self._hidden = hidden_characters(page, text, self._found, self._shown, painting)
+
+    def words(self, turn: int) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
+        """Return the words that a reader of the page sees, and the others; they are turned back by `turn`."""
+        transform = _turned_back(self._shown, turn, *self._size)
+        found = read_characters(self._text, transform) if turn else self._found
+        width, height = reversed(self._size) if turn % 2 else self._size
+        drawn = words_of(self._text, found if self._hidden is None else found.only(~self._hidden), transform)
+        seen: list[Word] = []
+        unseen = [] if self._hidden is None else words_of(self._text, found.only(self._hidden), transform)
+        for word in drawn:
+            if (shown := _on_page(width, height, word)) and word.legible:
+                seen.append(shown)
+            else:
+                unseen.append(word)
+        return tuple(seen), tuple(unseen)
+
+
+def _turned_back(transform: Transform, turn: int, width: float, height: float) -> Transform:
+    """Return the map to a page that is turned counterclockwise by `turn` quarters, from that to the page."""
+    a, b, c, d, e, f = transform
+    if turn == 1:
+        return b, -a, d, -c, f, width - e
+    if turn == 2:
+        return -a, -b, -c, -d, width - e, height - f
+    if turn == 3:
+        return -b, a, -d, c, height - f, e
+    return transform
 
 
 def _on_page(width: float, height: float, word: Word) -> Word | None:

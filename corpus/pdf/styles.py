@@ -25,12 +25,12 @@ class Font(NamedTuple):
 class Styles(NamedTuple):
     """The styles of characters, parallel: height in points on the page, font, direction.
 
-    Text that is `upright` runs from left to right.
+    Text runs to the right (`turns` 0), downwards (1), to the left upside down (2) or upwards (3).
     """
 
     sizes: Sequence[float]
     fonts: Sequence[Font]
-    upright: NDArray[np.bool_]
+    turns: NDArray[np.int_]
 
 
 def styles_of(text: object, places: Sequence[int], transform: Transform) -> Styles:
@@ -43,10 +43,12 @@ def styles_of(text: object, places: Sequence[int], transform: Transform) -> Styl
     along, down, *slant = matrices.astype(float).T[:4]
     scales = map(math.hypot, *(one.tolist() for one in slant))
     a, b, c, d, _, _ = transform
+    across, downwards = a * along + c * down, b * along + d * down
+    is_flat = ~has_matrix | (abs(across) >= abs(downwards))
     return Styles(
         [size * scale for size, scale in zip(map(font_size, repeat(page), places), scales, strict=True)],
         _fonts(page, places),
-        ~has_matrix | (abs(a * along + c * down) >= abs(b * along + d * down)),
+        np.where(is_flat, np.where(across < 0, 2, 0), np.where(downwards > 0, 1, 3)),
     )
 
 

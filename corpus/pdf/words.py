@@ -1,11 +1,15 @@
 """The words of a page: its characters joined, with their boxes and how they are set."""
 
+import re
 from collections.abc import Iterable, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from corpus.markup import lower_text, raise_text
 from corpus.pdf.characters import compose, size_from_letters
 from corpus.pdf.glyphs import Characters, Extents, Numbers, Transform, are_apart
 from corpus.pdf.styles import styles_of
@@ -13,6 +17,12 @@ from corpus.records import Box
 
 # In heights of the font; typesetters raise marks by a third of it.
 RAISED = 0.2
+_LOWERED = 0.08
+_LEAST_SHIFT = 0.5  # points
+_FULL_SIZE = 0.9  # of the largest characters of a word
+# Raised parts of figures and formulas: "6", "-3", "n", "i+1", "th".
+_FIGURE = r"[A-Za-z0-9\u0370-\u03ff\U0001d400-\U0001d7ff]{1,6}"
+_FIGURES = re.compile(rf"[+\-−–]?{_FIGURE}(?:[+\-−–=*/.,()∗]{_FIGURE}){{0,3}}[+\-−–]?|[+\-−–]")
 LEAST_SIZE, LEAST_WIDTH = 2.0, 0.2
 """Points: the smallest type that is read, and how wide its letters are at least, one with another."""
 _NO_HEIGHT = 0.01
@@ -26,8 +36,10 @@ class Word(NamedTuple):
     Points from the top left of the page as it is shown, like `Box`. `baseline` is where the letters stand,
     `size` the height of the font. `hyphenated` marks a word that a line break cut; its hyphen is not in the
     text.
-    `ends_line` says that the file itself breaks the line after it; `upright` is False for turned text. The
-    last `raised` characters stand above the baseline, as the mark of a footnote does.
+    `ends_line` says that the file itself breaks the line after it; turned text runs downwards (`turn` 1), to
+    the left upside down (2) or upwards (3). The last `raised` characters stand above the baseline, as the
+    mark of a footnote does. `marked` is the text with raised and lowered figures as such ("10⁶"), "" where
+    there are none.
     """
 
     text: str
@@ -42,9 +54,14 @@ class Word(NamedTuple):
     italic: bool = False
     hyphenated: bool = False
     ends_line: bool = False
-    upright: bool = True
+    turn: int = 0
     raised: int = 0
     legible: bool = True
+    marked: str = ""
+
+    @property
+    def upright(self) -> bool:
+        return self.turn == 0
 
     def box(self, page: int) -> Box:
         return Box(page, self.left, self.top, self.right - self.left, self.bottom - self.top)
@@ -56,17 +73,20 @@ def words_of(text: object, found: Characters, transform: Transform) -> list[Word
         return []
     runs = _runs(found)
     styles = styles_of(text, found.places[runs.starts].tolist(), transform)
-    letters = _extents_of_letters(found, runs)
+    upright = styles.turns == 0
+    shifted = _shifted(text, found, runs, transform, upright)
+    letters = _extents_of_letters(found, runs, shifted)
     sizes = _real_sizes(found, runs, letters, styles.sizes)
-    extents = _extents(letters, found.extents[runs.starts], np.array(sizes), styles.upright)
+    extents = _extents(letters, found.extents[runs.starts], np.array(sizes), upright)
     columns = (
         [compose("".join(found.signs[start:end])) for start, end in runs.spans()],
         *(one.tolist() for one in extents.arrays),
         sizes,
         *zip(*styles.fonts, strict=True),
-        *(one.tolist() for one in (*_ends(found, runs), styles.upright)),
-        _raised(found, runs, letters.baseline, sizes, styles.upright),
-        _legible(found, runs, np.array(styles.sizes), styles.upright).tolist(),
+        *(one.tolist() for one in (*_ends(found, runs), styles.turns)),
+        _raised(found, runs, letters.baseline, sizes, upright),
+        _legible(found, runs, np.array(styles.sizes), upright).tolist(),
+        _marked(found, runs, letters.baseline, shifted),
     )
     words = list(map(Word._make, zip(*columns, strict=True)))
     _draw_hyphens(words, found, runs)
@@ -98,12 +118,73 @@ def _runs(found: Characters) -> _Runs:
     return _Runs(starts, ends, passed, np.diff(passed, append=len(found.breaks)) > 0)
 
 
-def _extents_of_letters(found: Characters, runs: _Runs) -> Extents:
-    """Return where the letters of each run lie; a baseline is the middle one of its characters'."""
+def _shifted(
+    text: object, found: Characters, runs: _Runs, transform: Transform, upright: _Flags
+) -> dict[int, Numbers]:
+    """Return the heights of the characters of each run in which some are raised or lowered."""
+    drawn = found.extents.baseline
+    spread = np.maximum.reduceat(drawn, runs.starts) - np.minimum.reduceat(drawn, runs.starts)
+    shifted = np.flatnonzero(upright & (spread > _LEAST_SHIFT)).tolist()
+    if not shifted:
+        return {}
+    places = [found.places[runs.starts[at] : runs.ends[at]] for at in shifted]
+    sizes = np.array(styles_of(text, np.concatenate(places).tolist(), transform).sizes)
+    ends = np.cumsum([len(of_run) for of_run in places])[:-1]
+    return dict(zip(shifted, np.split(sizes, ends), strict=True))
+
+
+def _marked(found: Characters, runs: _Runs, baselines: Numbers, shifted: dict[int, Numbers]) -> list[str]:
+    """Return the text of each run with its raised and lowered figures as such, "" where it has none."""
+    marked = [""] * len(baselines)
+    for at, sizes in shifted.items():
+        run = slice(runs.starts[at], runs.ends[at])
+        rises = (baselines[at] - found.extents.baseline[run]) / max(LEAST_SIZE, float(sizes.max()))
+        text = _with_marks(found.signs[run], rises)
+        marked[at] = text if text != compose("".join(found.signs[run])) else ""
+    return marked
+
+
+def _with_marks(signs: Sequence[str], rises: Numbers) -> str:
+    levels = np.where(rises > RAISED, 1, np.where(rises < -_LOWERED, -1, 0)).tolist()
+    parts = [
+        (level, compose("".join(sign for _, sign in group)))
+        for level, group in groupby(zip(levels, signs, strict=True), key=itemgetter(0))
+    ]
+    marked = ""
+    for place, (level, part) in enumerate(parts):
+        beside = (
+            parts[place - 1][1][-1:] if place else "",
+            parts[place + 1][1][:1] if place + 1 < len(parts) else "",
+        )
+        marked += _mark(level, part, *beside)
+    return marked
+
+
+def _mark(level: int, part: str, before: str, after: str) -> str:
+    """Return a part of a word as it is shifted; lowered parts only where they would be read as a figure's."""
+    if level > 0 and before and after not in ("/", "⁄"):
+        return raised_figures(part)
+    if level < 0 and part.isdecimal() and (before.isdecimal() or after.isdecimal()):
+        return lower_text(part)
+    return part
+
+
+def raised_figures(text: str) -> str:
+    """Return raised figures and letters of formulas as such, anything else as it is."""
+    if not _FIGURES.fullmatch(text):
+        return text
+    return f"^{text}" if text in ("r", "R") else raise_text(text)
+
+
+def _extents_of_letters(found: Characters, runs: _Runs, shifted: dict[int, Numbers]) -> Extents:
+    """Return where the letters of each run lie; a baseline is the middle one of its largest characters'."""
     drawn, starts = found.extents, runs.starts
     baseline, highest = (reduce.reduceat(drawn.baseline, starts) for reduce in (np.minimum, np.maximum))
     for at in np.flatnonzero(baseline != highest):
-        baselines = np.sort(drawn.baseline[starts[at] : runs.ends[at]])
+        baselines = drawn.baseline[starts[at] : runs.ends[at]]
+        if (sizes := shifted.get(int(at))) is not None:
+            baselines = baselines[sizes > _FULL_SIZE * sizes.max()]
+        baselines = np.sort(baselines)
         baseline[at] = baselines[len(baselines) // 2]
     return Extents(
         np.minimum.reduceat(drawn.left, starts),

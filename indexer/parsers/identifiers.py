@@ -17,6 +17,11 @@ _NAMED_ARXIV = re.compile(
     rf"(?P<id>{_NUMBER})",
     re.IGNORECASE,
 )
+# The stamp in the margin: "arXiv:2301.01234v2 [cs.CL] 6 Jan 2023"; old ones have no subject.
+_ARXIV_STAMP = re.compile(
+    rf"arXiv:\s*(?P<id>{_NUMBER})\s*(?:\[[\w.-]+\])?\s*\d{{1,2}}\s*[A-Z][a-z]{{2,8}}\s*(?P<year>\d{{4}})",
+    re.IGNORECASE,
+)
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
 _CLOSERS = {")": "(", "]": "[", "}": "{"}
 
@@ -41,6 +46,12 @@ def find_arxiv_id(text: str, *, named: bool = True) -> str:
         return _SUBJECT_CLASS.sub("/", bare[0]) if bare else ""
     found = _NAMED_ARXIV.search(text)
     return _SUBJECT_CLASS.sub("/", found["id"]) if found else ""
+
+
+def read_arxiv_stamp(text: str) -> tuple[str, int] | None:
+    """Return arXiv id and year from the stamp in the margin of a first page, where `text` has one."""
+    stamp = _ARXIV_STAMP.search(text)
+    return (stamp["id"], int(stamp["year"])) if stamp else None
 
 
 def year_in(text: str) -> int | None:

@@ -10,9 +10,9 @@ from indexer.parsers.ocr.engines import (
     engine_name,
     open_engine,
 )
-from indexer.parsers.ocr.scans import Scan, read_scans, turned_back
+from indexer.parsers.ocr.scans import Scan, read_scans
 
 __all__ = [
     "INSTALL", "NO_OCR", "SECONDS_PER_PAGE", "OcrEngine", "OcrOptions", "OcrWord", "Scan", "engine_name",
-    "open_engine", "read_scans", "turned_back"
+    "open_engine", "read_scans"
 ]  # fmt: skip

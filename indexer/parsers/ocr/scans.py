@@ -4,7 +4,7 @@ A picture says nothing of fonts. How high the small letters of a line are gives 
 they take whether it is bold; with both the parser of ordinary PDFs finds titles and headings.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from corpus.pdf import PdfPage, Word, page_picture
-from corpus.records import Box
 from indexer.parsers.ocr.engines import OcrEngine, OcrWord
 
 _SCALE = 2.5  # pixels to the point: 180 dots to the inch
@@ -33,26 +32,13 @@ _Ink = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """A page as it was read: its words stand upright, the page as shown is `turn` quarters clockwise of it.
+    """A page as it was read: its words stand upright.
 
     `confidence` is the mean of its words', weighted by their letters; 0 for a page without words.
     """
 
     page: PdfPage
-    turn: int
     confidence: float
-
-    def as_shown(self, box: Box) -> Box:
-        """Return where a box of the upright page stands on the page as it is shown."""
-        width, height = self.page.width, self.page.height
-        x, y, right, bottom = box.x, box.y, box.x + box.width, box.y + box.height
-        if self.turn == 1:
-            return Box(box.page, height - bottom, x, box.height, box.width)
-        if self.turn == 2:
-            return Box(box.page, width - right, height - bottom, box.width, box.height)
-        if self.turn == 3:
-            return Box(box.page, y, width - right, box.height, box.width)
-        return box
 
 
 def read_scans(path: Path, pages: Iterable[PdfPage], engine: OcrEngine) -> list[Scan]:
@@ -65,11 +51,6 @@ def read_scans(path: Path, pages: Iterable[PdfPage], engine: OcrEngine) -> list[
     body = _weighted_median([(line.size, line.letters) for line in lines])
     usual = _weighted_median([(line.density, line.letters) for line in lines])
     return [page.scan(body, usual) for page in read]
-
-
-def turned_back(boxes: Sequence[Box], scans: Mapping[int, Scan]) -> tuple[Box, ...]:
-    """Return boxes as they stand on the pages as shown; `scans` are by the number of their page."""
-    return tuple(scans[box.page].as_shown(box) if box.page in scans else box for box in boxes)
 
 
 def _read(path: Path, page: PdfPage, engine: OcrEngine, first: int) -> "_Page":
@@ -176,7 +157,7 @@ class _Page:
 
     def scan(self, body: float, usual: float) -> Scan:
         words = tuple(word for line in self.lines for word in line.set_in(body or 10.0, usual))
-        return Scan(PdfPage(self.number, self.width, self.height, words), self.turn, self.confidence)
+        return Scan(PdfPage(self.number, self.width, self.height, words, turn=self.turn), self.confidence)
 
 
 def _measured(words: Sequence[OcrWord], ink: _Ink, scale: float) -> _Line:

@@ -1,14 +1,16 @@
 """PDF to document without a server: the parts of a paper, recognised by how they are set."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
-from corpus.pdf import PDFIUM_VERSION, PdfError, page_count, read_pages, title_in_properties
+from corpus.pdf import PDFIUM_VERSION, PdfError, PdfPage, page_count, read_pages, title_in_properties
 from corpus.records import Box, PassageKind, Section
 from indexer.errors import ParseError
 from indexer.parsers.document import Document, DocumentSection, Paragraph, Piece
+from indexer.parsers.identifiers import find_doi, read_arxiv_stamp
 from indexer.parsers.ocr import NO_OCR, OcrOptions
 from indexer.parsers.pdf.figures import figure_area
 from indexer.parsers.pdf.front_matter import (
@@ -16,6 +18,7 @@ from indexer.parsers.pdf.front_matter import (
     authors_beside,
     bare_abstract,
     begins_run_in,
+    cover_pages,
     find_title,
     is_abstract_heading,
     leaves_inset,
@@ -26,10 +29,11 @@ from indexer.parsers.pdf.front_matter import (
 from indexer.parsers.pdf.headings import Heading, HeadingFinder
 from indexer.parsers.pdf.layout import lines_in_order
 from indexer.parsers.pdf.lines import Line
-from indexer.parsers.pdf.paragraphs import Style, Vocabulary, paragraph, split_paragraphs
+from indexer.parsers.pdf.paragraphs import Style, Vocabulary, paragraph, printed_text, split_paragraphs
 from indexer.parsers.pdf.references import split_references
+from indexer.parsers.pdf.repair import with_letters_found
 from indexer.parsers.pdf.roles import begins_float, roles
-from indexer.parsers.pdf.scanned import check_text, with_scans_read
+from indexer.parsers.pdf.scanned import check_text, page_list, with_scans_read
 from indexer.parsers.pdf.tables import TABLE_CAPTION, FoundTable, caption_runs, find_tables
 from indexer.parsers.section_names import BIBLIOGRAPHY, KEYWORDS
 from indexer.parsers.tables import table_paragraph
@@ -39,6 +43,7 @@ PARSER = "pypdfium2"
 MOST_PAGES = 1_000
 """The most pages read of one file: their words take about 600 MiB."""
 
+_FEWEST_TURNED = 12  # words; stamps and the labels of axes have fewer
 _UNBOUNDED_AUTHORS = 8  # lines below a title among which authors may stand where no abstract ends them
 
 # Lines of an abstract begin with "keyword", too.
@@ -55,20 +60,32 @@ def read_pdf(path: Path, most_pages: int = MOST_PAGES, ocr: OcrOptions = NO_OCR)
     """
     try:
         count = page_count(path)
-        pages = list(islice(read_pages(path), most_pages))
+        pages = list(islice(read_pages(path, upright=True), most_pages))
         scanned = with_scans_read(path, pages, ocr)
     except PdfError as error:
         raise ParseError(str(error)) from error
     check_text(path, scanned.pages, ocr)
-    lines = lines_in_order(scanned.pages)
+    shown, unread = with_letters_found(scanned.pages)
+    lines = lines_in_order(shown)
     if not lines:
         raise ParseError(f"{path.name} has no running text on its {len(pages)} pages")
-    document = scanned.as_shown(_Reader(lines, title_in_properties(path)).document(count))
-    year = printed_year(scanned.pages[0])
+    covers = cover_pages(lines, Style.of(lines))
+    document = _Reader([line for line in lines if line.page > covers], title_in_properties(path)).document(
+        count
+    )
+    document = _with_cover(scanned.as_shown(document), [line for line in lines if line.page <= covers])
+    arxiv_id, posted = read_arxiv_stamp(_text_with_margins(scanned.pages[0])) or ("", None)
     return replace(
         document,
-        year=year,
-        notes=(*_left_out(count, most_pages), *scanned.notes),
+        year=next(filter(None, map(printed_year, reversed(scanned.pages[: covers + 1]))), None) or posted,
+        arxiv_id=arxiv_id,
+        notes=(
+            *_left_out(count, most_pages),
+            *scanned.notes,
+            *document.notes,
+            *_turned_text(scanned.pages),
+            *_missing_letters(unread),
+        ),
         hidden_text=sum(len(word.text) for page in pages for word in page.unseen),
         hidden_pages=tuple(page.number for page in pages if page.unseen),
     )
@@ -76,6 +93,46 @@ def read_pdf(path: Path, most_pages: int = MOST_PAGES, ocr: OcrOptions = NO_OCR)
 
 def _left_out(count: int, most: int) -> tuple[str, ...]:
     return (f"only the first {most:,} of its {count:,} pages were read",) if count > most else ()
+
+
+def _with_cover(document: Document, cover: Sequence[Line]) -> Document:
+    """Return a document with what its cover sheets say of it, and a remark on these."""
+    if not cover:
+        return document
+    count = cover[-1].page
+    remark = (
+        "page 1 is a cover sheet and left out"
+        if count == 1
+        else f"pages 1-{count} are cover sheets and left out"
+    )
+    starts = range(1, min(len(cover), _UNBOUNDED_AUTHORS))
+    named = (author_names([cover[start:]]) for start in starts)
+    authors = document.authors or next(filter(None, named), ())
+    doi = find_doi(" ".join(line.text for line in cover))
+    return replace(document, authors=authors, doi=document.doi or doi, notes=(*document.notes, remark))
+
+
+def _text_with_margins(page: PdfPage) -> str:
+    """Return the words of a page, those that lie on their side first."""
+    return " ".join(word.text for word in sorted(page.words, key=lambda word: word.upright))
+
+
+def _turned_text(pages: Sequence[PdfPage]) -> tuple[str, ...]:
+    """Return a remark on the pages with text of some length that is not read as it does not stand upright."""
+    unread = [
+        page.number
+        for page in pages
+        if any(sum(word.turn == turn for word in page.words) >= _FEWEST_TURNED for turn in (1, 2, 3))
+    ]
+    if not unread:
+        return ()
+    return (f"text on {page_list(unread)} lies on its side or upside down and was not read",)
+
+
+def _missing_letters(pages: Sequence[int]) -> tuple[str, ...]:
+    if not pages:
+        return ()
+    return (f"letters are missing on {page_list(pages)}: the font does not say which they are",)
 
 
 @dataclass(slots=True)
@@ -103,7 +160,7 @@ class _Reader:
         self._mark_insides()
 
     def document(self, page_count: int) -> Document:
-        title = " ".join(self._lines[index].text for index in self._title)
+        title = self._vocabulary.join_lines(printed_text(self._lines[index]) for index in self._title)
         front, start, abstract, keywords = self._abstract()
         beside = authors_beside(self._lines, self._title, front) if abstract else range(0)
         below = range(self._title.stop, front if abstract else self._title.stop + _UNBOUNDED_AUTHORS)
@@ -155,7 +212,7 @@ class _Reader:
 
     def _abstract_stop(self, first: int) -> int:
         """Return the first line behind the abstract: a heading, or where the lines become longer than its."""
-        finder = HeadingFinder(self._lines, self._style)
+        finder = HeadingFinder(self._lines, self._style, self._vocabulary)
         for index in range(first + 1, min(first + 120, len(self._lines))):
             if self._roles[index] == "body" and finder.at(index) is not None:
                 return index
@@ -171,7 +228,7 @@ class _Reader:
         return tuple(word.strip(" .") for word in text.split(separator) if 1 < len(word.strip(" .")) < 80)
 
     def _sections(self, start: int) -> tuple[list[DocumentSection], list[Line]]:
-        finder = HeadingFinder(self._lines, self._style)
+        finder = HeadingFinder(self._lines, self._style, self._vocabulary)
         sections = [_SectionLines(())]
         references: list[Line] = []
         depths: list[int] = []

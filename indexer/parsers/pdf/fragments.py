@@ -75,27 +75,6 @@ def has_figure(text: str) -> bool:
     return not text.isalpha() and any(map(str.isdigit, text))
 
 
-def without_line_numbers(fragments: list[Fragment]) -> list[Fragment]:
-    """Drop the numbers that review copies print beside each line."""
-    lone = [
-        f
-        for f in fragments
-        if len(f.words) == 1 and f.words[0].text.isdecimal() and len(f.words[0].text) <= 4
-    ]
-    drop: set[int] = set()
-    for at_right in (True, False):
-        aligned: dict[int, list[Fragment]] = {}
-        for fragment in lone:
-            edge = fragment.right if at_right else fragment.left
-            aligned.setdefault(round(edge / 4), []).append(fragment)
-        for group in aligned.values():
-            numbers = [int(f.words[0].text) for f in sorted(group, key=lambda f: f.baseline)]
-            steps = Counter(b - a for a, b in pairwise(numbers))
-            if len(group) >= 15 and (steps[1] + steps[5]) > 0.8 * (len(group) - 1):
-                drop.update(id(fragment) for fragment in group)
-    return [fragment for fragment in fragments if id(fragment) not in drop]
-
-
 def _text(fragment: Fragment) -> str:
     return " ".join(word.text for word in fragment.words)
 

@@ -26,6 +26,19 @@ _IMPRINT = re.compile(
     r"|\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b",
     re.IGNORECASE,
 )
+_COVER = re.compile(
+    r"repositor|see discussions, stats|download(?:ed)? from|citation for|(?:please|how to|to) cite"
+    r"|this (?:is an? )?(?:version|copy|accepted|author|open access|pre-?print|post-?print)"
+    r"|document version"
+    r"|general rights|take ?-?down|link to publi|publisher'?s? (?:page|version)"
+    r"|terms (?:and conditions )?of use"
+    r"|researchgate|archive ouverte|jstor|eprint|accepted (?:manuscript|version)|peer[- ]reviewed version"
+    r"|final published version|self-archiv",
+    re.IGNORECASE,
+)
+_MOST_COVERS = 2
+_TITLE_AT_MOST = 8  # lines above the title of a first page
+_LETTERS_OF_TITLE = 12
 _MARGIN = 0.1  # of a page's height
 _AFFILIATION = re.compile(
     r"universit|institut|department|dept|school|college|laborator|\blab\b|\binc\b|research|center|centre|corporation"
@@ -43,6 +56,41 @@ _BETWEEN_NAMES = re.compile(r"(?:(?<!\s)\s++)?(?:,|;|&|\band\b)\s*+")
 _LONGEST_NAMES, _LONGEST_AFFILIATION = 3, 6  # lines
 _RUN_IN = re.compile(r"(?:abstract|summary)\s*(?:[—–:.-]+|$)\s*", re.IGNORECASE)
 _WORD_RUN_IN = re.compile(r"(?:abstract|summary)\b[\s—–:.-]*", re.IGNORECASE)
+
+
+def cover_pages(lines: Sequence[Line], style: Style) -> int:
+    """Count the pages before the paper's first: cover sheets of a repository, or a title page.
+
+    They hold no text of the paper; the page behind them begins with its title, which they repeat, or they say
+    where the file comes from.
+    """
+    covers = 0
+    while covers < _MOST_COVERS:
+        cover = [line for line in lines if line.page == covers + 1]
+        rest = [line for line in lines if line.page > covers + 1]
+        if not cover or not rest or rest[0].page != covers + 2 or _begins_text(cover):
+            break
+        title = title_lines(rest, style)
+        first = [line for line in rest if line.page == rest[0].page]
+        if not title or title.start > _TITLE_AT_MOST or not _begins_text(first[title.stop :]):
+            break
+        text = " ".join(line.text for line in cover)
+        wanted = letters_of("".join(rest[index].text for index in title))
+        is_repeated = len(wanted) >= _LETTERS_OF_TITLE and wanted in letters_of(text)
+        if not is_repeated and not _COVER.search(text):
+            break
+        covers += 1
+    return covers
+
+
+def _begins_text(lines: Sequence[Line]) -> bool:
+    """Return True if an abstract or the introduction begins in these lines of a page."""
+    return any(
+        is_abstract_heading(line)
+        or (len(line.text) > 0 and begins_run_in(line))
+        or INTRODUCTION.fullmatch(parse_heading(line.text).title)
+        for line in lines
+    )
 
 
 def printed_year(first: PdfPage) -> int | None:

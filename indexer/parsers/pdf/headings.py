@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from corpus.records import Section
 from indexer.parsers.pdf.lines import Line
-from indexer.parsers.pdf.paragraphs import Style
+from indexer.parsers.pdf.paragraphs import Style, Vocabulary
 from indexer.parsers.section_names import BIBLIOGRAPHY, is_inner_part, is_part
 
 _NUMBERED = re.compile(
@@ -62,8 +62,9 @@ def number_depth(number: str) -> int:
 class HeadingFinder:
     """Finds headings line after line; what it found before decides which numbers may follow."""
 
-    def __init__(self, lines: Sequence[Line], style: Style) -> None:
+    def __init__(self, lines: Sequence[Line], style: Style, vocabulary: Vocabulary) -> None:
         self._lines = lines
+        self._vocabulary = vocabulary
         self._style = style
         self._last: tuple[int, ...] = ()
         self._looks: dict[tuple[int, bool], int] = {}
@@ -158,7 +159,7 @@ class HeadingFinder:
             near = 0 < following.baseline - self._lines[index + count - 1].baseline < 1.35 * line.size
             if count >= 4 or not (near and self._goes_on(line, following)):
                 break
-            text = text[:-1] + following.text if text.endswith("-") else f"{text} {following.text}"
+            text = self._vocabulary.join_lines((text, following.text))
             count += 1
         return Heading(parse_heading(text), depth, count)
 

@@ -12,22 +12,24 @@ from indexer.parsers.pdf.fragments import (
     fragments_of,
     has_figure,
     without_artifacts,
-    without_line_numbers,
 )
-from indexer.parsers.pdf.lines import Line
+from indexer.parsers.pdf.line_numbers import without_line_numbers
+from indexer.parsers.pdf.lines import Line, runs_right_to_left
+from indexer.parsers.pdf.repair import with_exponents_joined, with_initials_joined
 
 _SPANNING = -1
 
 
 def lines_in_order(pages: Sequence[PdfPage]) -> list[Line]:
     """Return the lines of all pages in reading order, without running heads, page and line numbers."""
-    fragments = [without_line_numbers(fragments_of(page.words)) for page in pages]
-    fragments = without_artifacts(fragments, pages)
+    pages = list(map(with_initials_joined, without_line_numbers(pages)))
+    fragments = without_artifacts([fragments_of(page.words) for page in pages], pages)
     gutters = _gutters(fragments, pages)
     lines: list[Line] = []
     column = 0
     for page, parts, cuts in zip(pages, fragments, gutters, strict=True):
-        for block in _blocks(_cut(parts, cuts), cuts):
+        backwards = runs_right_to_left(page.words)
+        for block in _blocks(_cut(parts, cuts), cuts, right_to_left=backwards):
             rows = _rows(block)
             left = min(fragment.left for fragment in block)
             right = max(fragment.right for fragment in block)
@@ -176,7 +178,9 @@ def _is_row_of_figures(words: list[Word]) -> bool:
     return len(words) >= 5 and sum(has_figure(w.text) for w in words) > 0.6 * len(words)
 
 
-def _blocks(fragments: list[Fragment], gutters: tuple[float, ...]) -> list[list[Fragment]]:
+def _blocks(
+    fragments: list[Fragment], gutters: tuple[float, ...], *, right_to_left: bool
+) -> list[list[Fragment]]:
     """Put fragments into reading order: down each column, between the lines that span columns."""
     blocks: list[list[Fragment]] = []
     columns: dict[int, list[Fragment]] = {}
@@ -185,10 +189,10 @@ def _blocks(fragments: list[Fragment], gutters: tuple[float, ...]) -> list[list[
     for fragment in sorted(fragments, key=lambda f: (f.baseline, f.left)):
         column = _SPANNING if id(fragment) in wide else _column(fragment, middles)
         if columns and (column == _SPANNING) != (_SPANNING in columns):
-            blocks.extend(columns[key] for key in sorted(columns))
+            blocks.extend(columns[key] for key in sorted(columns, reverse=right_to_left))
             columns = {}
         columns.setdefault(column, []).append(fragment)
-    blocks.extend(columns[key] for key in sorted(columns))
+    blocks.extend(columns[key] for key in sorted(columns, reverse=right_to_left))
     return blocks
 
 
@@ -262,7 +266,7 @@ def _rows(fragments: list[Fragment]) -> list[list[Word]]:
         else:
             home.append(fragment)
     ordered = [sorted(row, key=lambda f: f.left) for row in rows]
-    return [[word for fragment in row for word in fragment.words] for row in ordered]
+    return [with_exponents_joined([word for fragment in row for word in fragment.words]) for row in ordered]
 
 
 def _on_row(row: list[Fragment], fragment: Fragment) -> bool:

@@ -1,20 +1,27 @@
 """Lines of running text, and how they are set."""
 
+import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from corpus.pdf import Word
 from indexer.parsers.pdf.fragments import LABEL
 
+_RIGHT_TO_LEFT = ("R", "AL")
+_LETTER = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Words on one line of one column, from left to right; lengths in points from the top left of the page.
+    """Words on one line of one column, in reading order; lengths in points from the top left of the page.
 
     `column` counts the columns in reading order through the document; text that spans the page has its own.
     `column_left` and `column_right` are the edges of that column; a line that `fills` it runs from edge to
     edge. `font` is that of all words, "" when they differ; `cells` is how many pieces the line falls into at
-    wide gaps, as the rows of a table do.
+    wide gaps, as the rows of a table do. In a line that runs from `right_to_left`, `begin` and `end` are
+    counted from the right edge of the page, leftwards.
     """
 
     page: int
@@ -33,13 +40,20 @@ class Line:
     bold: bool
     fills: bool
     cells: int
+    right_to_left: bool = False
 
     @classmethod
     def of(
         cls, words: Sequence[Word], page: int, column: int, column_left: float, column_right: float
     ) -> "Line":
+        """Make a line of words given from left to right."""
         texts, lefts, tops, rights, bottoms, baselines, sizes, fonts, bold, *_ = zip(*words, strict=True)
         text = " ".join(texts) + ("-" if words[-1].hyphenated else "")
+        right_to_left = False
+        if _LETTER.search(text):
+            right_to_left = runs_right_to_left(words)
+            words = _reading_order(words, right_to_left=right_to_left)
+            text = " ".join([word.text for word in words])
         weights = list(map(len, texts))
         left, right, size = lefts[0], max(rights), _weighted_median(sizes, weights)
         slack = 0.04 * (column_right - column_left)
@@ -64,7 +78,24 @@ class Line:
             > 0.8 * sum(weights),
             fills,
             _cells(gaps, texts[0], size, fills=fills),
+            right_to_left,
         )
+
+    @property
+    def begin(self) -> float:
+        return -self.right if self.right_to_left else self.left
+
+    @property
+    def end(self) -> float:
+        return -self.left if self.right_to_left else self.right
+
+    @property
+    def column_begin(self) -> float:
+        return -self.column_right if self.right_to_left else self.column_left
+
+    @property
+    def column_end(self) -> float:
+        return -self.column_left if self.right_to_left else self.column_right
 
     @property
     def italic(self) -> bool:
@@ -99,3 +130,46 @@ def _cells(gaps: list[float], first: str, size: float, *, fills: bool) -> int:
         gaps = gaps[1:]
     justified = len(gaps) > 1 and fills and max(gaps) < 2 * min(gaps) + 0.5 * size
     return 1 + sum(gap > (5 if justified else 1.4) * size for gap in gaps)
+
+
+def runs_right_to_left(words: Sequence[Word]) -> bool:
+    """Return True if more letters of words run from right to left than from left to right."""
+    if not _LETTER.search(" ".join([word.text for word in words])):
+        return False
+    classes = [unicodedata.bidirectional(sign) for word in words for sign in word.text]
+    return sum(map(classes.count, _RIGHT_TO_LEFT)) > classes.count("L")
+
+
+def _reading_order(words: Sequence[Word], *, right_to_left: bool) -> list[Word]:
+    """Return the words of a line, given from left to right, as they are read.
+
+    Words of the other direction keep their own order among themselves; figures go with the words around them.
+    """
+    runs = []
+    for against, run in groupby(_runs_against(words, right_to_left=right_to_left), key=lambda pair: pair[0]):
+        members = [word for _, word in run]
+        runs.append(members if against == right_to_left else members[::-1])
+    ordered = runs[::-1] if right_to_left else runs
+    return [word for run in ordered for word in run]
+
+
+def _runs_against(words: Sequence[Word], *, right_to_left: bool) -> list[tuple[bool, Word]]:
+    """Return each word with whether it runs against the line."""
+    directions = [_direction(word.text) for word in words]
+    known = [place for place, direction in enumerate(directions) if direction is not None]
+    result = []
+    for place, word in enumerate(words):
+        before = next((directions[at] for at in reversed(known) if at <= place), None)
+        after = next((directions[at] for at in known if at >= place), None)
+        against = before is not None and before == after and before != right_to_left
+        result.append((against, word))
+    return result
+
+
+def _direction(text: str) -> bool | None:
+    """Return True for a word from right to left, False for one from left to right, None for figures."""
+    for sign in text:
+        direction = unicodedata.bidirectional(sign)
+        if direction in _RIGHT_TO_LEFT or direction == "L":
+            return direction != "L"
+    return None

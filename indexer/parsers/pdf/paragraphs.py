@@ -12,6 +12,7 @@ from corpus.pdf import Word
 from corpus.records import Box, PassageKind
 from corpus.sentences import sentence_spans
 from indexer.parsers.document import Paragraph, Piece
+from indexer.parsers.hyphens import is_compound, is_word
 from indexer.parsers.pdf.lines import Line
 
 LIST_MARK = re.compile(r"(?:[•‣◦▪●■–—*-]|\d{1,2}[.)]|\(?[a-z0-9ivx]{1,3}\)|\[\d{1,3}\])(?:\s|$)")
@@ -22,9 +23,15 @@ LITTLE_WORDS = frozenset(
 _TERMINAL = re.compile(r"[.!?:;…][\"'”’)\]]*(?:\d{1,2}|\[\d+\])?$")
 _LETTERS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 # A raised number or signs; behind few letters, Greek ones or a formula in brackets it is an exponent.
-_NOTE_MARK = re.compile(r"\d{1,3}(?:,\d{1,3}){0,3}|[*†‡§¶∗]{1,3}")
+_NOTE_MARK = re.compile(r"\d{1,3}(?:[,–-]\d{1,3}){0,5}|[*†‡§¶∗]{1,3}")
 _BEFORE_NOTE = re.compile(r"[^\W\d_\u0370-\u03ff]{4}$|[^\W_\u0370-\u03ff]{4}[)\]]$|[.,;:!?”’\"']$")
-_LINE_END_HYPHEN = re.compile(r"[^\W\d_][-\u2010]$")
+_LINE_END_HYPHEN = re.compile(r"[^\W_][-\u2010]$")
+_LINE_END_DASH = re.compile(r"\w[\u2013\u2014]$")
+# Of addresses every hyphen is a part, also at the end of a line.
+_ADDRESS = re.compile(r"://|^www\.|@|^10\.\d{4,}/|/[^/]*\.|\.[^.]*/")
+_CLOSING = frozenset((".", ",", ";", ":", ")", "]", ").", "),"))
+# Behind a suspended hyphen: "two- or threefold".
+_LINKING = frozenset("and or to und oder et y o nor versus vs. but".split())
 # Halves that are words but hardly ever stand before a hyphen: "with-out" is "without".
 _FUNCTION_WORDS = frozenset(
     "a an and as at be by can for fore further how in into is it may more of on or per some the there to up "
@@ -60,13 +67,44 @@ class Vocabulary:
         if joined or hyphenated:
             return "-" if hyphenated > joined else ""
         (*lead, last), (head, *tail) = first.split("-"), second.split("-")
-        if second in _SECOND_HALVES and len(last) > 3:
-            return "-"
-        if not right[0][0].islower() or left[0][-1].isdecimal() or (tail and head in _FUNCTION_WORDS):
+        is_ending = second in _SECOND_HALVES and len(last) > 3
+        if (
+            is_ending
+            or not right[0][0].islower()
+            or left[0][-1].isdecimal()
+            or (tail and head in _FUNCTION_WORDS)
+        ):
             return "-"
         if self._counts[last + head]:
             return ""
-        return "-" if self._is_compound(lead, last, second) else ""
+        # "state-of-the" and "art", but "well-under" and "stood".
+        is_phrase = lead and last in _FUNCTION_WORDS and not is_word(last + head)
+        return "-" if is_phrase or is_compound(last, head) or self._is_compound(lead, last, second) else ""
+
+    def end_of_line(self, word: str, following: str) -> tuple[str, str]:
+        """Return the last word of a line, given with its hyphen, as it is in the text, and the gap behind."""
+        first = word[:-1]
+        if not _LINE_END_HYPHEN.search(word) or not following[:1].isalnum():
+            is_joined = _LINE_END_DASH.search(word) and following[:1].isalnum()
+            return word, "" if is_joined or (word.endswith("-") and _ADDRESS.search(word)) else " "
+        if _ADDRESS.search(word):
+            # DOIs have hyphens between figures, and are hyphenated between letters.
+            is_hyphenated = "doi.org/10." in word and first[-1].isalpha() and following[0].isalpha()
+            return first if is_hyphenated else word, ""
+        if following.lower() in _LINKING and not is_word(
+            re.sub(r".*[\W_]", "", first.lower()) + following.lower()
+        ):
+            return word, " "
+        return first + self.joint(first, following), ""
+
+    def join_lines(self, texts: Iterable[str]) -> str:
+        """Join the texts of lines, such as those of a heading."""
+        joined = ""
+        for text in texts:
+            start, _, last = joined.rpartition(" ")
+            word, gap = self.end_of_line(last, text) if last else ("", "")
+            joined = f"{start} {word}{gap}{text}" if start else f"{word}{gap}{text}"
+        return joined
 
     def _is_compound(self, lead: Sequence[str], last: str, second: str) -> bool:
         """Return True if both halves are words; `lead` is what is hyphenated before them: "end-to-"."""
@@ -131,11 +169,13 @@ def _joined(lines: Sequence[Line], vocabulary: Vocabulary) -> _Joined:
         following = below.words[0].text if below else None
         for index, word in enumerate(line.words, 1):
             after = line.words[index].text if index < len(line.words) else following
-            text, gap = _without_note(word), " "
+            text, gap = without_note(word), " "
             if after is None:
                 text += "-" if word.hyphenated else ""
             elif word.hyphenated or index == len(line.words):
-                text, gap = _end_of_line(text, word.hyphenated, after, vocabulary)
+                text, gap = vocabulary.end_of_line(text + "-" if word.hyphenated else text, after)
+            elif word.raised and after in _CLOSING and line.words[index].left - word.right < 0.15 * line.size:
+                gap = ""
             parts += text, gap
             starts.append(length)
             ends.append(length + len(text))
@@ -144,19 +184,15 @@ def _joined(lines: Sequence[Line], vocabulary: Vocabulary) -> _Joined:
     return _Joined("".join(parts), starts, ends, on, [word for line in lines for word in line.words])
 
 
-def _without_note(word: Word) -> str:
-    """Return the text of a word without the mark of a footnote, which is no part of the sentence."""
+def without_note(word: Word) -> str:
+    """Return the text of a word without the mark of a footnote; other raised figures stay raised."""
     text, mark = word.text[: len(word.text) - word.raised], word.text[len(word.text) - word.raised :]
-    return text if _NOTE_MARK.fullmatch(mark) and _BEFORE_NOTE.search(text) else word.text
+    return text if _NOTE_MARK.fullmatch(mark) and _BEFORE_NOTE.search(text) else word.marked or word.text
 
 
-def _end_of_line(text: str, is_cut: bool, following: str, vocabulary: Vocabulary) -> tuple[str, str]:
-    """Return the last word of a line as it goes into the text, and what stands behind it."""
-    if is_cut:
-        return text + vocabulary.joint(text, following), ""
-    if _LINE_END_HYPHEN.search(text) and following[:1].isalpha():
-        return text[:-1] + vocabulary.joint(text[:-1], following), ""
-    return text, " "
+def printed_text(line: Line) -> str:
+    """Return the text of a line without marks of footnotes, raised figures as such."""
+    return " ".join(map(without_note, line.words)) + ("-" if line.words[-1].hyphenated else "")
 
 
 def _pieces(joined: _Joined) -> Iterable[Piece]:
@@ -204,14 +240,14 @@ def _margins(lines: Sequence[Line]) -> dict[int, float]:
     """Return, per column, where most of its lines begin."""
     lefts: dict[int, Counter[int]] = {}
     for line in lines:
-        lefts.setdefault(line.column, Counter())[round(line.left)] += 1
+        lefts.setdefault(line.column, Counter())[round(line.begin)] += 1
     return {column: min(counts, key=lambda x: (-counts[x], x)) for column, counts in lefts.items()}
 
 
 def _begins_paragraph(group: list[Line], line: Line, style: Style, margins: dict[int, float]) -> bool:
     last = group[-1]
     ended = _TERMINAL.search(last.text) is not None
-    indent = line.left - margins[line.column]
+    indent = line.begin - margins[line.column]
     if line.column != last.column:
         return _begins_column(last, line, ended, 0.6 * style.size < indent < 5 * style.size)
     if abs(line.size - last.size) > 0.14 * style.size:
@@ -223,12 +259,12 @@ def _begins_paragraph(group: list[Line], line: Line, style: Style, margins: dict
 
 
 def _begins_column(last: Line, line: Line, ended: bool, indented: bool) -> bool:
-    # Columns are read from left to right: what goes back to the left on a page is another text.
-    if line.page == last.page and line.right < last.left:
+    # Text that goes back to a column before it on a page is another.
+    if line.page == last.page and line.end < last.begin:
         return True
     if not ended:
         return False
-    short = last.right < last.column_right - 0.2 * (last.column_right - last.column_left)
+    short = last.end < last.column_end - 0.2 * (last.column_right - last.column_left)
     return (indented or short or LIST_MARK.match(line.text) is not None) and not line.text[0].islower()
 
 
@@ -240,12 +276,12 @@ def _turns(group: list[Line], line: Line, ended: bool, style: Style) -> bool:
         return True
     if _is_displayed(last, style) and line.text[0].isupper() and not _is_displayed(line, style):
         return True
-    shift = line.left - last.left
+    shift = line.begin - last.begin
     if shift > 0.6 * style.size and not (marked and len(group) == 1):
         return shift < 8 * style.size and (ended or line.text[0].isupper())
     if shift < -0.6 * style.size and len(group) > 1:
         return ended
-    short = last.right < last.column_right - 0.2 * (last.column_right - last.column_left)
+    short = last.end < last.column_end - 0.2 * (last.column_right - last.column_left)
     return short and ended and not line.text[0].islower()
 
 

@@ -6,6 +6,7 @@ from itertools import count
 from pathlib import Path
 
 from corpus.pdf import PdfPage, shares_of_pictures
+from corpus.records import Box
 from corpus.sandbox import grant
 from corpus.wording import counted
 from indexer.errors import ParseError, UnreadScanError
@@ -17,7 +18,6 @@ from indexer.parsers.ocr import (
     Scan,
     open_engine,
     read_scans,
-    turned_back,
 )
 
 _FEWEST_LETTERS_A_PAGE = 40
@@ -35,7 +35,7 @@ class ScannedPages:
 
     def as_shown(self, document: Document) -> Document:
         """Return a document made of these pages with its boxes where they are on the pages as shown."""
-        if not self.scans:
+        if not self.scans and not any(page.turn for page in self.pages):
             return document
         letters = {number: _letters(scan.page) for number, scan in self.scans.items()}
         sure = sum(scan.confidence * letters[number] for number, scan in self.scans.items())
@@ -52,10 +52,13 @@ class ScannedPages:
 
     def _paragraph(self, paragraph: Paragraph) -> Paragraph:
         sentences = (
-            replace(piece, boxes=turned_back(piece.boxes, self.scans)) for piece in paragraph.sentences
+            replace(piece, boxes=tuple(map(self._box, piece.boxes))) for piece in paragraph.sentences
         )
-        area = turned_back((paragraph.area,), self.scans)[0] if paragraph.area else None
+        area = self._box(paragraph.area) if paragraph.area else None
         return replace(paragraph, sentences=tuple(sentences), area=area)
+
+    def _box(self, box: Box) -> Box:
+        return self.pages[box.page - 1].as_shown(box)
 
 
 def with_scans_read(path: Path, pages: Sequence[PdfPage], ocr: OcrOptions) -> ScannedPages:
@@ -123,7 +126,7 @@ def _notes(scans: Mapping[int, Scan], engine: str) -> tuple[str, ...]:
         return ()
     least = min(scans.values(), key=lambda scan: scan.confidence)
     numbers = _numbers(sorted(scans))
-    turned = _numbers([number for number, scan in sorted(scans.items()) if scan.turn])
+    turned = _numbers([number for number, scan in sorted(scans.items()) if scan.page.turn])
     sure = f"the least sure is page {least.page.number}, {least.confidence:.2f}"
     said = f"{numbers} read from {'its picture' if len(scans) == 1 else 'their pictures'} by {engine}; {sure}"
     return (said, *((f"{turned} turned upright to be read",) if turned else ()))
@@ -135,12 +138,15 @@ def _unread(pages: Sequence[PdfPage], why: str) -> str:
 
 def _numbers(pages: Sequence[int]) -> str:
     """Return "pages 1-8, 10 are", "page 3 is", and "" for none."""
-    if not pages:
-        return ""
+    return f"{page_list(pages)} {'is' if len(pages) == 1 else 'are'}" if pages else ""
+
+
+def page_list(pages: Sequence[int]) -> str:
+    """Return "pages 1-8, 10" or "page 3"."""
     ends = [
         (page, next(last for last in count(page) if last + 1 not in pages))
         for page in pages
         if page - 1 not in pages
     ]
     ranges = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in ends)
-    return f"page {ranges} is" if len(pages) == 1 else f"pages {ranges} are"
+    return f"page {ranges}" if len(pages) == 1 else f"pages {ranges}"

@@ -262,7 +262,11 @@ def _chunks(words: Sequence[Word], gap: float, columns: Sequence[tuple[float, fl
         else:
             groups.append([word])
     return [
-        _Chunk(" ".join(word.text for word in group), group[0].left, max(word.right for word in group))
+        _Chunk(
+            " ".join(word.marked or word.text for word in group),
+            group[0].left,
+            max(word.right for word in group),
+        )
         for group in groups
     ]
 

@@ -13,10 +13,11 @@ from lxml import etree
 from corpus.records import Reference
 from indexer.errors import ParseError
 from indexer.parsers.document import Document, Paragraph, Piece
+from indexer.parsers.identifiers import read_arxiv_stamp
 from indexer.parsers.tei.body import Body, read_body
 from indexer.parsers.tei.boxes import Element, count_pages, drop_bad_boxes
 from indexer.parsers.tei.citations import bibliography, link_citations
-from indexer.parsers.tei.header import read_arxiv_stamp, read_header, read_reference
+from indexer.parsers.tei.header import read_header, read_reference
 from indexer.parsers.tei.text import pieces_of, strip_invisible, text_of
 
 LARGEST_TEI = 32 * 1024 * 1024

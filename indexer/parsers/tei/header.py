@@ -11,9 +11,6 @@ from indexer.parsers.section_names import KEYWORD_SEPARATOR, is_no_title
 from indexer.parsers.tei.boxes import Element
 from indexer.parsers.tei.text import text_of
 
-_ARXIV_STAMP = re.compile(
-    r"arXiv:(?P<id>\d{4}\.\d{4,5}(?:v\d+)?)\s*\[[\w.-]+\]\s*\d{1,2} \w{3} (?P<year>\d{4})"
-)
 _COLLABORATION = re.compile(
     r"\b(?:collaboration|consortium|working group|study group|task force)\b", re.IGNORECASE
 )
@@ -126,12 +123,6 @@ def _arxiv_id_among(identifiers: Iterable[Element]) -> str:
     """Return the arXiv id with its version; GROBID writes "arXiv:2312.07559v2[cs.CL]"."""
     texts = (text_of(idno) for idno in identifiers if idno.get("type", "").lower() == "arxiv")
     return next((found for text in texts if (found := find_arxiv_id(text, named=False))), "")
-
-
-def read_arxiv_stamp(text: str) -> tuple[str, int] | None:
-    """Return arXiv id and year from the stamp in the margin of a first page, where `text` is one."""
-    stamp = _ARXIV_STAMP.match(text)
-    return (stamp["id"], int(stamp["year"])) if stamp else None
 
 
 def _read_keywords(header: Element) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from corpus.markup import lower_text, raise_text
 from corpus.records import Box
 from corpus.sentences import sentence_spans
 from corpus.text import INVISIBLE
@@ -41,6 +42,11 @@ _RUNNING_HEAD = re.compile(
 )
 _LABEL_SPACING = " ,;–-"
 _APART = frozenset({"note", "figure", "table", "graphic"})
+_SHIFTS = {
+    rend: shift
+    for names, shift in (("superscript super sup", raise_text), ("subscript sub", lower_text))
+    for rend in names.split()
+}
 _BLOCKS = frozenset("s p div head label formula list item lb row cell quote".split())
 
 _STOP = re.compile(r"[.!?:…。！？][\"'”’»)\]}]*(?:\s*\[[\d,; –-]+\])?$")
@@ -126,6 +132,9 @@ def _flow_child(child: Element) -> Iterator[str]:
     elif child.tag == "ref":
         entries = "".join(f"{entry} " for entry in entries_of(child))
         yield from (_OPEN, entries.translate(_TO_DIGITS), *_flow(child), _CLOSE)
+    elif child.tag == "hi" and child.get("rend") in _SHIFTS and not len(child):
+        # Marks of notes and of affiliations stand behind words, figures and formulas behind anything else.
+        yield _SHIFTS[child.get("rend", "")](child.text or "")
     elif child.tag in _BLOCKS:
         yield from (" ", *_flow(child), " ")
     else:

@@ -65,7 +65,7 @@ def test_boxes_lie_on_the_ink_of_turned_and_cropped_pages(tmp_path: Path, rotate
     assert word.top * 2 - 2 <= ink[1]
     assert ink[2] <= word.right * 2 + 2
     assert ink[3] <= word.bottom * 2 + 2
-    assert word.upright == (rotate % 180 == 0)
+    assert word.turn == rotate // 90
 
 
 def test_words_beside_the_page_are_not_read_and_those_over_its_edge_are_cut(tmp_path: Path) -> None:

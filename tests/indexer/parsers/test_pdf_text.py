@@ -589,7 +589,7 @@ def test_marks_of_footnotes_are_no_part_of_words_and_exponents_are(tmp_path: Pat
     assert [piece.text for paragraph in section.paragraphs for piece in paragraph.sentences] == [
         "It is the best one on the benchmark.",
         "The other hurts the performance, as a survey says (Lee, 2020).",
-        "We add x2 and log(a + b)2 to the model and call that one Model2 then.",
+        "We add x² and log(a + b)² to the model and call that one Model2 then.",
     ]
 
 

@@ -1,0 +1,141 @@
+"""Words that a PDF gives in pieces: initials over several lines, and ligatures of which it has no letters."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import product
+from statistics import median
+
+from corpus.pdf import RAISED, UNKNOWN_LETTER, PdfPage, Word, raised_figures
+from indexer.parsers.hyphens import is_word
+
+_LIGATURES = (("fi", "fl", "ff", "ffi", "ffl"), ("Th", "tt", "ti", "ft", "ct", "st"))
+_SIGNS = "()[]{}<>.,;:!?\"'“”„‘’«»-–—*†‡0123456789"
+_ENDING = re.compile(r"['’]\w{1,2}$")
+_MOST_LIGATURES = 3  # in a word
+_INITIAL = 1.6  # of the height of the page's type
+_BESIDE = 1.2  # heights of type between an initial and its word at most
+# In heights of type: how close a raised word stands, and how high.
+_TOUCHING, _HIGHEST, _SMALL = 0.15, 0.8, 0.86
+_WORDS_OF_ONE_LETTER = frozenset("AIO")
+
+
+def with_initials_joined(page: PdfPage) -> PdfPage:
+    """Return a page on which large initials are part of the words that they begin."""
+    initials = [
+        place
+        for place, word in enumerate(page.words)
+        if len(word.text) == 1 and word.text.isupper() and word.upright
+    ]
+    if not initials:
+        return page
+    usual = median(word.size for word in page.words)
+    words: list[Word | None] = list(page.words)
+    for place in initials:
+        initial = page.words[place]
+        if initial.size < _INITIAL * usual or (first := _word_of(initial, page.words)) is None:
+            continue
+        rest = page.words[first]
+        if _begins(initial.text, rest.text):
+            words[first], words[place] = rest._replace(text=initial.text + rest.text, left=initial.left), None
+        elif initial.text in _WORDS_OF_ONE_LETTER:
+            words[place] = rest._replace(
+                text=initial.text, left=initial.left, right=initial.right, hyphenated=False, raised=0
+            )
+    return replace(page, words=tuple(filter(None, words)))
+
+
+def _begins(initial: str, rest: str) -> bool:
+    """Return True if an initial is the first letter of the word beside it, as it is not in a formula."""
+    bare, whole = rest.rstrip(",.;:").lower(), (initial + rest).rstrip(",.;:").lower()
+    return is_word(whole) or (len(bare) > 2 and bare.isalpha() and not is_word(bare))
+
+
+def _word_of(initial: Word, words: Sequence[Word]) -> int | None:
+    """Return the place of the word beside the top of an initial, or on its baseline where it stands out."""
+    beside = [
+        (word.baseline, word.left, place)
+        for place, word in enumerate(words)
+        if word.upright
+        and word.size < 0.7 * initial.size
+        and -0.5 * word.size <= word.left - initial.right <= _BESIDE * word.size
+        and initial.bottom - initial.size < word.baseline <= initial.baseline + 0.3 * word.size
+        and word.text[0].isalpha()
+    ]
+    return min(beside)[2] if beside else None
+
+
+def with_exponents_joined(words: Sequence[Word]) -> list[Word]:
+    """Return the words of a line, those that are raised beside a word as its last characters."""
+    result: list[Word] = []
+    for word in words:
+        before = result[-1] if result else None
+        if before is not None and _is_close(before, word) and (joined := _joined(before, word)) is not None:
+            result[-1] = joined
+        else:
+            result.append(word)
+    return result
+
+
+def _is_close(before: Word, word: Word) -> bool:
+    gap = word.left - before.right
+    return -0.3 * before.size < gap < _TOUCHING * before.size and not before.hyphenated
+
+
+def _joined(before: Word, word: Word) -> Word | None:
+    """Return two words as one where the second is raised, with all that is raised at its end."""
+    rise = (before.baseline - word.baseline) / before.size
+    end = before.text[len(before.text) - before.raised :]
+    raised = raised_figures(end + word.text)
+    if word.size >= _SMALL * before.size or not RAISED < rise < _HIGHEST or raised == end + word.text:
+        return None
+    marked = (
+        (before.marked or before.text).removesuffix(raised_figures(end))
+        if end
+        else before.marked or before.text
+    )
+    return before._replace(
+        text=before.text + word.text,
+        right=max(before.right, word.right),
+        raised=len(end + word.text),
+        marked=marked + raised,
+        hyphenated=word.hyphenated,
+        ends_line=word.ends_line,
+    )
+
+
+def with_letters_found(pages: Sequence[PdfPage]) -> tuple[list[PdfPage], list[int]]:
+    """Return the pages with the ligatures that their words tell, and which pages still miss letters."""
+    broken = [page for page in pages if any(UNKNOWN_LETTER in word.text for word in page.words)]
+    if not broken:
+        return list(pages), []
+    known = {_bare(word.text) for page in pages for word in page.words if UNKNOWN_LETTER not in word.text}
+    repaired = [
+        replace(page, words=tuple(_repaired(word, known) for word in page.words)) if page in broken else page
+        for page in pages
+    ]
+    missing = [page.number for page in repaired if any(UNKNOWN_LETTER in word.text for word in page.words)]
+    return repaired, missing
+
+
+def _repaired(word: Word, known: set[str]) -> Word:
+    count = word.text.count(UNKNOWN_LETTER)
+    if not 0 < count <= _MOST_LIGATURES:
+        return word
+    for ligatures in _LIGATURES:
+        texts = [_filled(word.text, letters) for letters in product(ligatures, repeat=count)]
+        for test in (known.__contains__, is_word):
+            found = [text for text in texts if test(_bare(text))]
+            if len(found) == 1:
+                return word._replace(text=found[0])
+    return word
+
+
+def _filled(text: str, letters: Iterable[str]) -> str:
+    parts = text.split(UNKNOWN_LETTER)
+    return parts[0] + "".join(letter + part for letter, part in zip(letters, parts[1:], strict=True))
+
+
+def _bare(text: str) -> str:
+    """Return a word in small letters, without the signs around it and an apostrophe's ending."""
+    return _ENDING.sub("", text.lower().strip(_SIGNS))
