@@ -58,10 +58,10 @@ def storable(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """Return the words of `text` in lower case, accents kept, compatibility forms folded."""
-    return _WORD.findall(spaced(unicodedata.normalize("NFKC", plain_figures(text)).lower()))
+    return _WORD.findall(spaced(unicodedata.normalize("NFKC", write_out_numbers(text)).lower()))
 
 
-def plain_figures(text: str) -> str:
+def write_out_numbers(text: str) -> str:
     """Return `text` with large numbers and powers written out: "10⁶", "10^6" and "1,000,000" as "1000000".
 
     They are compared and searched as one number. A raised figure behind a year is a note's mark, and goes.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from corpus.text import plain_figures, spaced
+from corpus.text import spaced, write_out_numbers
 
 NEGATION_REACH = 4
 LONGEST_SENTENCE = 2000
@@ -107,7 +107,7 @@ def word_lists() -> WordLists:
 @lru_cache(maxsize=16_384)
 def read_statement(sentence: str) -> Statement:
     """Read one sentence; of an endless one, only its beginning."""
-    text = spaced(unicodedata.normalize("NFKC", plain_figures(sentence[:LONGEST_SENTENCE])))
+    text = spaced(unicodedata.normalize("NFKC", write_out_numbers(sentence[:LONGEST_SENTENCE])))
     tokens = list(_TOKEN.finditer(text))
     lists = word_lists()
     lowered = [token[0].lower() for token in tokens]

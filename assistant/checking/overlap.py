@@ -11,7 +11,7 @@ from typing import Literal
 
 from assistant.checking.thresholds import Bars, thresholds
 from assistant.records import AnswerSentence
-from corpus.text import plain_figures, words
+from corpus.text import words, write_out_numbers
 
 _ROUGE_WORD = re.compile("[a-z0-9]+")
 _LAST_LATIN = "\u02af"
@@ -88,7 +88,7 @@ def _shared(one: Counter[str], other: Counter[str]) -> int:
 
 def _words_of(text: str) -> Counter[str]:
     """Count ROUGE's own words, which are of Latin letters and digits, and those of other scripts."""
-    counted = Counter(_ROUGE_WORD.findall(plain_figures(text).lower()))
+    counted = Counter(_ROUGE_WORD.findall(write_out_numbers(text).lower()))
     if not text.isascii():
         counted.update(filter(_is_of_other_script, words(text)))
     return counted

@@ -11,7 +11,7 @@ from assistant.records import AnswerSentence, Citation, Evidence, LabelledPaper
 from corpus.language import ENGLISH, foreign_language
 from corpus.records import Paper, Passage
 from corpus.tables import quotes_row
-from corpus.text import plain_figures
+from corpus.text import write_out_numbers
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
@@ -247,4 +247,4 @@ def _without_scores(
 
 def _numbers(text: str) -> frozenset[str]:
     """Return the numbers of a text, a comma in them as a point: languages differ in it."""
-    return frozenset(number.replace(",", ".") for number in _NUMBER.findall(plain_figures(text)))
+    return frozenset(number.replace(",", ".") for number in _NUMBER.findall(write_out_numbers(text)))

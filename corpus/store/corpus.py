@@ -41,7 +41,7 @@ from corpus.store.passage_index import (
 from corpus.store.query_cache import Once, QueryCache
 from corpus.store.statistics import PaperOrder, Statistics
 from corpus.store.tables import condition, quoted, scan
-from corpus.text import plain_figures, spaced
+from corpus.text import spaced, write_out_numbers
 
 # Of what single papers were read for: papers, passages, entries of bibliographies; some tens of MB at most.
 _READ_KEPT = 20_000
@@ -240,7 +240,7 @@ class Corpus:
         """
         at, scores = tables.matching(self._tables["passages"], phrase, scope, limit, is_all=True)
         matches = self._matches(at, scores)
-        wanted = _in_plain_words(spaced(plain_figures(phrase)))
+        wanted = _in_plain_words(spaced(write_out_numbers(phrase)))
         for first, end in pairwise((0, _TEXTS_FIRST, limit)):
             read = self._passage_rows(at[first:end], ["indexed"]).to_pylist()
             holding = {row["_rowid"] for row in read if wanted in _in_plain_words(row["indexed"])}

@@ -21,7 +21,7 @@ from pydantic import TypeAdapter
 from corpus.encoders import Vectors
 from corpus.errors import CorpusError
 from corpus.records import Build, Cluster, Collection, Link, Paper, Passage, Reference
-from corpus.text import plain_figures, spaced
+from corpus.text import spaced, write_out_numbers
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -207,7 +207,7 @@ def passage_rows(
         for identifier, paper in papers.items()
     }
     rows = [
-        asdict(passage) | repeated[passage.paper_id] | {"indexed": spaced(plain_figures(text))}
+        asdict(passage) | repeated[passage.paper_id] | {"indexed": spaced(write_out_numbers(text))}
         for passage, text in zip(passages, indexed, strict=True)
     ]
     schema = passages_schema(vectors.shape[1])

@@ -17,7 +17,7 @@ from corpus.errors import CorpusError
 from corpus.places import Place
 from corpus.records import Scope, parse_topic_key
 from corpus.store.manifest import rebuild_advice
-from corpus.text import plain_figures, spaced
+from corpus.text import spaced, write_out_numbers
 
 # Lance names the files of versions by how far they are from this, so that the newest is listed first.
 _LARGEST_VERSION = 2**64 - 1
@@ -190,7 +190,7 @@ def matching(
 
     # A MatchQuery takes the words as words: nothing in them is read as query syntax.
     operator = FullTextOperator.AND if is_all else FullTextOperator.OR
-    query = MatchQuery(spaced(plain_figures(words)), "indexed", operator=operator)
+    query = MatchQuery(spaced(write_out_numbers(words)), "indexed", operator=operator)
     with _reading(table):
         asked = table.search(query, query_type="fts").select(["_score"]).with_row_id(True).limit(limit)
         where = condition(scope, "paper_id")

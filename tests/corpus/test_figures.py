@@ -4,7 +4,7 @@ import pytest
 
 from assistant.checking.comparable_text import read_statement
 from assistant.checking.overlap import score_attribution
-from corpus.text import plain_figures, words
+from corpus.text import words, write_out_numbers
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from corpus.text import plain_figures, words
     ],
 )
 def test_fault_powers_were_other_numbers(written: str, plain: str) -> None:
-    assert plain_figures(written) == plain
+    assert write_out_numbers(written) == plain
     assert words(written) == words(plain)
     assert read_statement(written).numbers == read_statement(plain).numbers
 
