@@ -1,4 +1,4 @@
-"""The retriever: the bundled sentence encoder, fine-tuned to find passages (TruthReader, section 3.2).
+"""The retriever: the bundled sentence encoder, fine-tuned to find passages (TruthReader, section 4.1).
 
 The loss is InfoNCE (van den Oord et al., 2018) over the texts of a batch and hard negatives by words, with
 the pooling and temperature of the bundled encoder.
@@ -161,7 +161,7 @@ def train_retriever(run: Run, plan: RetrieverPlan) -> dict[str, Any]:
         counts = {name: len(some) for name, some in grouped(learned[: len(taken)], "set").items()}
         card = {
             "kind": "retriever",
-            "method": "InfoNCE with in-batch and hard negatives (TruthReader, section 3.2); LoRA, merged",
+            "method": "InfoNCE with in-batch and hard negatives (TruthReader, section 4.1); LoRA, merged",
             "base": {"name": BUNDLED_ENCODER, "sha256": BUNDLED_SHA256, "licence": "Apache-2.0"},
             "data": {"queries": counts, "tokens": sum(example.tokens for example in taken)},
             "licences": {name: SETS["retriever"]["licences"][name] for name in counts},

@@ -1,1 +1,1 @@
-"""TruthReader's data (its section 3.1): cited dialogues made of documents."""
+"""TruthReader's data (its section 4.2.1): cited dialogues made of documents."""
