@@ -30,6 +30,7 @@ Held = Annotated[int, Option(help="Which fold of five only measures.", min=0, ma
 Rank = Annotated[int, Option(help="The rank of LoRA's matrices.", min=1)]
 Rate = Annotated[float, Option(min=1e-9)]
 Count = Annotated[int, Option(min=1)]
+Dialogues = Annotated[list[Path] | None, Option(help="A file of RefGPT or WebCPM, as published; repeatable.")]
 Home = Option(help="Where a corpus of the judged questions was built: NAME=FOLDER; repeatable.")
 Judged = Annotated[Path, Option(help="The judged questions.")]
 
@@ -59,9 +60,7 @@ def data(
     limit: Annotated[
         int | None, Option(help="Passages to ask about, and dialogues of each file, drawn at random.", min=1)
     ] = None,
-    dialogues: Annotated[
-        list[Path] | None, Option(help="A file of RefGPT or WebCPM, as published; repeatable.")
-    ] = None,
+    dialogues: Dialogues = None,
     attribution: Annotated[
         Literal["model", "score"], Option(help="Who cites: the model (as in the paper), or word overlap.")
     ] = "score",
@@ -190,6 +189,7 @@ def retriever(
         QueryContext, Option(help="The query of a follow-up: alone, with its history, or rewritten.")
     ] = "ours",
     length: Annotated[int, Option(help="Most tokens of a query or a text.", min=16, max=512)] = 512,
+    dialogues: Dialogues = None,
     most_tokens: Annotated[int | None, Option(help="Most tokens of the run.", min=1)] = None,
     tokens_per_step: Annotated[int, Option(help="The more, the more negatives.", min=64)] = 8192,
     learning_rate: Rate = 2e-4,
@@ -204,7 +204,7 @@ def retriever(
         from training.retriever import RetrieverPlan, train_retriever
 
         plan = RetrieverPlan(context, length, most_tokens, learning_rate, tokens_per_step, seed, rank)
-        card = train_retriever(Run(data, work, out, _say), plan)
+        card = train_retriever(Run(data, work, out, _say), plan, dialogues or ())
         echo(json.dumps(card["held_back"]))
 
 

@@ -88,6 +88,7 @@ def test_of_two_passages_alike_the_one_written_from_is_cited() -> None:
         ("Does it?", (2, 10), "Does it [2][10]?"),
         ("It works", (1,), "It works [1]."),
         ("It works.", (), "It works."),
+        ("灯塔建于1908年。", (1, 2), "灯塔建于1908年[1][2]。"),
     ],
 )
 def test_labels_stand_before_the_full_stop(text: str, labels: tuple[int, ...], expected: str) -> None:

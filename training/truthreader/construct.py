@@ -215,7 +215,8 @@ class Construction:
                 yield pair
 
     def _cited(self, pairs: Sequence[Pair]) -> Iterator[Example]:
-        for pair in pairs:
+        for place, pair in enumerate(pairs, start=1):
+            self._say(f"citations of answer {place} of {len(pairs)}")
             if found := self._library.gather(pair, clean_sentences(pair.answer), self._attribute):
                 yield found
             else:

@@ -11,7 +11,6 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -47,19 +46,23 @@ class Dialogue:
     documents: tuple[SourceDocument, ...]
     turns: tuple[tuple[str, str], ...]
 
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        """The passages of all documents, without the titles."""
+        return tuple(passage for _, found in self.documents for passage in found if passage.kind == "body")
+
     def pairs(self) -> Iterator[Pair]:
         """Yield a pair for each turn, with the passages that share most with its answer."""
-        passages = [passage for _, found in self.documents for passage in found if passage.kind == "body"]
-        earlier = None
+        passages, earlier = self.passages, None
         for number, (question, answer) in enumerate(self.turns, start=1):
-            shown = _nearest(answer, passages)
+            shown = nearest(answer, passages, PASSAGES - 1)
             earlier = Pair(f"{self.id}:{number}", "fact", question, answer, shown, earlier, self.source)
             yield earlier
 
 
-def _nearest(answer: str, passages: Sequence[Passage]) -> tuple[Passage, ...]:
-    """Return the passages that share most with an answer, in their order."""
-    best = sorted(passages, key=lambda passage: -score_attribution(answer, passage.text))[: PASSAGES - 1]
+def nearest(answer: str, passages: Sequence[Passage], count: int) -> tuple[Passage, ...]:
+    """Return the `count` passages that share most with an answer, in their order."""
+    best = sorted(passages, key=lambda passage: -score_attribution(answer, passage.text))[:count]
     return tuple(passage for passage in passages if passage in best)
 
 
@@ -105,7 +108,9 @@ def read_dialogues(path: Path, limit: int | None, seed: int) -> list[Dialogue]:
 
     Where the roles of a dialogue do not alternate, it has no turns.
     """
-    records = list(_records(path))
+    records = _records(path)
+    if not records:
+        raise EvaluationError(f"There is no dialogue in {path}. {_FORMS}")
     places: Sequence[int] = range(len(records))
     if limit is not None and len(records) > limit:
         places = sorted(random.Random(f"{seed} {path.name}").sample(places, limit))
@@ -125,23 +130,24 @@ def _records(path: Path) -> list[Any]:
         if path.suffix == ".parquet":
             return list(parquet.read_table(path).to_pylist())
         text = read_text(path)
-        if text.lstrip().startswith("["):
-            return list(json.loads(text))
-        lines = [json.loads(line) for line in text.split("\n") if line.strip()]
+        try:
+            whole = json.loads(text)
+        except ValueError:
+            return [json.loads(line) for line in text.split("\n") if line.strip()]
     except (OSError, ValueError, pa.ArrowException) as error:
         raise EvaluationError(f"The file {path} cannot be read: {error}. {_FORMS}") from None
-    # WebCPM's own program splits its list into files of this form.
-    return lines[0]["data"] if len(lines) == 1 and isinstance(lines[0].get("data"), list) else lines
+    # WebCPM's own program splits its list into objects of this form.
+    records = whole.get("data", whole) if isinstance(whole, dict) else whole
+    return records if isinstance(records, list) else [records]
 
 
 def _turns(dialogue: str) -> tuple[tuple[str, str], ...]:
     """Return the turns of a dialogue of RefGPT, none where its roles do not alternate."""
-    text = _END.sub("", dialogue)
-    found = list(_ROLE.finditer(text))
-    ends = [*(match.start() for match in found[1:]), len(text)]
-    said = [text[match.end() : end].strip() for match, end in zip(found, ends, strict=True)]
-    is_answer = [(match["tag"] or match["name"]).lower() == "assistant" for match in found]
-    alternate = all(is_answer[place] == bool(place % 2) for place in range(len(said)))
-    if not (said and alternate and all(said) and len(said) % 2 == 0):
+    parts = _ROLE.split(_END.sub("", dialogue))[1:]
+    is_answer = [
+        (tag or name).lower() == "assistant" for tag, name in zip(parts[::3], parts[1::3], strict=True)
+    ]
+    said = [text.strip() for text in parts[2::3]]
+    if not all(said) or is_answer != [False, True] * (len(said) // 2):
         return ()
-    return tuple(pair for place, pair in enumerate(pairwise(said)) if place % 2 == 0)
+    return tuple(zip(said[::2], said[1::2], strict=True))

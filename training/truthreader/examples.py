@@ -17,6 +17,7 @@ from assistant.records import Evidence, LabelledPaper
 from corpus.language import terms_of
 from corpus.records import Paper, Passage
 
+FULL_WIDTH = "。！？"
 PASSAGES = 4  # shown with a question, as TruthReader retrieves
 NEAR = 40
 FEWEST_UNANSWERING = 2
@@ -151,10 +152,12 @@ def written(sentences: Iterable[CitedSentence]) -> str:
     found = []
     for text, labels in sentences:
         bare = text.rstrip()
-        stop = bare[-1] if bare.endswith((".", "!", "?")) else "."
+        stop = bare[-1] if bare.endswith((*".!?", *FULL_WIDTH)) else "."
         cited = "".join(f"[{label}]" for label in labels)
-        found.append(f"{bare.rstrip('.!?')} {cited}{stop}" if labels else text)
-    return " ".join(found)
+        # Chinese sets no spaces.
+        gap, after = ("", "") if stop in FULL_WIDTH else (" ", " ")
+        found.append((f"{bare.rstrip('.!?' + FULL_WIDTH)}{gap}{cited}{stop}" if labels else text) + after)
+    return "".join(found).strip()
 
 
 def relabelled(example: Example, order: Sequence[int]) -> Example:
