@@ -16,31 +16,14 @@ from corpus.encoders.base import Encoder
 from tests.small_corpus import make_paper, write_corpus
 from tests.standin_chat import Behaviour, Received, StandinChat, reply
 from tests.standin_writer import quote_material, write_documents
+from tests.training.data_command import environment, make, read
 from training.__main__ import app
 from training.truthreader.documents import read_documents
-
-MODELS = '[[models]]\nid = "m"\nlabel = "M"\nprovider = "openai-compatible"\ncontext = 8192\n'
 
 
 @pytest.fixture
 def documents(tmp_path: Path) -> Path:
     return write_documents(tmp_path / "documents.jsonl")
-
-
-def environment(tmp_path: Path, url: str) -> dict[str, str]:
-    models = tmp_path / "models.toml"
-    models.write_text(MODELS, encoding="utf-8")
-    return {"PAPER_TRAIL_MODEL_URL": url, "PAPER_TRAIL_MODELS_FILE": str(models)}
-
-
-def make(tmp_path: Path, documents: Path, server: StandinChat, name: str = "rows", *options: str):
-    out = tmp_path / f"{name}.jsonl"
-    command = ["data", "--documents", str(documents), "--out", str(out), "--model", "m", *options]
-    return CliRunner().invoke(app, command, env=environment(tmp_path, server.url)), out
-
-
-def read(path: Path) -> list[dict]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def test_rows_of_every_kind_come_with_counts_and_are_the_same_again(tmp_path: Path, documents: Path) -> None:

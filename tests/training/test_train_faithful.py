@@ -51,7 +51,7 @@ def test_an_answer_is_kept_only_where_its_passage_says_it(answer: str, problem: 
     ],
 )
 def test_a_question_must_stand_alone(question: str, problem: str) -> None:
-    assert question_problem(pair(question), ["How is k1 set usually?"]) == problem
+    assert question_problem(pair(question), {("how", "is", "k1", "set", "usually")}) == problem
 
 
 def test_of_a_summary_and_a_follow_up_no_subject_is_asked() -> None:

@@ -82,16 +82,17 @@ class Construction:
         plan: DataPlan,
         say: Say,
     ) -> None:
-        self._passages = _passages_to_ask(documents)
+        self._passages = list(filter(_can_be_asked_about, (text for _, found in documents for text in found)))
         quoted = [document for dialogue in dialogues for document in dialogue.documents]
         papers = {paper.id: paper for paper, _ in (*documents, *quoted)}
-        self._library = Library(papers, (*self._passages, *_passages_to_ask(quoted)))
+        texts = (passage for dialogue in dialogues for passage in dialogue.passages)
+        self._library = Library(papers, (*self._passages, *filter(_can_be_asked_about, texts)))
         self._dialogues, self._encoder = dialogues, encoder
         self._writer = Writer(model, parameters, self._library)
         by_model = plan.attribution == "model"
         self._attribute = cite_by_model(self._writer.attribute) if by_model else cite_by_score
         self._limit, self._context, self._seed, self._say = plan.limit, plan.context, plan.seed, say
-        self._questions: list[str] = []
+        self._questions: set[tuple[str, ...]] = set()
         self._instructions = list(SEEDS)
         self.rows: list[dict[str, Any]] = []
         self.dropped: list[dict[str, str]] = []
@@ -183,7 +184,7 @@ class Construction:
         return tuple(nearest.values())[:SYNTHESIS_PAPERS]
 
     def _requests(self, identifier: str, ask: Callable[[], list[str]]) -> list[str]:
-        """Return what the model asks; a reply that cannot be used is dropped."""
+        """Return the requests of `ask`; a reply that cannot be used is dropped."""
         try:
             requests = ask()
         except BadReplyError as error:
@@ -199,7 +200,7 @@ class Construction:
         if problem := question_problem(pair, self._questions):
             self._drop(pair, "filtering", problem)
             return False
-        self._questions.append(pair.question)
+        self._questions.add(tuple(words(pair.question)))
         return True
 
     def _answered(self, pair: Pair) -> Pair:
@@ -316,14 +317,9 @@ class Construction:
         return counts
 
 
-def _passages_to_ask(documents: Iterable[SourceDocument]) -> list[Passage]:
-    """Return the passages of running text that are long enough to ask about."""
-    return [
-        passage
-        for _, found in documents
-        for passage in found
-        if passage.kind in ("abstract", "body") and len(words(passage.text)) >= FEWEST_WORDS
-    ]
+def _can_be_asked_about(passage: Passage) -> bool:
+    """Tell whether a passage is running text of some length."""
+    return passage.kind in ("abstract", "body") and len(words(passage.text)) >= FEWEST_WORDS
 
 
 def answer_text(example: Example, chance: random.Random) -> str:

@@ -1,7 +1,7 @@
 """Faithful filtering: a model's questions and answers are kept where their passages carry them."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 
 from assistant.checking import normalise_labels, plain_claim, read_statement, score_attribution
 from assistant.prompts import no_answer_reason
@@ -34,9 +34,9 @@ def clean_sentences(answer: str) -> tuple[str, ...]:
     return tuple(sentence for sentence in plain if words(sentence))
 
 
-def question_problem(pair: Pair, known: Iterable[str]) -> str:
-    """Return why a question cannot be asked, "" where it can; `known` are the earlier questions."""
-    question, asked = pair.question, words(pair.question)
+def question_problem(pair: Pair, known: Collection[tuple[str, ...]]) -> str:
+    """Return why a question cannot be asked, "" where it can; `known` are the words of earlier questions."""
+    question, asked = pair.question, tuple(words(pair.question))
     if len(asked) < FEWEST_QUESTION_WORDS:
         return "question too short"
     if _OF_THE_PROMPT.search(question):
@@ -45,9 +45,8 @@ def question_problem(pair: Pair, known: Iterable[str]) -> str:
         return "question names no subject"
     if pair.source == "documents" and foreign_language(question):
         return "question not in English"
-    if pair.leans_on:  # the same words mean something else in another dialogue
-        return ""
-    return "asked before" if any(words(earlier) == asked for earlier in known) else ""
+    # The words of a follow-up mean something else in another dialogue.
+    return "asked before" if asked in known and not pair.leans_on else ""
 
 
 def answer_problem(pair: Pair, sentences: Sequence[str], evidence: str) -> str:

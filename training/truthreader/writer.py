@@ -33,7 +33,7 @@ LENGTHS: dict[Kind, str] = {
 
 # The docstrings of both are part of the schema that the model is sent.
 class RequestsReply(BaseModel):
-    """What readers type; the list is empty where there is nothing to ask."""
+    """Questions and requests that readers type; the list is empty where there is nothing to ask."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -81,7 +81,8 @@ class Writer:
         """Return why papers do not answer a question, "" where the reply was cut off."""
         papers, asked = render_evidence(evidence), as_data(question)
         text = self._text(_render("refusal", papers=papers, question=asked))
-        return no_answer_reason(text) or text
+        reason = no_answer_reason(text)
+        return text if reason is None else reason
 
     def attribute(self, sentence: str, evidence: Evidence) -> tuple[int, ...]:
         """Return the labels of the papers that state a sentence, none where the reply cannot be used."""
