@@ -138,6 +138,16 @@ def test_dialogues_become_rows_in_their_language_after_their_own_turns(tmp_path:
     assert counts["table_5"][4]["examples"] == {"en": 2, "zh": 2}
 
 
+def test_a_turn_that_is_no_example_is_still_what_was_said_before(tmp_path: Path) -> None:
+    turns = (("Do you like birds?", "Very much, thank you for asking me."), TURNS[0])
+    told_before = write_lines(tmp_path / "a.jsonl", refgpt(OWLS, told("<user>: |<assistant>: ", turns)))
+    documents = write_documents(tmp_path / "documents.jsonl")
+    with StandinChat(default=quote_material) as server:
+        _, out = make(tmp_path, documents, server, "rows", "--dialogues", str(told_before), "--limit", "2")
+    (row,) = (row for row in read(out) if row["source"] == "refgpt" and row["change"] == "shuffled")
+    assert all(said in row["messages"][1]["content"] for said in turns[0])
+
+
 def _sessions(subjects: list[str]) -> list[Example]:
     """Make a document on each subject, with a question and what follows it up."""
     made = []

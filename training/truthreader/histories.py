@@ -10,8 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from assistant.records import Evidence
 from corpus.encoders import Encoder
-from training.truthreader.examples import Example, HistoryType
+from training.truthreader.examples import CitedSentence, Example, HistoryType, Pair
+from training.truthreader.faithful import clean_sentences
 
 NEAREST = 10  # sessions that an irrelevant history is drawn from
 MOST_SESSIONS = 3
@@ -61,10 +63,20 @@ class Histories:
         """Return the turns that lead to an example, from the first or the first after a gap."""
         turns: list[Example] = []
         leans_on = example.pair.leans_on
-        while leans_on and (earlier := self._by_id.get(leans_on.id)):
+        while leans_on and (earlier := self._turn(leans_on)):
             turns.insert(0, earlier)
             leans_on = earlier.pair.leans_on
         return tuple(turns)
+
+    def _turn(self, pair: Pair) -> Example | None:
+        """Return a pair as an earlier turn, None of one that the model wrote and a filter dropped.
+
+        A published dialogue keeps its turns: what is no example to learn from was said all the same.
+        """
+        if pair.source == "documents" or pair.id in self._by_id:
+            return self._by_id.get(pair.id)
+        said = (CitedSentence(sentence, ()) for sentence in clean_sentences(pair.answer))
+        return Example(pair, Evidence(()), tuple(said))
 
     def _near(self, example: Example) -> list[Session]:
         """Return the sessions of other documents whose first questions mean nearly the same."""
