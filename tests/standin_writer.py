@@ -1,4 +1,4 @@
-"""A stand-in for a model that writes questions and answers: it quotes the material it is shown."""
+"""A stand-in for a model that writes training data: it quotes the material it is shown."""
 
 import hashlib
 import json
@@ -55,19 +55,37 @@ def _season(low: str, year: int) -> str:
 
 
 def quote_material(request: Received) -> Behaviour:
-    """Reply with a question and two sentences of what the prompt shows, the same for the same prompt."""
-    prompt = request.body["messages"][-1]["content"]
+    """Reply by quoting what the prompt shows, the same for the same prompt."""
+    system, prompt = (message["content"] for message in request.body["messages"][:2])
     passages = [found["text"].strip() for found in _PASSAGE.finditer(prompt)]
-    quoted = [_sentence(text, place + ("next" in prompt)) for text in passages for place in _places(passages)]
-    answer = " ".join(quoted)
-    mark = hashlib.sha256(prompt.encode()).hexdigest()[:6]
-    question = f"What is known about {' '.join(answer.lower().split()[:4])} in survey {mark}?"
-    pairs = [{"question": question, "answer": answer}]
-    return reply(json.dumps({"pairs": pairs}))
+    if "Reply with" not in system:
+        return reply(_explanation(prompt) if "do not answer" in prompt else _answer(prompt, passages))
+    if "Sentence:" in prompt:
+        return reply(json.dumps({"papers": _stating(prompt)}))
+    number = int(hashlib.sha256(prompt.encode()).hexdigest()[:6], 16)
+    # An instruction names what all of its papers are about, so that it finds them again.
+    named = " and ".join(" ".join(text.lower().split()[:4]) for text in passages[:3])
+    asked = f"What is known about {named} in survey {number}?"
+    return reply(json.dumps({"requests": [asked]}))
 
 
-def _places(passages: list[str]) -> range:
-    return range(2 if len(passages) == 1 else 1)
+def _answer(prompt: str, passages: list[str]) -> str:
+    places = range(2 if len(passages) == 1 else 1)
+    shift = "⟦earlier⟧" in prompt
+    return " ".join(_sentence(text, place + shift) for text in passages for place in places)
+
+
+def _explanation(prompt: str) -> str:
+    titles = re.findall(r"^Title: (.+)$", prompt, re.MULTILINE)
+    return f"The papers are about {' and '.join(titles)}. They leave open what was asked."
+
+
+def _stating(prompt: str) -> list[int]:
+    """Return the labels of the papers that hold the prompt's sentence word for word."""
+    papers, _, sentence = prompt.rpartition("Sentence: ")
+    parts = re.split(r"^\[(\d+)\] ⟦paper \d+⟧$", papers, flags=re.MULTILINE)[1:]
+    labelled = zip(parts[::2], parts[1::2], strict=True)
+    return [int(label) for label, text in labelled if sentence.strip() in text]
 
 
 def _sentence(text: str, place: int) -> str:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from typer import Exit, Option, echo
 
@@ -30,6 +30,7 @@ Held = Annotated[int, Option(help="Which fold of five only measures.", min=0, ma
 Rank = Annotated[int, Option(help="The rank of LoRA's matrices.", min=1)]
 Rate = Annotated[float, Option(min=1e-9)]
 Count = Annotated[int, Option(min=1)]
+Dialogues = Annotated[list[Path] | None, Option(help="A file of RefGPT or WebCPM, as published; repeatable.")]
 Home = Option(help="Where a corpus of the judged questions was built: NAME=FOLDER; repeatable.")
 Judged = Annotated[Path, Option(help="The judged questions.")]
 
@@ -56,26 +57,45 @@ def data(
     out: Annotated[Path, Option(help="Where the rows go; statistics and dropped ones go beside it.")],
     model: Annotated[str, Option(help="Who writes questions and answers; by default the first model.")] = "",
     seed: Seed = 0,
-    limit: Annotated[int | None, Option(help="Passages to ask about, drawn at random.", min=1)] = None,
+    limit: Annotated[
+        int | None, Option(help="Passages to ask about, and dialogues of each file, drawn at random.", min=1)
+    ] = None,
+    dialogues: Dialogues = None,
+    attribution: Annotated[
+        Literal["model", "score"], Option(help="Who cites: the model (as in the paper), or word overlap.")
+    ] = "score",
     context: Annotated[int, Option(help="Most tokens of prompt and reply.", min=1_500)] = 4096,
 ) -> None:
-    """Make cited dialogues of documents to train a generator on (TruthReader, section 3.1).
+    """Make cited dialogues of documents to train a generator on (TruthReader, section 4.2.1).
 
     Replies of the model are kept beside the rows: a killed run resumes, and asks nothing twice.
     """
     with _exit_on_failure():
-        from training.truthreader.construct import Construction
+        from training.truthreader.construct import Construction, DataPlan
+        from training.truthreader.dialogues import read_dialogues
         from training.truthreader.documents import read_documents
+        from training.truthreader.statistics import render_table_5
 
         settings = read_settings()
         entry = _entry(model, settings)
         found = read_documents(documents)
+        published = [row for path in dialogues or () for row in read_dialogues(path, limit, seed)]
         asked = KeptModel(open_model(entry, settings), KeptReplies(out.with_suffix(".calls.jsonl")))
-        parameters = default_parameters(settings, entry)
-        made = Construction(found, asked, parameters, limit=limit, context=context, seed=seed, say=_say)
+        plan = DataPlan(attribution, limit, context, seed)
+        made = Construction(
+            found,
+            published,
+            model=asked,
+            parameters=default_parameters(settings, entry),
+            encoder=open_encoder(settings),
+            plan=plan,
+            say=_say,
+        )
         made.run()
-        about = {"documents": len(found), "model": entry.id, "seed": seed}
-        echo(json.dumps(made.write(out, about)))
+        about = {"documents": len(found), "dialogues": len(published), "model": entry.id}
+        counts = made.write(out, {**about, "attribution": attribution, "seed": seed})
+        _say(render_table_5(counts["table_5"]))
+        echo(json.dumps(counts))
 
 
 def _entry(name: str, settings: Settings) -> ModelEntry:
@@ -169,13 +189,14 @@ def retriever(
         QueryContext, Option(help="The query of a follow-up: alone, with its history, or rewritten.")
     ] = "ours",
     length: Annotated[int, Option(help="Most tokens of a query or a text.", min=16, max=512)] = 512,
+    dialogues: Dialogues = None,
     most_tokens: Annotated[int | None, Option(help="Most tokens of the run.", min=1)] = None,
     tokens_per_step: Annotated[int, Option(help="The more, the more negatives.", min=64)] = 8192,
     learning_rate: Rate = 2e-4,
     rank: Rank = 16,
     seed: Seed = 13,
 ) -> None:
-    """Fine-tune the bundled sentence encoder to find passages (TruthReader, section 3.2).
+    """Fine-tune the bundled sentence encoder to find passages (TruthReader, section 4.1).
 
     A killed run resumes from its last checkpoint. PAPER_TRAIL_ENCODER opens the result.
     """
@@ -183,7 +204,7 @@ def retriever(
         from training.retriever import RetrieverPlan, train_retriever
 
         plan = RetrieverPlan(context, length, most_tokens, learning_rate, tokens_per_step, seed, rank)
-        card = train_retriever(Run(data, work, out, _say), plan)
+        card = train_retriever(Run(data, work, out, _say), plan, dialogues or ())
         echo(json.dumps(card["held_back"]))
 
 

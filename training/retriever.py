@@ -1,4 +1,4 @@
-"""The retriever: the bundled sentence encoder, fine-tuned to find passages (TruthReader, section 3.2).
+"""The retriever: the bundled sentence encoder, fine-tuned to find passages (TruthReader, section 4.1).
 
 The loss is InfoNCE (van den Oord et al., 2018) over the texts of a batch and hard negatives by words, with
 the pooling and temperature of the bundled encoder.
@@ -23,10 +23,12 @@ from evaluation.answers.query_contexts import QueryContext, query_in_context
 from training.files import SETS, Run, Say, Trained, draw, grouped, hash_byte, train_folder, write_durably
 from training.fitting import Plan, Task, autocast, fit, reported
 from training.network import Pair, PairTokenizer, Reader
-from training.sought import SoughtTexts, sought_texts
+from training.sought import MOST_EXCHANGES, SoughtTexts, sought_texts
+from training.truthreader import Dialogue, nearest, read_dialogues
 
 TEMPERATURE = 0.05
 HARDEST = 8  # negatives are drawn from the nearest texts by words: the nearest itself may be right
+MOST_DIALOGUES = 8000  # of each file
 MEASURED = 100  # held-back queries of each set
 PARTS = 10  # of each set, by paper or dialogue, of which one is held back
 WEIGHTS = "model.safetensors"
@@ -140,9 +142,22 @@ class Examples:
         return Example(query, encoded, keys, frozenset(right))
 
 
-def train_retriever(run: Run, plan: RetrieverPlan) -> dict[str, Any]:
+def _dialogue_queries(dialogue: Dialogue) -> Iterator[SoughtTexts]:
+    """Yield the questions of a published dialogue, each with the passage that shares most with its answer."""
+    titles = {paper.id: paper.title for paper, _ in dialogue.documents}
+    for number, (question, answer) in enumerate(dialogue.turns):
+        history = dialogue.turns[max(0, number - MOST_EXCHANGES) : number]
+        for passage in nearest(answer, dialogue.passages, 1):
+            text = f"{titles[passage.paper_id]}\n{passage.text}"
+            yield SoughtTexts(dialogue.source, dialogue.id, question, (text,), history)
+
+
+def train_retriever(run: Run, plan: RetrieverPlan, dialogues: Sequence[Path] = ()) -> dict[str, Any]:
     """Fine-tune the bundled encoder and return the card; a killed run resumes. Raises TrainingError."""
     rows = sought_texts(run.data, SETS["retriever"]["queries"], plan.seed)
+    for path in dialogues:
+        for dialogue in read_dialogues(path, MOST_DIALOGUES, plan.seed):
+            rows += _dialogue_queries(dialogue)
     numbers = {**asdict(plan), "temperature": TEMPERATURE, "epochs": 1}
 
     def train(fingerprint: str) -> Trained:
@@ -161,7 +176,7 @@ def train_retriever(run: Run, plan: RetrieverPlan) -> dict[str, Any]:
         counts = {name: len(some) for name, some in grouped(learned[: len(taken)], "set").items()}
         card = {
             "kind": "retriever",
-            "method": "InfoNCE with in-batch and hard negatives (TruthReader, section 3.2); LoRA, merged",
+            "method": "InfoNCE with in-batch and hard negatives (TruthReader, section 4.1); LoRA, merged",
             "base": {"name": BUNDLED_ENCODER, "sha256": BUNDLED_SHA256, "licence": "Apache-2.0"},
             "data": {"queries": counts, "tokens": sum(example.tokens for example in taken)},
             "licences": {name: SETS["retriever"]["licences"][name] for name in counts},

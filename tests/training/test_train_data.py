@@ -16,31 +16,14 @@ from corpus.encoders.base import Encoder
 from tests.small_corpus import make_paper, write_corpus
 from tests.standin_chat import Behaviour, Received, StandinChat, reply
 from tests.standin_writer import quote_material, write_documents
+from tests.training.data_command import environment, make, read
 from training.__main__ import app
 from training.truthreader.documents import read_documents
-
-MODELS = '[[models]]\nid = "m"\nlabel = "M"\nprovider = "openai-compatible"\ncontext = 8192\n'
 
 
 @pytest.fixture
 def documents(tmp_path: Path) -> Path:
     return write_documents(tmp_path / "documents.jsonl")
-
-
-def environment(tmp_path: Path, url: str) -> dict[str, str]:
-    models = tmp_path / "models.toml"
-    models.write_text(MODELS, encoding="utf-8")
-    return {"PAPER_TRAIL_MODEL_URL": url, "PAPER_TRAIL_MODELS_FILE": str(models)}
-
-
-def make(tmp_path: Path, documents: Path, server: StandinChat, name: str = "rows", *options: str):
-    out = tmp_path / f"{name}.jsonl"
-    command = ["data", "--documents", str(documents), "--out", str(out), "--model", "m", *options]
-    return CliRunner().invoke(app, command, env=environment(tmp_path, server.url)), out
-
-
-def read(path: Path) -> list[dict]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def test_rows_of_every_kind_come_with_counts_and_are_the_same_again(tmp_path: Path, documents: Path) -> None:
@@ -61,6 +44,11 @@ def test_rows_of_every_kind_come_with_counts_and_are_the_same_again(tmp_path: Pa
     assert counts["rows"] == len(rows)
     assert 0.05 <= counts["refusal_share"] <= 0.15
     assert counts["dropped"] == len(read(out.with_suffix(".dropped.jsonl")))
+    assert counts["attribution"] == "score"
+    assert counts["refusals_explained_by"] == {"model": counts["refusals"]}
+    made, paper = zip(*((line["rows"], line["paper"]) for line in counts["table_5"]), strict=True)
+    assert (sum(made), paper) == (len(rows), (387, 561, 1482, 897, 3708))
+    assert "QA, RefGPT                0                              0   3,708 (zh, en)" in result.output
 
 
 def test_a_row_is_what_the_product_sends_and_its_labels_are_given(tmp_path: Path, documents: Path) -> None:
@@ -82,8 +70,8 @@ def test_a_row_is_what_the_product_sends_and_its_labels_are_given(tmp_path: Path
     ("text", "reason"),
     [
         ("This is no JSON.", "asking: malformed reply"),
-        ('{"pairs": []}', "asking: nothing to ask"),
-        ('{"pairs": [{"question": "What was found?", "answer": "Zanzibar found 99 owls."}]}', "filtering:"),
+        ('{"requests": []}', "asking: nothing to ask"),
+        ('{"requests": ["Who counted these?", "What do the authors find?"]}', "filtering:"),
     ],
 )
 def test_what_a_model_writes_badly_is_dropped_with_the_reason(
@@ -96,6 +84,57 @@ def test_what_a_model_writes_badly_is_dropped_with_the_reason(
     dropped = read(out.with_suffix(".dropped.jsonl"))
     assert dropped
     assert all(f"{row['step']}: {row['reason']}".startswith(reason) for row in dropped)
+
+
+def _with(system: str, answer: str):
+    """Reply as `quote_material`, but with `answer` where the system prompt begins otherwise."""
+
+    def behave(request: Received) -> Behaviour:
+        began = request.body["messages"][0]["content"].startswith(system)
+        return reply(answer) if began else quote_material(request)
+
+    return behave
+
+
+def test_an_instruction_like_an_earlier_one_is_dropped(tmp_path: Path, documents: Path) -> None:
+    repeated = '{"requests": ["Compare the survey records of skylarks, mosses and herrings."]}'
+    with StandinChat(default=_with("You write instructions", repeated)) as server:
+        _, out = make(tmp_path, documents, server)
+    proposed = {row["id"] for row in read(out) if row["kind"] == "synthesis" and row["change"] == "shuffled"}
+    reasons = [row["reason"] for row in read(out.with_suffix(".dropped.jsonl"))]
+    assert (len(proposed), reasons.count("instruction like an earlier one")) == (1, 5)
+
+
+def test_a_model_attributes_each_sentence_and_what_it_attributes_to_none_is_dropped(
+    tmp_path: Path, documents: Path
+) -> None:
+    options = ("--attribution", "model", "--limit", "4")
+    with StandinChat(default=quote_material) as server:
+        make(tmp_path, documents, server, "rows", *options)
+    counts = json.loads((tmp_path / "rows.statistics.json").read_text())
+    assert counts["attribution"] == "model"
+    assert counts["citations_per_answer"] >= 1
+    with StandinChat(default=_with("You find the papers", '{"papers": [9]}')) as server:
+        _, out = make(tmp_path, documents, server, "none", *options)
+    assert read(out) == []
+    assert {row["step"] for row in read(out.with_suffix(".dropped.jsonl"))} >= {"citing"}
+
+
+@pytest.mark.parametrize(
+    ("explanation", "by"),
+    [
+        ("They are about surveys of the coast. Nothing is said of the rest.", "model"),
+        ("They are about surveys. Professor Zanzibar answered it in 1455.", "wording"),
+    ],
+)
+def test_an_explanation_that_names_what_no_paper_names_gives_way_to_fixed_words(
+    tmp_path: Path, documents: Path, explanation: str, by: str
+) -> None:
+    with StandinChat(default=_with("You tell a reader why", explanation)) as server:
+        _, out = make(tmp_path, documents, server)
+    refusals = [row for row in read(out) if row["is_refusal"]]
+    assert {row["explained_by"] for row in refusals} == {by}
+    assert all((explanation in row["messages"][-1]["content"]) == (by == "model") for row in refusals)
 
 
 def test_killed_at_any_call_it_loses_that_call_alone(tmp_path: Path, documents: Path) -> None:

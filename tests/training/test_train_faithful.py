@@ -3,7 +3,12 @@
 import pytest
 
 from training.truthreader.examples import Pair
-from training.truthreader.faithful import answer_problem, clean_sentences, question_problem
+from training.truthreader.faithful import (
+    answer_problem,
+    clean_sentences,
+    explanation_problem,
+    question_problem,
+)
 
 PASSAGE = (
     "BM25 ranks documents by summing term weights. The parameter k1 is usually 1.2, and b is 0.75. "
@@ -23,6 +28,7 @@ def pair(question: str, kind: str = "fact", leans_on: Pair | None = None) -> Pai
         ("On TREC-9 it reached about 31 points.", ""),
         ("The parameter k1 is usually 1.5.", "number not in the passages"),
         ("BM25 ranks documents by summing term weights, with Bluebell.", "name not in the passages"),
+        ("BM25 rangiert Dokumente, und der Parameter ist üblicherweise klein.", "answer in another language"),
         ("Neural networks learn dense meanings from clicks.", "too little overlap"),
         ("NO ANSWER: nothing is said of it.", "the model refused"),
         ("", "no answer"),
@@ -30,7 +36,7 @@ def pair(question: str, kind: str = "fact", leans_on: Pair | None = None) -> Pai
     ],
 )
 def test_an_answer_is_kept_only_where_its_passage_says_it(answer: str, problem: str) -> None:
-    assert answer_problem(clean_sentences(answer), PASSAGE) == problem
+    assert answer_problem(pair("What does BM25 do?"), clean_sentences(answer), PASSAGE) == problem
 
 
 @pytest.mark.parametrize(
@@ -45,7 +51,7 @@ def test_an_answer_is_kept_only_where_its_passage_says_it(answer: str, problem: 
     ],
 )
 def test_a_question_must_stand_alone(question: str, problem: str) -> None:
-    assert question_problem(pair(question), ["How is k1 set usually?"]) == problem
+    assert question_problem(pair(question), {("how", "is", "k1", "set", "usually")}) == problem
 
 
 def test_of_a_summary_and_a_follow_up_no_subject_is_asked() -> None:
@@ -56,3 +62,19 @@ def test_of_a_summary_and_a_follow_up_no_subject_is_asked() -> None:
 def test_labels_references_and_markdown_are_taken_off() -> None:
     written = "- **BM25** ranks documents 〔12〕 [3].\n- The parameter is 1.2 [1][2]."
     assert clean_sentences(written) == ("BM25 ranks documents.", "The parameter is 1.2.")
+
+
+@pytest.mark.parametrize(
+    ("explanation", "problem"),
+    [
+        ("The papers are about BM25 and its parameter k1. They do not say who proposed Ferret.", ""),
+        ("The papers are about BM25. Ferret was proposed by Bluebell.", "name not in the passages"),
+        ("The papers are about BM25. Ferret reached 77.1 points.", "number not in the passages"),
+        ("Die Arbeiten handeln von BM25 und sagen nichts über die Frage.", "explanation in another language"),
+        ("They are about BM25. " * 40, "explanation too long"),
+        ("", "no explanation"),
+    ],
+)
+def test_an_explanation_names_only_what_question_and_passages_name(explanation: str, problem: str) -> None:
+    sentences = clean_sentences(explanation)
+    assert explanation_problem(sentences, "Who proposed Ferret?", PASSAGE) == problem

@@ -6,11 +6,18 @@ from pathlib import Path
 import pytest
 
 from assistant.prompts import load_prompt
-from training.truthreader.construct import PROMPTS
+from training.truthreader.writer import PROMPTS
 
 GOLDEN = Path(__file__).parent / "golden"
-GAPS = {"fact": ("material",), "summary": ("material",), "synthesis": ("material",)}
-GAPS["follow_up"] = ("earlier", "material")
+GAPS = {
+    "fact": ("material",),
+    "summary": ("material",),
+    "follow_up": ("earlier", "material"),
+    "instruction": ("examples", "material"),
+    "answer": ("length", "material", "earlier", "request"),
+    "refusal": ("papers", "question"),
+    "attribution": ("papers", "sentence"),
+}
 
 
 @pytest.mark.parametrize("name", GAPS)

@@ -100,7 +100,13 @@ def run(data: Path, folder: Path, *options: str) -> Any:
 def test_the_encoder_opens_and_its_card_says_what_was_learned_from(
     tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    options = ("--context", "concatenated", "--learning-rate", "0.01")
+    told = [
+        {"reference": f"{name} is old.", "dialogue": f"<user>: Is {name} old?\n<assistant>: {name} is old."}
+        for name in SUBJECTS
+    ]
+    dialogues = tmp_path / "refgpt.jsonl"
+    dialogues.write_text("\n".join(map(json.dumps, told)))
+    options = ("--context", "concatenated", "--learning-rate", "0.01", "--dialogues", str(dialogues))
     made = run(data, tmp_path, *options)
     assert made.exit_code == 0, made.output
     assert not (tmp_path / "work" / "checkpoint.pt").exists()
@@ -111,7 +117,7 @@ def test_the_encoder_opens_and_its_card_says_what_was_learned_from(
     assert np.linalg.norm(ours) == pytest.approx(1, abs=1e-5)
     assert 0 < ours @ theirs < 0.9999
     card = json.loads((tmp_path / "out" / "card.json").read_text())
-    sets = {"citations", "titles", "qasper", "canard-rewrites", "canard-answers"}
+    sets = {"citations", "titles", "qasper", "canard-rewrites", "canard-answers", "refgpt"}
     assert set(card["data"]["queries"]) == set(card["licences"]) == sets
     assert card["numbers"]["context"] == "concatenated"
     assert (card["numbers"]["length"], card["numbers"]["epochs"], card["numbers"]["seed"]) == (32, 1, 13)

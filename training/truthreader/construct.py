@@ -7,97 +7,105 @@ resumed run makes the rows of an uninterrupted one.
 import json
 import random
 import tomllib
-from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
-from itertools import groupby
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from string import Template
 from typing import Any, cast
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from assistant.checking import score_attribution
 from assistant.generators import PromptedGenerator, by_rank
 from assistant.models import BadReplyError, ChatModel, Completion, ModelError
-from assistant.prompts import NO_ANSWER, as_data, as_line, load_prompt, mark, render_passage
+from assistant.prompts import NO_ANSWER, as_line, render_evidence
 from assistant.questions import request_kind
 from assistant.records import Answer, CallLog, Message, Parameters, Provenance, Rewrite, Turn
+from corpus.encoders import Encoder
+from corpus.language import foreign_language
 from corpus.records import Passage, Scope
 from corpus.text import shortened, words
 from evaluation.kept import KeptModel
-from training.files import Say, as_json, grouped, saving, write_durably
+from evaluation.rouge import overlaps
+from training.files import Say, as_json, draw, grouped, saving, write_durably
 from training.truthreader import examples
+from training.truthreader.attribution import CARRIED, AttributionMethod, cite_by_model, cite_by_score
+from training.truthreader.dialogues import Dialogue
 from training.truthreader.documents import SourceDocument
-from training.truthreader.examples import CARRIED, Example, Kind, Library, Pair
-from training.truthreader.faithful import answer_problem, clean_sentences, entity_problem, question_problem
+from training.truthreader.examples import Example, Kind, Library, Pair
+from training.truthreader.faithful import (
+    answer_problem,
+    clean_sentences,
+    entity_problem,
+    explanation_problem,
+    question_problem,
+)
+from training.truthreader.histories import Histories
+from training.truthreader.statistics import counted, row_counts
+from training.truthreader.writer import PROMPTS, Writer
 
-PROMPTS = Path(__file__).parent / "prompts"
-WORDINGS: dict[str, list[str]] = tomllib.loads((PROMPTS / "refusals.toml").read_text(encoding="utf-8"))
-MOST_PAIRS = 2
+WORDINGS: dict[str, dict[str, list[str]]] = tomllib.loads(
+    (PROMPTS / "refusals.toml").read_text(encoding="utf-8")
+)
+SEEDS: list[str] = tomllib.loads(Path(__file__).with_name("instructions.toml").read_text(encoding="utf-8"))[
+    "seeds"
+]
+SEEDS_SHOWN = 3
+SAME_INSTRUCTION = 70  # ROUGE-L from which an instruction repeats an earlier one
 FEWEST_WORDS = 30
 SUMMARY_PASSAGES = 5
-SYNTHESIS_PAPERS = 3
+SYNTHESIS_PAPERS, FEWEST_SYNTHESISED = 3, 2
 TITLES, LONGEST_TITLE = 3, 80
 # Shares: of rows that are refusals, of answers that are followed up, and of those with a changed copy.
 REFUSALS, FOLLOWED, REPLACED, OMITTED = 0.1, 0.5, 0.5, 0.5
 
 
-# The docstrings of both are part of the schema that the model is sent.
-class PairReply(BaseModel):
-    """A question and its answer as a model replies them."""
+@dataclass(frozen=True, slots=True)
+class DataPlan:
+    """The options of a run: at most `limit` passages are asked about, prompts fit into `context` tokens."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    question: str = Field(min_length=8, max_length=300)
-    answer: str = Field(min_length=8, max_length=1_500)
-
-
-class PairsReply(BaseModel):
-    """A model's reply; the list is empty where there was nothing to ask."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    pairs: list[PairReply] = Field(max_length=MOST_PAIRS)
+    attribution: AttributionMethod = "score"
+    limit: int | None = None
+    context: int = 4096
+    seed: int = 0
 
 
 class Construction:
-    """Makes rows of documents with a model's help; what is dropped on the way is kept with the reason.
-
-    At most `limit` passages are asked about, and prompts fit into `context` tokens.
-    """
+    """Makes rows of documents and dialogues with a model's help; keeps what is dropped, with the reason."""
 
     def __init__(
         self,
         documents: Sequence[SourceDocument],
+        dialogues: Sequence[Dialogue],
+        *,
         model: KeptModel,
         parameters: Parameters,
-        *,
-        limit: int | None,
-        context: int,
-        seed: int,
+        encoder: Encoder,
+        plan: DataPlan,
         say: Say,
     ) -> None:
-        passages = [
-            passage
-            for _, found in documents
-            for passage in found
-            if passage.kind in ("abstract", "body") and len(words(passage.text)) >= FEWEST_WORDS
-        ]
-        self._library = Library({paper.id: paper for paper, _ in documents}, passages)
-        self._model, self._parameters = model, parameters
-        self._limit, self._context, self._seed, self._say = limit, context, seed, say
+        self._passages = list(filter(_can_be_asked_about, (text for _, found in documents for text in found)))
+        quoted = [document for dialogue in dialogues for document in dialogue.documents]
+        papers = {paper.id: paper for paper, _ in (*documents, *quoted)}
+        texts = (passage for dialogue in dialogues for passage in dialogue.passages)
+        self._library = Library(papers, (*self._passages, *filter(_can_be_asked_about, texts)))
+        self._dialogues, self._encoder = dialogues, encoder
+        self._writer = Writer(model, parameters, self._library)
+        by_model = plan.attribution == "model"
+        self._attribute = cite_by_model(self._writer.attribute) if by_model else cite_by_score
+        self._limit, self._context, self._seed, self._say = plan.limit, plan.context, plan.seed, say
+        self._questions: set[tuple[str, ...]] = set()
+        self._instructions = list(SEEDS)
         self.rows: list[dict[str, Any]] = []
         self.dropped: list[dict[str, str]] = []
 
     def run(self) -> None:
         """Make the rows; raises ModelError."""
         kept = list(self._faithful(self._written()))
-        kept += self._faithful(self._followed(kept))
+        kept += list(self._faithful(self._followed(kept)))
+        kept += list(self._faithful(self._published()))
         made = list(self._in_dialogues(list(self._cited(kept))))
         made += list(self._changed(made))
         made += list(self._refused(made))
-        self.rows = [row for example in made if (row := self._rendered(example))]
+        self.rows = [row for example in self._explained(made) if (row := self._rendered(example))]
 
     def _drop(self, pair: Pair, step: str, reason: str, detail: str = "") -> None:
         dropped = {"id": pair.id, "step": step, "reason": reason}
@@ -108,7 +116,7 @@ class Construction:
 
     def _written(self) -> Iterator[Pair]:
         """Ask about drawn passages, then for a summary and a synthesis of each document that has one."""
-        passages, of_paper = self._library.passages, grouped(self._library.passages, "paper_id")
+        passages, of_paper = self._passages, grouped(self._passages, "paper_id")
         chosen: Sequence[Passage] = passages
         if self._limit is not None and len(passages) > self._limit:
             drawn = random.Random(self._seed).sample(range(len(passages)), self._limit)
@@ -120,70 +128,106 @@ class Construction:
             own = of_paper[paper]
             if len(own) > 1:
                 yield from self._ask(f"{paper}:summary", "summary", tuple(own[:SUMMARY_PASSAGES]))
-            near = dict.fromkeys(passage.paper_id for passage in self._library.nearest(own[0].text))
-            others = [other for other in near if other != paper][: SYNTHESIS_PAPERS - 1]
-            if others:
-                shown = tuple(of_paper[identifier][0] for identifier in (paper, *others))
-                yield from self._ask(f"{paper}:synthesis", "synthesis", shown)
+            yield from self._synthesised(f"{paper}:synthesis", own[0])
             self._say(f"document {paper}")
 
     def _followed(self, pairs: Sequence[Pair]) -> Iterator[Pair]:
+        """Ask what comes after a share of the facts."""
         for pair in pairs:
             chance = random.Random(f"{self._seed} {pair.id} followed")
             if pair.kind == "fact" and chance.random() < FOLLOWED:
                 yield from self._ask(f"{pair.id}:next", "fact", pair.shown, pair)
 
+    def _published(self) -> Iterator[Pair]:
+        """Yield the turns of published dialogues whose questions can be asked."""
+        for dialogue in self._dialogues:
+            if not dialogue.turns:
+                lost = {"step": "dialogues", "reason": "no turns of question and answer"}
+                self.dropped.append({"id": dialogue.id, **lost})
+            yield from filter(self._can_ask, dialogue.pairs())
+
     def _ask(
         self, identifier: str, kind: Kind, shown: tuple[Passage, ...], leans_on: Pair | None = None
-    ) -> list[Pair]:
-        """Have the model write questions that passages answer, or what is asked after `leans_on`."""
-        material = []
-        for paper, passages in groupby(shown, key=lambda passage: passage.paper_id):
-            title = f"Title: {as_line(self._library.papers[paper].title)}"
-            body = (title, *map(render_passage, passages))
-            material.append("\n".join((mark("paper"), *body, mark("end of paper"))))
-        values = {"material": "\n\n".join(material)}
-        if leans_on:
-            said = (as_line(leans_on.question), as_data(leans_on.answer))
-            values["earlier"] = "\n".join((mark("earlier"), *said, mark("end of earlier")))
-        prompt = load_prompt("follow_up" if leans_on else kind, PROMPTS)
+    ) -> Iterator[Pair]:
+        """Have the model ask what passages answer, or what comes after `leans_on`, and answer it."""
+        for place, request in enumerate(
+            self._requests(identifier, lambda: self._writer.ask(kind, shown, leans_on)), start=1
+        ):
+            pair = Pair(f"{identifier}:{place}", kind, request, "", shown, leans_on)
+            if self._can_ask(pair):
+                yield self._answered(pair)
+
+    def _synthesised(self, identifier: str, passage: Passage) -> Iterator[Pair]:
+        """Have the model propose an instruction and follow it (Self-Instruct; TruthReader, section 4.2.1).
+
+        The proposal sees three seeds and papers near the passage, the answer what the instruction retrieves.
+        """
+        near = self._of_papers(passage.text)
+        if len(near) < FEWEST_SYNTHESISED:
+            return
+        seeds = draw(SEEDS, SEEDS_SHOWN, f"{self._seed} {identifier}")
+        for request in self._requests(identifier, lambda: self._writer.propose_instruction(seeds, near)):
+            pair = Pair(f"{identifier}:1", "synthesis", request, "", self._of_papers(request))
+            if len(pair.shown) < FEWEST_SYNTHESISED:
+                self._drop(pair, "asking", "too few papers found for the instruction")
+            elif any(overlaps(known, request)["rougeL"] > SAME_INSTRUCTION for known in self._instructions):
+                self._drop(pair, "asking", "instruction like an earlier one")
+            elif self._can_ask(pair):
+                self._instructions.append(request)
+                yield self._answered(pair)
+
+    def _of_papers(self, text: str) -> tuple[Passage, ...]:
+        """Return the nearest passage of each of the papers nearest to a text."""
+        nearest: dict[str, Passage] = {}
+        for passage in self._library.nearest(text):
+            nearest.setdefault(passage.paper_id, passage)
+        return tuple(nearest.values())[:SYNTHESIS_PAPERS]
+
+    def _requests(self, identifier: str, ask: Callable[[], list[str]]) -> list[str]:
+        """Return the requests of `ask`; a reply that cannot be used is dropped."""
         try:
-            replied = self._model.reply(prompt.render(**values), self._parameters, PairsReply).pairs
+            requests = ask()
         except BadReplyError as error:
             problem = {"reason": "malformed reply", "detail": str(error)}
             self.dropped.append({"id": identifier, "step": "asking", **problem})
             return []
-        if not replied:
+        if not requests:
             self.dropped.append({"id": identifier, "step": "asking", "reason": "nothing to ask"})
-        return [
-            Pair(f"{identifier}:{place}", kind, reply.question, reply.answer, shown, leans_on)
-            for place, reply in enumerate(replied, start=1)
-        ]
+        return requests
+
+    def _can_ask(self, pair: Pair) -> bool:
+        """Tell whether a question can be asked; one that cannot is dropped."""
+        if problem := question_problem(pair, self._questions):
+            self._drop(pair, "filtering", problem)
+            return False
+        self._questions.add(tuple(words(pair.question)))
+        return True
+
+    def _answered(self, pair: Pair) -> Pair:
+        return replace(pair, answer=self._writer.answer(pair.kind, pair.question, pair.shown, pair.leans_on))
 
     def _faithful(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
-        """Yield the pairs whose answers their passages carry and whose questions are new."""
-        known: list[str] = []
-        for pair in list(pairs):
+        """Yield the pairs whose answers their passages carry."""
+        for pair in pairs:
             evidence = "\n".join(passage.text for passage in pair.shown)
-            problem = question_problem(pair, known)
-            problem = problem or answer_problem(clean_sentences(pair.answer), evidence)
-            if problem:
+            if problem := answer_problem(pair, clean_sentences(pair.answer), evidence):
                 self._drop(pair, "filtering", problem, pair.answer)
             else:
-                known.append(pair.question)
                 yield pair
 
     def _cited(self, pairs: Sequence[Pair]) -> Iterator[Example]:
-        for pair in pairs:
-            if found := self._library.gather(pair, clean_sentences(pair.answer)):
+        for place, pair in enumerate(pairs, start=1):
+            self._say(f"citations of answer {place} of {len(pairs)}")
+            if found := self._library.gather(pair, clean_sentences(pair.answer), self._attribute):
                 yield found
             else:
                 self._drop(pair, "citing", "a sentence that nothing carries", pair.answer)
 
     def _in_dialogues(self, made: Sequence[Example]) -> Iterator[Example]:
         """Yield the examples with earlier turns, their papers shuffled."""
+        histories = Histories(made, self._encoder)
         for example in made:
-            if told := examples.with_history(example, made, self._chance(example, "history")):
+            if told := histories.extend(example, self._chance(example, "history")):
                 yield examples.shuffled(told, self._chance(example, "order"))
             else:
                 self._drop(example.pair, "dialogues", "what it leans on is gone")
@@ -197,7 +241,7 @@ class Construction:
                 if other != example:
                     yield examples.shuffled(other, chance)
             if len(example.cited) > 1 and chance.random() < OMITTED:
-                yield examples.omitted(example, chance.choice(example.cited))
+                yield examples.omitted(example, chance.choice(example.cited), self._attribute)
 
     def _refused(self, made: Sequence[Example]) -> Iterator[Example]:
         """Yield questions without what answers them, up to the share of refusals."""
@@ -223,6 +267,19 @@ class Construction:
             else:
                 self._drop(example.pair, "refusals", "related passages answer it too")
 
+    def _explained(self, made: Sequence[Example]) -> Iterator[Example]:
+        """Yield the examples, refusals with the model's explanation where that can be used."""
+        for example in made:
+            if example.sentences:
+                yield example
+                continue
+            question = example.pair.question
+            written = clean_sentences(self._writer.explain_refusal(question, example.evidence))
+            problem = explanation_problem(written, question, render_evidence(example.evidence))
+            if problem:
+                self._drop(example.pair, "explaining", problem, " ".join(written))
+            yield example if problem else replace(example, explanation=" ".join(written))
+
     def _rendered(self, example: Example) -> dict[str, Any] | None:
         """Return an example as the product's messages and the reply."""
         if (messages := _sent(example, self._context)) is None:
@@ -232,37 +289,26 @@ class Construction:
         return {
             "id": f"{example.pair.id}:{example.change}",
             "kind": example.pair.kind,
+            "source": example.pair.source,
+            "language": foreign_language(example.pair.question) or "en",
             "history_type": example.history_type,
             "change": example.change,
             "is_refusal": not example.sentences,
+            "explained_by": "" if example.sentences else "model" if example.explanation else "wording",
             "cited": example.cited,
             "papers": [paper.paper.id for paper in example.evidence.papers],
             "messages": [asdict(message) for message in (*messages, Message("assistant", reply))],
         }
 
-    def write(self, out: Path, about: Mapping[str, object]) -> Mapping[str, object]:
+    def write(self, out: Path, about: Mapping[str, object]) -> Mapping[str, Any]:
         """Write what was dropped, the statistics and, last, the rows; return the statistics."""
-
-        def counted(values: Iterable[str]) -> dict[str, int]:
-            return dict(sorted(Counter(values).items()))
 
         def lines(records: Iterable[Mapping[str, Any]]) -> str:
             return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
 
         rows, dropped = self.rows, self.dropped
-        refused, labels = (sum(row["is_refusal"] for row in rows), sum(len(row["cited"]) for row in rows))
-        counts = {
-            **about,
-            "rows": len(rows),
-            "refusals": refused,
-            "refusal_share": round(refused / len(rows), 4) if rows else 0.0,
-            "citations_per_answer": round(labels / (len(rows) - refused), 2) if len(rows) > refused else 0.0,
-            "kinds": counted(row["kind"] for row in rows),
-            "histories": counted(row["history_type"] for row in rows),
-            "changes": counted(row["change"] for row in rows),
-            "dropped": len(dropped),
-            "dropped_reasons": counted(f"{lost['step']}: {lost['reason']}" for lost in dropped),
-        }
+        reasons = counted(f"{lost['step']}: {lost['reason']}" for lost in dropped)
+        counts = {**about, **row_counts(rows), "dropped": len(dropped), "dropped_reasons": reasons}
         with saving(out):
             out.parent.mkdir(parents=True, exist_ok=True)
             write_durably(out.with_suffix(".dropped.jsonl"), lines(dropped))
@@ -271,16 +317,29 @@ class Construction:
         return counts
 
 
+def _can_be_asked_about(passage: Passage) -> bool:
+    """Tell whether a passage is running text of some length."""
+    return passage.kind in ("abstract", "body") and len(words(passage.text)) >= FEWEST_WORDS
+
+
 def answer_text(example: Example, chance: random.Random) -> str:
     """Return the reply: the cited answer, or the line that the product reads as a refusal."""
     if example.sentences:
-        open_end = f" {chance.choice(WORDINGS['open'])}" if example.is_partial else ""
+        open_end = f" {_wording('open', example, chance)}" if example.is_partial else ""
         return examples.written(example.sentences) + open_end
+    if example.explanation:
+        return f"{NO_ANSWER} {example.explanation}"
     titles = [shortened(as_line(paper.paper.title), LONGEST_TITLE) for paper in example.evidence.papers]
     named = ", ".join(f"“{title}”" for title in titles[:TITLES])
     rest = " and other papers" if len(titles) > TITLES else ""
-    reason = Template(chance.choice(WORDINGS["reasons"])).substitute(titles=f"{named}{rest}")
+    reason = Template(_wording("reasons", example, chance)).substitute(titles=f"{named}{rest}")
     return f"{NO_ANSWER} {reason}"
+
+
+def _wording(name: str, example: Example, chance: random.Random) -> str:
+    """Return a fixed sentence in the language of the question, in English where there is none."""
+    by_language = WORDINGS[name]
+    return chance.choice(by_language.get(foreign_language(example.pair.question), by_language["en"]))
 
 
 class _Silent:

@@ -46,12 +46,17 @@ def _lines(path: Path) -> Iterator[SourceDocument]:
         if record.id in seen:
             raise TrainingError(f"{path}, line {number}: the id {record.id!r} is there twice.")
         seen.add(record.id)
-        title = storable(record.title).strip()
-        paper = Paper(paper_id(COLLECTION, record.id), COLLECTION, title, (), None, "", "")
-        blocks = [" ".join(block.split()) for block in storable(record.text).split("\n\n") if block.strip()]
-        paragraphs = tuple(
-            Paragraph(tuple(Piece(block[start:end].strip()) for start, end in sentence_spans(block)))
-            for block in blocks
-        )
-        document = Document(title=record.title, sections=(DocumentSection((), paragraphs),))
-        yield paper, make_passages(paper, document)
+        yield make_document(COLLECTION, record.id, record.title, record.text)
+
+
+def make_document(collection: str, identifier: str, title: str, text: str) -> SourceDocument:
+    """Return a text as a paper with passages; an empty line ends a paragraph."""
+    title = storable(title).strip()
+    paper = Paper(paper_id(collection, identifier), collection, title, (), None, "", "")
+    blocks = [" ".join(block.split()) for block in storable(text).split("\n\n") if block.strip()]
+    paragraphs = tuple(
+        Paragraph(tuple(Piece(block[start:end].strip()) for start, end in sentence_spans(block)))
+        for block in blocks
+    )
+    document = Document(title=title, sections=(DocumentSection((), paragraphs),))
+    return paper, make_passages(paper, document)

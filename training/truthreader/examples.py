@@ -1,4 +1,4 @@
-"""Questions with their evidence and cited answers, and the steps that change them (TruthReader, section 3.1).
+"""Questions with their evidence and cited answers, and the changes to them (TruthReader, section 4.2.1).
 
 The labels of an example are those of its own evidence.
 """
@@ -12,19 +12,19 @@ from typing import Literal, NamedTuple
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from assistant.checking import score_attribution
 from assistant.reading import leans
 from assistant.records import Evidence, LabelledPaper
+from corpus.language import terms_of
 from corpus.records import Paper, Passage
 
-CARRIED = 0.5  # least ROUGE-1 precision of a sentence against the passages that it cites
-GAIN = 0.15  # least gain by a further citation
-MOST_LABELS = 3
+FULL_WIDTH = "。！？"
 PASSAGES = 4  # shown with a question, as TruthReader retrieves
 NEAR = 40
 FEWEST_UNANSWERING = 2
 
 Kind = Literal["fact", "summary", "synthesis"]
+# Who wrote the question: the model about documents, or a published set.
+Source = Literal["documents", "refgpt", "webcpm"]
 # The earlier turns: none, those that a question leans on, others, or both.
 HistoryType = Literal["none", "relevant", "irrelevant", "both"]
 # The change made to the evidence.
@@ -33,7 +33,7 @@ Change = Literal["shuffled", "replaced", "omitted", "unanswerable"]
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A model's question and answer, the passages that it was shown, and the pair that it follows up."""
+    """A question and answer, the passages that they were written from, and the pair that is followed up."""
 
     id: str
     kind: Kind
@@ -41,6 +41,7 @@ class Pair:
     answer: str
     shown: tuple[Passage, ...]
     leans_on: "Pair | None" = None
+    source: Source = "documents"
 
 
 class CitedSentence(NamedTuple):
@@ -55,6 +56,7 @@ class Example:
     """A question with its evidence and its cited answer; without sentences it is to be refused.
 
     `history` are the examples asked before; `is_partial`: part of the answer was omitted with its evidence.
+    `explanation` says why the evidence does not answer, "" where no usable one was written.
     """
 
     pair: Pair
@@ -64,6 +66,7 @@ class Example:
     history_type: HistoryType = "none"
     change: Change = "shuffled"
     is_partial: bool = False
+    explanation: str = ""
 
     @property
     def cited(self) -> tuple[int, ...]:
@@ -75,12 +78,16 @@ class Example:
         return {paper.paper.id for paper in self.evidence.papers if paper.label in self.cited}
 
 
+# Sets the labels of sentences: by what evidence carries them, preferring the passages written from.
+Attribution = Callable[[Iterable[str], Evidence, Sequence[Passage]], tuple[CitedSentence, ...]]
+
+
 class Library:
     """Papers and passages, found by the cosine of their TF-IDF vectors."""
 
     def __init__(self, papers: Mapping[str, Paper], passages: Sequence[Passage]) -> None:
         self.papers, self.passages = papers, tuple(passages)
-        self._vectors = TfidfVectorizer(sublinear_tf=True, stop_words="english")
+        self._vectors = TfidfVectorizer(sublinear_tf=True, analyzer=terms_of)
         try:
             self._matrix = self._vectors.fit_transform([passage.text for passage in self.passages])
         except ValueError:  # not a word in any of them
@@ -107,13 +114,13 @@ class Library:
             )
         )
 
-    def gather(self, pair: Pair, sentences: Sequence[str]) -> Example | None:
+    def gather(self, pair: Pair, sentences: Sequence[str], attribute: Attribution) -> Example | None:
         """Return a pair with its passages and related ones, cited; None where nothing carries a sentence."""
         # A summary is of one paper, and a synthesis has papers enough.
         wanted = max(0, PASSAGES - len(pair.shown)) if pair.kind == "fact" else 0
         near = self.nearest(pair.question, wanted, {passage.id for passage in pair.shown})
         evidence = self.labelled((*pair.shown, *near))
-        cited = cite(sentences, evidence, pair.shown)
+        cited = attribute(sentences, evidence, pair.shown)
         return Example(pair, evidence, cited) if all(sentence.labels for sentence in cited) else None
 
     def unanswerable(self, pair: Pair, answers: Callable[[Passage], bool]) -> Example | None:
@@ -140,44 +147,17 @@ class Library:
         return replace(example, evidence=Evidence(tuple(papers)), change="replaced")
 
 
-def cite(sentences: Iterable[str], evidence: Evidence, shown: Sequence[Passage]) -> tuple[CitedSentence, ...]:
-    """Return sentences with the labels of what carries them (TruthReader, Algorithm 1).
-
-    The paper scores every sentence against every passage; that further passages are cited as long as they
-    add to the score is our reading. Passages that the answer was written from are preferred.
-    """
-    sources = {passage.id for passage in shown}
-    given = [
-        (paper.label, f"{paper.paper.title}. {passage.text}", passage.id in sources)
-        for paper in evidence.papers
-        for passage in paper.passages
-    ]
-
-    def labels(sentence: str) -> tuple[int, ...]:
-        chosen: list[tuple[int, str, bool]] = []
-        score = 0.0
-        while len(chosen) < MOST_LABELS and (rest := [source for source in given if source not in chosen]):
-            together = ("\n".join(text for _, text, _ in (*chosen, source)) for source in rest)
-            gains = [score_attribution(sentence, text) - score for text in together]
-            best = max(range(len(rest)), key=lambda place: gains[place] + GAIN * rest[place][2])
-            if chosen and gains[best] < GAIN:
-                break
-            chosen.append(rest[best])
-            score += gains[best]
-        return tuple(sorted({label for label, _, _ in chosen})) if score >= CARRIED else ()
-
-    return tuple(CitedSentence(sentence, labels(sentence)) for sentence in sentences)
-
-
 def written(sentences: Iterable[CitedSentence]) -> str:
     """Return an answer as text, with labels before full stops, as the prompt asks."""
     found = []
     for text, labels in sentences:
         bare = text.rstrip()
-        stop = bare[-1] if bare.endswith((".", "!", "?")) else "."
+        stop = bare[-1] if bare.endswith((*".!?", *FULL_WIDTH)) else "."
         cited = "".join(f"[{label}]" for label in labels)
-        found.append(f"{bare.rstrip('.!?')} {cited}{stop}" if labels else text)
-    return " ".join(found)
+        # Chinese sets no spaces.
+        gap, after = ("", "") if stop in FULL_WIDTH else (" ", " ")
+        found.append((f"{bare.rstrip('.!?' + FULL_WIDTH)}{gap}{cited}{stop}" if labels else text) + after)
+    return "".join(found).strip()
 
 
 def relabelled(example: Example, order: Sequence[int]) -> Example:
@@ -198,32 +178,17 @@ def shuffled(example: Example, chance: random.Random) -> Example:
     return relabelled(example, chance.sample(labels, len(labels)))
 
 
-def omitted(example: Example, label: int) -> Example:
+def omitted(example: Example, label: int, attribute: Attribution) -> Example:
     """Return an example without a cited paper, and without the sentences that it alone carried."""
     left = [paper.label for paper in example.evidence.papers if paper.label != label]
     without = relabelled(example, left)
     kept: list[CitedSentence] = []
     was_dropped = False
-    for sentence in cite((text for text, _ in without.sentences), without.evidence, example.pair.shown):
+    texts = [text for text, _ in without.sentences]
+    for sentence in attribute(texts, without.evidence, example.pair.shown):
         # A sentence that leans on a dropped one goes too.
         was_dropped = not sentence.labels or (was_dropped and leans(sentence.text))
         if not was_dropped:
             kept.append(sentence)
     is_partial = 0 < len(kept) < len(example.sentences)
     return replace(without, sentences=tuple(kept), change="omitted", is_partial=is_partial)
-
-
-def with_history(example: Example, others: Sequence[Example], chance: random.Random) -> Example | None:
-    """Return an example with earlier turns of a drawn type; None where the one that it leans on is gone."""
-    leans_on = example.pair.leans_on
-    relevant = [other for other in others if leans_on and other.pair.id == leans_on.id][-1:]
-    if leans_on and not relevant:
-        return None
-    irrelevant = []
-    if chance.random() < 0.5:
-        own = {passage.paper_id for passage in example.pair.shown}
-        free = [other for other in others if not other.pair.leans_on and own.isdisjoint(other.cited_papers)]
-        irrelevant = [chance.choice(free)] if free else []
-    kinds: tuple[HistoryType, ...] = ("none", "relevant", "irrelevant", "both")
-    kind = kinds[len(relevant) + 2 * len(irrelevant)]
-    return replace(example, history=(*irrelevant, *relevant), history_type=kind)

@@ -1,17 +1,18 @@
 """Faithful filtering: a model's questions and answers are kept where their passages carry them."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 
 from assistant.checking import normalise_labels, plain_claim, read_statement, score_attribution
 from assistant.prompts import no_answer_reason
 from corpus.language import foreign_language
 from corpus.sentences import sentence_spans
 from corpus.text import storable, words
-from training.truthreader.examples import Pair
+from training.truthreader.examples import Pair, Source
 
 FAITHFUL = 0.65  # least ROUGE-1 precision of an answer: from here the product calls support strong
-MOST_WORDS = 150
+MOST_WORDS: dict[Source, int] = {"documents": 150, "refgpt": 400, "webcpm": 400}
+MOST_WORDS_OF_REFUSAL = 80
 FEWEST_QUESTION_WORDS = 3
 SURE_NAME = 1.0
 
@@ -33,34 +34,50 @@ def clean_sentences(answer: str) -> tuple[str, ...]:
     return tuple(sentence for sentence in plain if words(sentence))
 
 
-def question_problem(pair: Pair, known: Iterable[str]) -> str:
-    """Return why a question cannot be asked, "" where it can; `known` are the earlier questions."""
-    question, asked = pair.question, words(pair.question)
+def question_problem(pair: Pair, known: Collection[tuple[str, ...]]) -> str:
+    """Return why a question cannot be asked, "" where it can; `known` are the words of earlier questions."""
+    question, asked = pair.question, tuple(words(pair.question))
     if len(asked) < FEWEST_QUESTION_WORDS:
         return "question too short"
     if _OF_THE_PROMPT.search(question):
         return "question speaks of the passage"
     if pair.kind != "summary" and not pair.leans_on and _UNNAMED.search(question):
         return "question names no subject"
-    if foreign_language(question):
+    if pair.source == "documents" and foreign_language(question):
         return "question not in English"
-    return "asked before" if any(words(earlier) == asked for earlier in known) else ""
+    # The words of a follow-up mean something else in another dialogue.
+    return "asked before" if asked in known and not pair.leans_on else ""
 
 
-def answer_problem(sentences: Sequence[str], evidence: str) -> str:
-    """Return why an answer is not faithful to its evidence, "" where it is."""
+def answer_problem(pair: Pair, sentences: Sequence[str], evidence: str) -> str:
+    """Return why the sentences of a pair's answer are not faithful to their evidence, "" where they are."""
     answer = " ".join(sentences)
     if not sentences:
         return "no answer"
     if no_answer_reason(answer) is not None:
         return "the model refused"
-    if len(words(answer)) > MOST_WORDS:
+    if len(words(answer)) > MOST_WORDS[pair.source]:
         return "answer too long"
-    if foreign_language(answer):
-        return "answer not in English"
+    if foreign_language(answer) != foreign_language(pair.question):
+        return "answer in another language"
     if score_attribution(answer, evidence) < FAITHFUL:
         return "too little overlap"
     return entity_problem(sentences, evidence)
+
+
+def explanation_problem(sentences: Sequence[str], question: str, evidence: str) -> str:
+    """Return why the explanation of a refusal cannot be used, "" where it can.
+
+    It may be about what question and evidence name, and about nothing else.
+    """
+    text = " ".join(sentences)
+    if not sentences:
+        return "no explanation"
+    if len(words(text)) > MOST_WORDS_OF_REFUSAL:
+        return "explanation too long"
+    if foreign_language(text) != foreign_language(question):
+        return "explanation in another language"
+    return entity_problem(sentences, f"{question}\n{evidence}")
 
 
 def entity_problem(sentences: Sequence[str], evidence: str) -> str:

@@ -1,0 +1,119 @@
+"""The model calls of the construction: short prompts with one job each, which small models can do."""
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from assistant.models import BadReplyError
+from assistant.prompts import (
+    as_data,
+    as_line,
+    load_prompt,
+    mark,
+    no_answer_reason,
+    render_evidence,
+    render_passage,
+)
+from assistant.records import Evidence, Message, Parameters
+from corpus.records import Passage
+from evaluation.kept import KeptModel
+from training.truthreader.examples import Kind, Library, Pair
+
+PROMPTS = Path(__file__).parent / "prompts"
+MOST_REQUESTS = 2
+LENGTHS: dict[Kind, str] = {
+    "fact": "two or three plain sentences, at most 80 words",
+    "summary": "three to five plain sentences, at most 120 words: the problem, the approach, the findings",
+    "synthesis": "three to five plain sentences, at most 120 words, each on one or two of the papers",
+}
+
+
+# The docstrings of both are part of the schema that the model is sent.
+class RequestsReply(BaseModel):
+    """Questions and requests that readers type; the list is empty where there is nothing to ask."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    requests: list[Annotated[str, Field(min_length=8, max_length=300)]] = Field(max_length=10)
+
+
+class PapersReply(BaseModel):
+    """The labels of the papers that state a sentence; the list is empty where none does."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    papers: list[int] = Field(max_length=20)
+
+
+class Writer:
+    """Asks a model for questions, answers, explanations and citations; raises ModelError."""
+
+    def __init__(self, model: KeptModel, parameters: Parameters, library: Library) -> None:
+        self._model, self._parameters, self._library = model, parameters, library
+
+    def ask(self, kind: Kind, shown: Sequence[Passage], leans_on: Pair | None = None) -> list[str]:
+        """Return the questions that passages answer, or what is asked after `leans_on`.
+
+        Raises BadReplyError.
+        """
+        material = self._material(shown)
+        if leans_on:
+            earlier = _earlier(leans_on)
+            return self._requests(_render("follow_up", material=material, earlier=earlier))
+        return self._requests(_render(kind, material=material))
+
+    def propose_instruction(self, seeds: Iterable[str], shown: Sequence[Passage]) -> list[str]:
+        """Return an instruction of the kind of `seeds` that papers can serve; raises BadReplyError."""
+        examples = "\n".join(f"- {seed}" for seed in seeds)
+        material = self._material(shown)
+        return self._requests(_render("instruction", examples=examples, material=material))[:1]
+
+    def answer(self, kind: Kind, request: str, shown: Sequence[Passage], leans_on: Pair | None = None) -> str:
+        """Return the answer to a request from passages, "" where the reply was cut off."""
+        earlier = f"{_earlier(leans_on)}\n\n" if leans_on else ""
+        values = {"material": self._material(shown), "earlier": earlier, "request": as_data(request)}
+        return self._text(_render("answer", length=LENGTHS[kind], **values))
+
+    def explain_refusal(self, question: str, evidence: Evidence) -> str:
+        """Return why papers do not answer a question, "" where the reply was cut off."""
+        papers, asked = render_evidence(evidence), as_data(question)
+        text = self._text(_render("refusal", papers=papers, question=asked))
+        reason = no_answer_reason(text)
+        return text if reason is None else reason
+
+    def attribute(self, sentence: str, evidence: Evidence) -> tuple[int, ...]:
+        """Return the labels of the papers that state a sentence, none where the reply cannot be used."""
+        papers, given = render_evidence(evidence), {paper.label for paper in evidence.papers}
+        messages = _render("attribution", papers=papers, sentence=as_data(sentence))
+        try:
+            named = self._model.reply(messages, self._parameters, PapersReply).papers
+        except BadReplyError:
+            return ()
+        return tuple(sorted(given.intersection(named)))
+
+    def _requests(self, messages: Sequence[Message]) -> list[str]:
+        return self._model.reply(messages, self._parameters, RequestsReply).requests[:MOST_REQUESTS]
+
+    def _text(self, messages: Sequence[Message]) -> str:
+        completion = self._model.exchange(messages, self._parameters).completion
+        return completion.text.strip() if completion.finish_reason == "stop" else ""
+
+    def _material(self, shown: Sequence[Passage]) -> str:
+        papers = []
+        for paper, passages in groupby(shown, key=lambda passage: passage.paper_id):
+            title = f"Title: {as_line(self._library.papers[paper].title)}"
+            lines = (mark("paper"), title, *map(render_passage, passages), mark("end of paper"))
+            papers.append("\n".join(lines))
+        return "\n\n".join(papers)
+
+
+def _render(name: str, **values: str) -> tuple[Message, ...]:
+    return load_prompt(name, PROMPTS).render(**values)
+
+
+def _earlier(pair: Pair) -> str:
+    lines = (mark("earlier"), as_line(pair.question), as_data(pair.answer), mark("end of earlier"))
+    return "\n".join(lines)
