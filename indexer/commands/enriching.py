@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 
 _PAPERS_HELP = "Only these papers, by their ids, such as my-papers/smith-2020. Can be repeated, or a,b,c."
 _DRY_RUN_HELP = "Say what it takes, and ask nothing."
+_ANYWAY_HELP = "Have a model of less than 8 billion parameters write."
+# Measured on the 50 validation papers of ACLSum.
+_TOO_SMALL = (
+    "{label} has less than 8 billion parameters. Sentences by such models are no better than those chosen "
+    "from the papers: by one of 1.5 billion ROUGE-1 was 25.3, 40.1 and 36.7 for challenge, approach and "
+    "outcome, of the chosen ones 27.3, 42.5 and 35.9. --anyway has it write."
+)
 
 
 @says_why
@@ -32,6 +39,7 @@ def enrich(
     ] = None,
     papers: Annotated[list[str] | None, typer.Option("--papers", help=_PAPERS_HELP)] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help=_DRY_RUN_HELP)] = False,
+    anyway: Annotated[bool, typer.Option("--anyway", help=_ANYWAY_HELP)] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Have a model write challenge, approach and outcome; what the paper does not carry is dropped."""
@@ -42,6 +50,8 @@ def enrich(
         entry = _entry(model, settings)
     except AssistantError as error:
         fail(error, as_json)
+    if entry.is_small and not anyway:
+        fail(AssistantError(_TOO_SMALL.format(label=entry.label)), as_json)
     encoder = open_encoder(settings)
     writer = _writer(entry, settings, encoder)
     chosen = Scope(tuple(collections or ()), _listed(papers or ()))

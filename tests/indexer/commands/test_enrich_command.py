@@ -75,6 +75,14 @@ def test_a_model_that_thinks_gets_the_tokens_that_its_entry_says(models: Models,
     assert {request.body["temperature"] for request in server.requests} == {0.0}
 
 
+def test_a_small_model_writes_only_where_it_is_told_to(models: Models, server: StandinChat) -> None:
+    models(parameters=1.5)
+    refused = run("enrich", "--model", "small", "--papers", IDS[0], code=2)
+    assert "no better than those chosen" in " ".join(refused.output.split()) and not server.requests
+    run("enrich", "--model", "small", "--papers", IDS[0], "--anyway")
+    assert len(server.requests) == 1
+
+
 def test_a_server_that_runs_another_model_than_was_asked_for_is_named(
     models: Models, server: StandinChat
 ) -> None:

@@ -161,7 +161,7 @@ def test_book_has_its_title_from_the_monograph_and_an_empty_entry_is_left_out() 
         ("A. On it. CoRR, abs/1706.03762.", "", "1706.03762"),
         ("A. On it. arXiv preprint arXiv:2106.09685v2, 2021.", "", "2106.09685v2"),
         ("A. On it. https://arxiv.org/pdf/2106.09685.pdf", "", "2106.09685"),
-        ("A. On it. arXiv: cs.CL/0102030.", "", "cs.CL/0102030"),
+        ("A. On it. arXiv: cs.CL/0102030.", "", "cs/0102030"),
         ("A. On it. https://doi.org/10.48550/arXiv.2305.14251.", "10.48550/arXiv.2305.14251", "2305.14251"),
         ("A. On it. (doi:10.1016/S0140-6736(05)17709-5).", "10.1016/S0140-6736(05)17709-5", ""),
         ("A. On it. https://doi.org/10.1000%2Fxyz;", "10.1000/xyz", ""),
