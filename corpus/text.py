@@ -29,7 +29,7 @@ _WORD = re.compile(rf"{_LETTERS}+(?:[-'’]{_LETTERS}+)*")
 _SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _LEVEL = str.maketrans(_SUPERSCRIPTS + "⁻⁺", "0123456789-+")
 _MAY_BE_FIGURES = re.compile(
-    rf"\d(?:[,\u00a0\u2009\u202f]\d{{3}}|\s?\^|[{_SUPERSCRIPTS}⁻⁺]|\*\*|(?:\.\d+)?[eE][-+−]?\d)"
+    rf"\^[\d{{]|\d(?:[,\u00a0\u2009\u202f]\d{{3}}|\s?\^|[{_SUPERSCRIPTS}⁻⁺]|\*\*|(?:\.\d+)?[eE][-+−]?\d)"
 )
 # Thousands apart by commas or narrow spaces.
 _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:(?:,\d{3})++|(?:[\u00a0\u2009\u202f]\d{3})++)(?!,?\d)")
@@ -40,6 +40,7 @@ _POWER = re.compile(
     rf"(?![\w{_SUPERSCRIPTS}])"
 )
 _SCIENTIFIC = re.compile(r"(?<![\w.])(?P<factor>\d+(?:\.\d+)?)[eE](?P<exponent>[-+−]?\d{1,2})(?!\w)")
+_OF_A_LETTER = re.compile(r"(?<=[^\W\d_])\^\{?(?P<exponent>\d{1,2})\}?(?!\w)")
 _LARGEST_BASE, _LARGEST_POWER = 999, 16
 # Thai, Lao, Burmese, Khmer, kana and Chinese characters: written without spaces between words.
 _UNSPACED = re.compile(
@@ -64,11 +65,13 @@ def words(text: str) -> list[str]:
 def write_out_numbers(text: str) -> str:
     """Return `text` with large numbers and powers written out: "10⁶", "10^6" and "1,000,000" as "1000000".
 
-    They are compared and searched as one number. A raised figure behind a year is a note's mark, and goes.
+    They are compared and searched as one number. A raised figure behind a year is a note's mark, and goes;
+    "km^2" is written as "km²" is where characters are folded (NFKC).
     """
     if not _MAY_BE_FIGURES.search(text):
         return text
     text = _GROUPED.sub(lambda match: re.sub(r"\D", "", match[0]), text)
+    text = _OF_A_LETTER.sub(r"\g<exponent>", text)
     return _POWER.sub(_written_out, _SCIENTIFIC.sub(_of_exponent, text))
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from assistant.checking.comparable_text import Quantity, read_statement, stem, word_lists
+from corpus.text import write_out_numbers
 
 LEAST_NUMBER = 2  # "one" and "zero" are said in many ways
 MOSTLY_CAPITALS = 0.6  # of the words of a heading: there capitals say nothing
@@ -56,7 +57,7 @@ def is_absent(claim: str, cited: Sequence[str]) -> bool:
 
 def number_absent(claim: str, cited: _Cited) -> Iterator[str]:
     """Yield the numbers written in digits that stand nowhere, in whatever form."""
-    text = unicodedata.normalize("NFKC", _ATTACHED.sub(r"\g<before> ", claim))
+    text = unicodedata.normalize("NFKC", _ATTACHED.sub(r"\g<before> ", write_out_numbers(claim)))
     for match in _DIGITS.finditer(text):
         found = read_statement(text[match.start() : match.end() + _BEHIND]).numbers
         if not found or found[0].value < LEAST_NUMBER:

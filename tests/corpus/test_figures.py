@@ -20,6 +20,8 @@ from corpus.text import words, write_out_numbers
         ("a loss of 3 × 10⁻³", "a loss of 0.003"),
         ("2¹⁰ valves", "1024 valves"),
         ("25 km²", "25 km²"),
+        ("25 km^2, or km^{2}", "25 km2, or km2"),
+        ("O(n^2) of x^i", "O(n2) of x^i"),
         ("in 1953¹ already", "in 1953 already"),
         ("version 1.2 of BM25", "version 1.2 of BM25"),
     ],

@@ -38,6 +38,16 @@ def test_truthreader_showed_a_wrong_number_in_blue(scorer):
     assert wrong < right - 0.2
 
 
+@pytest.mark.parametrize("claim", ["10⁶ litres and loses 3 × 10⁻³", "1,000,000 litres and loses 0.003"])
+def test_fault_a_power_of_ten_was_no_number_of_its_own_source(scorer, claim):
+    said = "The reservoir holds {} of it each day in summer."
+    evidence = [said.format("10⁶ litres and loses 3 × 10⁻³")]
+    right, wrong = scorer.score(
+        [said.format(claim), said.format("106 litres and loses 3 × 10⁻³")], [evidence, evidence]
+    )
+    assert right > 0.9 and wrong < 0.5
+
+
 def test_truthreader_preferred_a_wrong_number_to_a_fair_paraphrase(scorer):
     paraphrase = "On the test data, the system attains an F1 of 91.2 without any external data."
     wrong_number = "The model reaches 17.5 F1 on the set."
