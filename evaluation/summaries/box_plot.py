@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape
 # Colours that readers with a colour vision deficiency can tell apart (Okabe and Ito).
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 _BOX, _GAP, _GROUP_GAP = 16, 6, 28
-_LEFT, _TOP, _HEIGHT, _LABELS = 48, 48, 240, 36
+_LEFT, _TOP, _HEIGHT, _LABELS = 48, 56, 240, 36
 # A point further from the box than this many times its height is an outlier (Tukey).
 _WHISKER = 1.5
 
@@ -32,7 +32,7 @@ def box_plot(
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}"'
         f' height="{height}" font-family="sans-serif" font-size="12">',
         f'<rect width="{width}" height="{height}" fill="#fff"/>',
-        f'<text x="8" y="{_TOP - 8}">{escape(axis)}</text>',
+        f'<text x="8" y="{_TOP - 12}">{escape(axis)}</text>',
     ]
     for tick in range(lowest, highest + 1):
         parts += [

@@ -109,34 +109,30 @@ def table_rows(
     options = ComparisonOptions(samples=samples)
     context = preparation.entry.context
     short = not preparation.has_long_context
-    steps = "in two steps, from summaries of the references" if short else "in one step"
 
-    def at_once(name: str, instructions: tuple[str, ...], plan: Plan | None = None) -> TableRow:
+    def at_once(
+        name: str,
+        *instructions: str,
+        plan: Plan | None = None,
+        summarized: bool = short,
+        note: str = "in two steps, from summaries of the references" if short else "in one step",
+    ) -> TableRow:
         messages = partial(section_prompt, context=context, instructions=instructions, plan=plan)
         baseline = open_comparative_generator(writer, settings, encoder, messages=messages)
-        return TableRow(name, baseline, _AT_ONCE, short, steps)
+        return TableRow(name, baseline, _AT_ONCE, summarized, note)
 
     method = open_comparative_generator(writer, settings, encoder)
-    # The ablations are those of section 5.3: without increments the few-shot baseline is given the guidance.
-    increments = replace(
-        at_once("without-increments", (_STYLE, _GUIDANCE)),
-        summarized=True,
-        note="the few-shot prompt with the writing guidance, from summaries of the references",
-    )
+    no_elements = "summaries of the references in place of elements"
+    no_increments = "the few-shot prompt with the writing guidance, from summaries of the references"
     return [
         *rows,
-        at_once("zero-shot", ()),
-        at_once("few-shot", (_STYLE,)),
-        at_once("litllm", (), preparation.plan),
+        at_once("zero-shot"),
+        at_once("few-shot", _STYLE),
+        at_once("litllm", plan=preparation.plan),
         TableRow("chatcite", method, options),
-        TableRow(
-            "without-elements",
-            method,
-            replace(options, without=("elements",)),
-            summarized=True,
-            note="summaries of the references in place of elements",
-        ),
-        increments,
+        # Section 5.3: summaries replace elements; increments, the few-shot baseline with the guidance.
+        TableRow("without-elements", method, replace(options, without=("elements",)), True, no_elements),
+        at_once("without-increments", _STYLE, _GUIDANCE, summarized=True, note=no_increments),
         TableRow("without-reflection", method, replace(options, without=("reflection",))),
     ]
 
@@ -276,7 +272,7 @@ def run_experiment(
         problem = next(problem for run in runs for problem in run.failed.values())
         raise EvaluationError(f"No section was finished by all systems. {problem}")
     judged = [run for run in finished if run.marks]
-    if judged:
+    if judged and judged[0].systems.keys() >= set(PLOTTED.values()):
         write_whole(out / "g-scores.svg", _box_plot(judged))
         say(f"The box plot of G-Scores is at {out / 'g-scores.svg'}.")
     return {
@@ -291,14 +287,14 @@ def run_experiment(
 
 
 def _box_plot(judged: Sequence[SectionRun]) -> str:
-    """Draw ChatCite and its ablations, by each quality and all of them (Figure 3)."""
+    """Draw the marks of ChatCite and its ablations by quality, and their means (Figure 3)."""
     groups: dict[str, dict[str, list[float]]] = {}
-    for marks in (run.marks for run in judged if run.marks):
+    for marks in (run.marks.systems for run in judged if run.marks):
         for title, name in PLOTTED.items():
-            if name in marks.systems:
-                own = marks.systems[name]
-                for quality, mark in {**own.means, "overall": own.overall}.items():
-                    groups.setdefault(quality, {}).setdefault(title, []).append(mark or 0.0)
+            own = marks[name].means if name in marks else {}
+            overall = {"overall": statistics.fmean(own.values())} if own else {}
+            for quality, mark in {**own, **overall}.items():
+                groups.setdefault(quality, {}).setdefault(title, []).append(mark)
     return box_plot(groups, "G-Score, 1 to 5", 1, 5)
 
 

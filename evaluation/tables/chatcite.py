@@ -44,9 +44,10 @@ def _plan(without_a_model: Mapping[str, str], with_a_model: Mapping[str, str], a
         advice = "there is nothing to prompt: name a model with --model."
         yield Missing(", ".join(with_a_model.values()), advice)
     for index, writer in enumerate(asked.models or (EXTRACTIVE,)):
-        inputs: dict[str, object] = {**files, "sections": asked.limit, "repeat": asked.repeat}
+        inputs: dict[str, object] = {**files, "sections": asked.limit}
         inputs |= {"homes": {name: home_of(home) / "corpus" for name, home in asked.homes.items()}}
         inputs |= {"writer": writer, "judge": asked.judge, "samples": SAMPLES, "encoder": _encoder(asked)}
+        inputs |= {"repeat": _runs(asked, writer)}
         # One experiment has all rows, so that a judge sees all systems of a section together.
         report = once(partial(_report, asked, writer))
         own = {} if writer == EXTRACTIVE else {name: f"{it}, {writer}" for name, it in with_a_model.items()}
@@ -83,7 +84,14 @@ def _report(asked: Asked, writer: str) -> Figures:
     encoder = open_encoder(asked.settings)
     say("Reading the gold sections and their references.")
     gold = _read_gold(asked, encoder)[: asked.limit]
-    return run_experiment(gold, asked.settings, encoder, folder, writer, SAMPLES, asked.judge, asked.repeat)
+    return run_experiment(
+        gold, asked.settings, encoder, folder, writer, SAMPLES, asked.judge, _runs(asked, writer)
+    )
+
+
+def _runs(asked: Asked, writer: str) -> int:
+    """Return how often a writer is run; without a model every run is the same."""
+    return 1 if writer == EXTRACTIVE else asked.repeat
 
 
 def _encoder(asked: Asked) -> tuple[str, str]:
