@@ -90,7 +90,7 @@ def _report(asked: Asked, writer: str) -> Figures:
 
 
 def _runs(asked: Asked, writer: str) -> int:
-    """Return how often a writer is run; without a model every run is the same."""
+    """Count the runs of a writer: one without a model, as every run is the same."""
     return 1 if writer == EXTRACTIVE else asked.repeat
 
 
