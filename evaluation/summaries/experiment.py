@@ -1,4 +1,4 @@
-"""ChatCite's experiment (arXiv 2403.02574, section 4): every system writes on every gold section.
+"""ChatCite's experiment (arXiv 2403.02574, section 5): every system writes on every gold section.
 
 Finished summaries and the judge's replies are kept, and are not asked for again.
 """
@@ -6,6 +6,7 @@ Finished summaries and the judge's replies are kept, and are not asked for again
 import hashlib
 import re
 import statistics
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -24,31 +25,35 @@ from assistant.comparing import (
     ComparisonRequest,
     ComparisonStep,
     ExtractiveComparer,
-    ReflectiveGenerator,
     SourceText,
     Task,
-    check_applicable,
     open_comparative_generator,
-    render_description,
-    summary_words,
 )
-from assistant.prompts import SummaryForm, as_data, as_line, form, load_prompt, mark
-from assistant.records import AssistantError, Draft, ElementName, Message
+from assistant.prompts import as_data
+from assistant.records import AssistantError, Draft, ElementName
 from assistant.trail import comparison_from_json, comparison_to_json
-from corpus.encoder_choice import open_encoder
 from corpus.encoders import Encoder
 from corpus.sentences import sentence_spans
-from corpus.settings import Settings, read_settings
+from corpus.settings import Settings
 from corpus.store import Corpus
 from evaluation.harness import Figures, say
-from evaluation.input_files import PROMPTS, EvaluationError, read_trail
+from evaluation.input_files import EvaluationError, read_trail
 from evaluation.judging import Judge, JudgeFigures, open_judge
 from evaluation.kept import replies_file, write_whole
 from evaluation.rouge import OVERLAPS
-from evaluation.summaries.gold import GoldPapers, GoldSection, read_gold_sections
+from evaluation.summaries.baselines import Plan, Preparation, open_preparation, section_prompt
+from evaluation.summaries.box_plot import box_plot
+from evaluation.summaries.gold import TITLE_WORDS, GoldPapers, GoldSection, gold_papers
 from evaluation.summaries.summary import VOTES, System, judge_summaries, rouge
 from indexer.build import build_collection
 
+# The systems of the box plot, by their titles.
+PLOTTED = {
+    "all parts": "chatcite",
+    "no elements": "without-elements",
+    "no increments": "without-increments",
+    "no reflection": "without-reflection",
+}
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9.-]")
 
 
@@ -71,157 +76,226 @@ class LeadComparer(ExtractiveComparer):
         return Draft(" ".join(sentences))
 
 
-def single_prompt(
-    examples: str,
-    step: ComparisonStep,
-    summary: str,  # noqa: ARG001 - nothing is continued
-    returned: SummaryForm,
-) -> tuple[Message, ...]:
-    """Render the prompt of the baselines, which ask for the whole summary at once."""
-    listed = []
-    for source in (step.sources[label] for label in step.labels):
-        paper = source.paper.paper
-        head = f"[{source.label}] {as_line(paper.title)} ({paper.year or 'year unknown'})"
-        listed.append(f"{head}\n{as_line(paper.abstract)}")
-    references = "\n\n".join(listed)
-    return load_prompt("one_prompt", PROMPTS).render(
-        words=str(summary_words(len(step.labels))),
-        examples=examples,
-        description=render_description(step),
-        references=f"{mark('references')}\n{references}\n{mark('end of references')}",
-        form=form(returned),
-    )
+@dataclass(frozen=True, slots=True)
+class Material:
+    """The references of all sections as a corpus, and descriptions of citing works by the sections' keys."""
+
+    corpus: Corpus
+    descriptions: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A system by its name; one without a generator is `not_applicable`, with the reason."""
+    """A system by its name; a `summarized` one is given the writer's summaries in place of the texts."""
 
     name: str
-    generator: ComparativeGenerator | None = None
+    generator: ComparativeGenerator
     options: ComparisonOptions = field(default_factory=ComparisonOptions)
-    not_applicable: str = ""
+    summarized: bool = False
+    note: str = ""
 
 
-# Without reflection is ChatCite's incremental baseline too.
-_ABLATIONS: tuple[Ablation, ...] = get_args(Ablation)
+_AT_ONCE = ComparisonOptions(without=get_args(Ablation))
+_STYLE, _GUIDANCE = "examples", "writing_guidance"
 
 
-def table_rows(writer: str, samples: int, settings: Settings, encoder: Encoder) -> list[TableRow]:
-    """List all rows, the method before its ablations, which reuse its calls; raises AssistantError."""
-    rows = [
-        TableRow("lead", LeadComparer(encoder)),
-        TableRow("extractive", ExtractiveComparer(encoder)),
-    ]
-    options, at_once = ComparisonOptions(samples=samples), ComparisonOptions(without=_ABLATIONS)
-    method = open_comparative_generator(writer, settings, encoder)
-    reflects = isinstance(method, ReflectiveGenerator)
-    examples = (PROMPTS / "examples.md").read_text(encoding="utf-8")
-    for name, shown in (("zero-shot", ""), ("few-shot", examples)):
-        messages = partial(single_prompt, shown)
+def table_rows(
+    writer: str, samples: int, settings: Settings, encoder: Encoder, preparation: Preparation | None
+) -> list[TableRow]:
+    """List the systems, the method before its ablations, which reuse its calls; raises AssistantError."""
+    rows = [TableRow("lead", LeadComparer(encoder)), TableRow("extractive", ExtractiveComparer(encoder))]
+    if preparation is None:
+        return rows
+    options = ComparisonOptions(samples=samples)
+    context = preparation.entry.context
+    short = not preparation.has_long_context
+
+    def at_once(
+        name: str,
+        *instructions: str,
+        plan: Plan | None = None,
+        summarized: bool = short,
+        note: str = "in two steps, from summaries of the references" if short else "in one step",
+    ) -> TableRow:
+        messages = partial(section_prompt, context=context, instructions=instructions, plan=plan)
         baseline = open_comparative_generator(writer, settings, encoder, messages=messages)
-        rows.append(TableRow(name, baseline, at_once))
-    rows.append(TableRow("chatcite", method, options))
-    if not reflects:
-        reason = "Without a model there is nothing to prompt. Name one by --model."
-        rows[2:] = [replace(row, generator=None, not_applicable=reason) for row in rows[2:]]
-    for part in _ABLATIONS:
-        row = TableRow(f"without-{part}", method, replace(options, without=(part,)))
-        try:
-            check_applicable(part, options, reflects=reflects)
-        except ComparisonError as error:
-            row = replace(row, generator=None, not_applicable=str(error))
-        rows.append(row)
-    return rows
+        return TableRow(name, baseline, _AT_ONCE, summarized, note)
+
+    method = open_comparative_generator(writer, settings, encoder)
+    no_elements = "summaries of the references in place of elements"
+    no_increments = "the few-shot prompt with the writing guidance, from summaries of the references"
+    return [
+        *rows,
+        at_once("zero-shot"),
+        at_once("few-shot", _STYLE),
+        at_once("litllm", plan=preparation.plan),
+        TableRow("chatcite", method, options),
+        # Section 5.3: summaries replace elements; increments, the few-shot baseline with the guidance.
+        TableRow("without-elements", method, replace(options, without=("elements",)), True, no_elements),
+        at_once("without-increments", _STYLE, _GUIDANCE, summarized=True, note=no_increments),
+        TableRow("without-reflection", method, replace(options, without=("reflection",))),
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class SectionRun:
-    """The systems that finished a section, by their names; `failed` has the errors of the others."""
+    """The systems that finished a section in a run, by their names, with the judge's marks of them.
 
+    `run` counts from 1; `failed` has the errors of the other systems.
+    """
+
+    run: int
     section: GoldSection
     systems: Mapping[str, System]
     failed: Mapping[str, str]
+    marks: JudgeFigures | None = None
 
 
 def run_section(
     compare: Callable[[GoldSection, TableRow, CallLedger], Comparison],
     section: GoldSection,
     rows: Sequence[TableRow],
+    run: int,
     place: str,
 ) -> SectionRun:
-    """Have every system that can be run write on a section."""
+    """Have every system write on a section."""
     systems: dict[str, System] = {}
     failed: dict[str, str] = {}
     for row in rows:
-        if row.generator:
-            say(f"{place}, {row.name}.")
-            whole = systems.get("chatcite")
-            ledger = CallLedger(whole.comparison.calls if whole and row.options.without else ())
-            try:
-                systems[row.name] = System(row.name, compare(section, row, ledger))
-            except AssistantError as error:
-                failed[row.name] = str(error)
-                say(f"{place}, {row.name}: failed. {error}")
-    return SectionRun(section, systems, failed)
+        say(f"{place}, {row.name}.")
+        whole = systems.get("chatcite")
+        ledger = CallLedger(whole.comparison.calls if whole and row.options.without else ())
+        try:
+            systems[row.name] = System(row.name, compare(section, row, ledger))
+        except AssistantError as error:
+            failed[row.name] = str(error)
+            say(f"{place}, {row.name}: failed. {error}")
+    return SectionRun(run, section, systems, failed)
 
 
 def compare_section(
-    corpus: Corpus, encoder: Encoder, folder: Path, section: GoldSection, row: TableRow, ledger: CallLedger
+    given: Material,
+    summarized: Material,
+    encoder: Encoder,
+    folder: Path,
+    section: GoldSection,
+    row: TableRow,
+    ledger: CallLedger,
 ) -> Comparison:
     """Compare a section's papers, or read the comparison that an earlier run kept in `folder`.
 
     Raises AssistantError, and EvaluationError for a kept file that cannot be read.
     """
-    assert row.generator
-    request = ComparisonRequest(tuple(paper.id for paper in section.papers), section.about, row.options)
+    material = summarized if row.summarized else given
+    papers = tuple(paper.id for paper in section.papers)
+    request = ComparisonRequest(papers, material.descriptions[section.key], row.options)
     asked = hashlib.sha256(f"{request}".encode()).hexdigest()[:12]
     names = (_NOT_IN_A_NAME.sub("-", name) for name in (row.name, row.generator.name))
     path = folder / "--".join(names) / f"{section.key}-{asked}.json"
     if path.is_file():
         return read_trail(path, "comparison", comparison_from_json)
-    *_, last = Comparer(corpus, encoder, row.generator).compare(request, ledger)
+    *_, last = Comparer(material.corpus, encoder, row.generator).compare(request, ledger)
     if not isinstance(last, Compared) or not last.comparison.answer.text.strip():
         raise ComparisonError("It wrote nothing.")
     write_whole(path, comparison_to_json(last.comparison))
     return last.comparison
 
 
-def run_experiment(
-    corwa: Path, anthology: Path, out: Path, writer: str, samples: int, sections: int | None, judge_id: str
-) -> Figures:
-    """Run the experiment, or what is left of it in the folder `out`, and return its figures.
+def build_corpus(settings: Settings, encoder: Encoder, home: Path, papers: GoldPapers) -> Corpus:
+    """Index papers in a home of their own; raises CorpusError and SourceError."""
+    settings = settings.model_copy(update={"home": home})
+    build_collection(settings, encoder, papers, lambda _: None)
+    return Corpus.open(settings.corpus_path, encoder)
 
-    "sections" counts those that all systems finished, of "gold", and "judged" those that a judge marked;
-    figures are over these. Raises EvaluationError, CorpusError, SourceError and AssistantError.
+
+def summarize_material(
+    given: Material,
+    gold: Sequence[GoldSection],
+    preparation: Preparation,
+    build: Callable[[GoldPapers], Corpus],
+) -> Material:
+    """Return the material with summaries for texts; references that could not be summarised are missing.
+
+    Words of titles stay the description that they are. Raises CorpusError, SourceError and ModelError.
     """
-    settings = read_settings()
-    judge = open_judge(judge_id, settings, replies_file(out, judge_id)) if judge_id else None
-    encoder = open_encoder(settings)
-    rows = table_rows(writer, samples, settings, encoder)
-    say("Looking up the references of all sections in the Anthology.")
-    gold = read_gold_sections(corwa, anthology)[:sections]
-    papers = GoldPapers(gold)
+    papers = gold_papers(gold, Path()).known
+    texts = {
+        paper.id: " ".join(passage.text for passage in given.corpus.passages(paper.id)) for paper in papers
+    }
+    texts |= {section.key: section.about for section in gold if section.described_by != TITLE_WORDS}
+    say(f"Summarising {len(texts):,} texts.")
+    summaries = preparation.summarize_all(texts)
+    short = tuple(replace(paper, abstract=summaries[paper.id]) for paper in papers if paper.id in summaries)
+    return Material(build(GoldPapers(short)), {**given.descriptions, **summaries})
+
+
+def run_experiment(
+    gold: Sequence[GoldSection],
+    settings: Settings,
+    encoder: Encoder,
+    out: Path,
+    writer: str,
+    samples: int,
+    judge_id: str,
+    repeat: int = 1,
+) -> Figures:
+    """Run the experiment `repeat` times, or what is left of it in the folder `out`, and return its figures.
+
+    A model writes and is judged anew in each run. "sections" counts those that all systems finished, of
+    "gold", and "judged" those that a judge marked, over all runs; figures are over these. Raises
+    EvaluationError, CorpusError, SourceError and AssistantError.
+    """
+    papers = gold_papers(gold, out / "references")
     say(f"Indexing the {len(papers)} references of {len(gold)} sections.")
-    home = settings.model_copy(update={"home": out})
-    build_collection(home, encoder, papers, lambda _: None)
-    compare = partial(compare_section, Corpus.open(home.corpus_path, encoder), encoder, out / "summaries")
-    runs = [
-        run_section(compare, section, rows, f"Section {number} of {len(gold)}")
-        for number, section in enumerate(gold, start=1)
-    ]
+    corpus = build_corpus(settings, encoder, out, papers)
+    given = Material(corpus, {section.key: section.about for section in gold})
+    runs: list[SectionRun] = []
+    rows: list[TableRow] = []
+    for number in range(1, repeat + 1):
+        folder = out if number == 1 else out / f"run-{number}"
+        judge = open_judge(judge_id, settings, replies_file(folder, judge_id)) if judge_id else None
+        preparation = open_preparation(writer, settings, folder)
+        rows = table_rows(writer, samples, settings, encoder, preparation)
+        build = partial(build_corpus, settings, encoder, folder / "summarized")
+        summarized = summarize_material(given, gold, preparation, build) if preparation else given
+        compare = partial(compare_section, given, summarized, encoder, folder / "summaries")
+        of_run = [
+            run_section(compare, section, rows, number, f"Run {number}, section {at} of {len(gold)}")
+            for at, section in enumerate(gold, start=1)
+        ]
+        runs += [
+            replace(run, marks=_judge_section(judge, run)) if judge and not run.failed else run
+            for run in of_run
+        ]
     finished = [run for run in runs if not run.failed]
     if not finished:
         problem = next(problem for run in runs for problem in run.failed.values())
         raise EvaluationError(f"No section was finished by all systems. {problem}")
-    judged = [marks for run in finished if judge and (marks := _judge_section(judge, run))]
+    judged = [run for run in finished if run.marks]
+    if judged and judged[0].systems.keys() >= set(PLOTTED.values()):
+        write_whole(out / "g-scores.svg", _box_plot(judged))
+        say(f"The box plot of G-Scores is at {out / 'g-scores.svg'}.")
     return {
         "judge": judge_id,
-        "gold": len(gold),
+        "runs": repeat,
+        "described_by": dict(Counter(section.described_by for section in gold)),
+        "gold": len(runs),
         "sections": len(finished),
         "judged": len(judged),
-        "rows": {row.name: _row_figures(row, runs, finished, judged) for row in rows},
+        "rows": {row.name: _row_figures(row, runs, finished) for row in rows},
     }
+
+
+def _box_plot(judged: Sequence[SectionRun]) -> str:
+    """Draw the marks of ChatCite and its ablations by quality, and their means (Figure 3)."""
+    groups: dict[str, dict[str, list[float]]] = {}
+    for marks in (run.marks.systems for run in judged if run.marks):
+        for title, name in PLOTTED.items():
+            own = marks[name].means if name in marks else {}
+            overall = {"overall": statistics.fmean(own.values())} if own else {}
+            for quality, mark in {**own, **overall}.items():
+                groups.setdefault(quality, {}).setdefault(title, []).append(mark)
+    return box_plot(groups, "G-Score, 1 to 5", 1, 5)
 
 
 def _judge_section(judge: Judge, run: SectionRun) -> JudgeFigures | None:
@@ -236,18 +310,19 @@ def _judge_section(judge: Judge, run: SectionRun) -> JudgeFigures | None:
     return marks if marks.discarded < marks.votes else None
 
 
-def _row_figures(
-    row: TableRow, runs: Sequence[SectionRun], finished: Sequence[SectionRun], judged: Sequence[JudgeFigures]
-) -> Figures:
-    """Average a system's ROUGE and G-Score; "failed" counts the sections that it failed on."""
-    if row.not_applicable:
-        return {"not_applicable": row.not_applicable}
-    scores = [rouge(run.systems[row.name].text, run.section.text) for run in finished]
+def _row_figures(row: TableRow, runs: Sequence[SectionRun], finished: Sequence[SectionRun]) -> Figures:
+    """Average a system's ROUGE and G-Score; "failed" counts the sections that it failed on.
+
+    "of_runs" has the standard deviation of the means of whole runs.
+    """
+    scores = [(run.run, rouge(run.systems[row.name].text, run.section.text)) for run in finished]
+    g_scores = [(run.run, run.marks.systems[row.name].overall) for run in finished if run.marks]
+    figures = {name: [(run, own[name]) for run, own in scores] for name in OVERLAPS} | {"g_score": g_scores}
     return {
-        "not_applicable": "",
+        "note": row.note,
         "failed": sum(row.name in run.failed for run in runs),
-        "rouge": {name: spread([own[name] for own in scores]) for name in OVERLAPS},
-        "g_score": spread([marks.systems[row.name].overall for marks in judged]),
+        "figures": {name: spread([score for _, score in found]) for name, found in figures.items()},
+        "of_runs": {name: _spread_of_runs(found) for name, found in figures.items()},
     }
 
 
@@ -255,3 +330,11 @@ def spread(numbers: Sequence[float | None]) -> dict[str, float] | None:
     """Compute mean and standard deviation of the numbers that are not None, None where there are none."""
     known = [number for number in numbers if number is not None]
     return {"mean": statistics.fmean(known), "deviation": statistics.pstdev(known)} if known else None
+
+
+def _spread_of_runs(scores: Sequence[tuple[int, float | None]]) -> float | None:
+    """Compute the standard deviation of the means of runs, None for a single run."""
+    runs = {run for run, _ in scores}
+    means = [spread([score for own, score in scores if own == run]) for run in sorted(runs)]
+    known = [found["mean"] for found in means if found]
+    return statistics.stdev(known) if len(known) > 1 else None

@@ -1,38 +1,48 @@
-"""Gold sections: what authors wrote on references whose title and abstract we hold.
+"""Gold sections: related work as its authors wrote it, with the references and the work that cites them.
 
-Sections of CORWA, with references from a copy of the ACL Anthology. The rows of `gold_sections.jsonl` hold
-places and ids, no text; docs/measurements/notes/2026-11-28-comparative-summaries.md tells how the references
-were found.
+They are those of NudtRwG-Citation where its file is at hand, else sections of CORWA with references from a
+copy of the ACL Anthology. The rows of `gold_sections.jsonl` hold places and ids, no text;
+docs/measurements/notes/2026-11-28-comparative-summaries.md tells how references and citing papers were found.
 """
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from corpus.records import Collection, Paper, paper_id
-from evaluation.input_files import DATA, EvaluationError, read_json_lines
+from assistant.bounds import LONGEST_DESCRIPTION
+from corpus.records import Author, Collection, Paper, paper_id
+from corpus.store import Corpus
+from evaluation.input_files import DATA, EvaluationError, read_json_lines, write_text
 from indexer.sources import SourcePaper
 from indexer.sources.acl_anthology import open_volumes
 
 GOLD = DATA / "gold_sections.jsonl"
-COLLECTION = Collection(id="gold", title="References of gold sections", source="ACL Anthology")
+COLLECTION = Collection(id="gold", title="References of gold sections", source="gold sections")
+INTRODUCTION = "introduction"
+# The text that describes the citing work to all systems (ChatCite's D).
+DescribedBy = Literal[
+    "whole text", "abstract and introduction", "abstract", "words of the references' titles"
+]
+TITLE_WORDS: DescribedBy = "words of the references' titles"
+_SET_HINT = "Each line is a set of NudtRwG-Citation: title, text, related_work, references."
 
 
 class _Row(BaseModel, frozen=True, extra="forbid"):
     """A section by its id, the places of its sentences on the references, and the references.
 
     A sentence is "paragraph:sentence", from 0; a paper "volume/paper"; `topics` are telling words of the
-    papers' titles.
+    papers' titles. `target` is the citing paper, "" where it is not known.
     """
 
     section: str
     sentences: tuple[str, ...]
     papers: tuple[str, ...]
     topics: tuple[str, ...]
+    target: str = ""
 
 
 class _Paragraph(BaseModel, frozen=True, extra="ignore"):
@@ -46,44 +56,108 @@ class _Section(BaseModel, frozen=True, extra="ignore"):
     paragraphs: tuple[_Paragraph, ...]
 
 
+class _Reference(BaseModel, frozen=True, extra="forbid"):
+    """A reference of a set; `authors` are "First Last", `text` is its body, "" for the abstract alone."""
+
+    title: str = Field(min_length=1)
+    authors: tuple[str, ...]
+    year: int
+    abstract: str = Field(min_length=1)
+    text: str = ""
+
+
+class _Set(BaseModel, frozen=True, extra="forbid"):
+    """A set of NudtRwG-Citation: a target paper without its related work, that section, and the references.
+
+    The sets are published as folders of PDFs; this is the form in which they are read here.
+    """
+
+    title: str = Field(min_length=1)
+    text: str = Field(min_length=1)
+    related_work: str = Field(min_length=1)
+    references: tuple[_Reference, ...] = Field(min_length=1)
+
+
 @dataclass(frozen=True, slots=True)
 class GoldSection:
     """The text of a section on the references that we hold, in the order of their first citation.
 
-    `about` stands in for a description of the citing work. `key` names its files.
+    `about` describes the citing work, by what `described_by` says. `key` names the section's files. `texts`
+    are bodies of references by paper id; other references are known by their abstracts.
     """
 
     key: str
     papers: tuple[Paper, ...]
     about: str
     text: str
+    described_by: DescribedBy
+    texts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class GoldPapers:
-    """The references of gold sections as a source that the indexer can build, each paper once."""
+    """References of gold sections as a source that the indexer can build, each paper once.
 
-    sections: Sequence[GoldSection]
+    Bodies of references are written to `folder`, where the indexer reads them.
+    """
+
+    known: Sequence[Paper]
+    texts: Mapping[str, str] = field(default_factory=dict)
+    folder: Path = Path()
     collection = COLLECTION
 
     def __len__(self) -> int:
-        return len(self._papers)
+        return len(self.known)
 
     def papers(self) -> Iterator[SourcePaper]:
-        for position, paper in enumerate(self._papers.values()):
-            yield SourcePaper(paper.id, replace(paper, position=position))
+        for position, paper in enumerate(self.known):
+            yield SourcePaper(paper.id, replace(paper, position=position), self._file(paper))
 
-    @property
-    def _papers(self) -> dict[str, Paper]:
-        return {paper.id: paper for section in self.sections for paper in section.papers}
+    def _file(self, paper: Paper) -> Path | None:
+        if paper.id not in self.texts:
+            return None
+        file = self.folder / f"{_key(paper.id)}.txt"
+        write_text(file, self.texts[paper.id])
+        return file
 
 
-# Each writer's table wants the same.
-@lru_cache(maxsize=1)
-def read_gold_sections(corwa: Path, anthology: Path) -> tuple[GoldSection, ...]:
+def gold_papers(sections: Sequence[GoldSection], folder: Path) -> GoldPapers:
+    """Return all references of sections as a source."""
+    papers = {paper.id: paper for section in sections for paper in section.papers}
+    texts = {name: text for section in sections for name, text in section.texts.items()}
+    return GoldPapers(tuple(papers.values()), texts, folder)
+
+
+def read_sets(path: Path) -> tuple[GoldSection, ...]:
+    """Read NudtRwG-Citation from JSON lines; raises EvaluationError."""
+    return tuple(map(_set_section, read_json_lines(path, _Set, _SET_HINT)))
+
+
+def _set_section(row: _Set) -> GoldSection:
+    papers, texts = [], {}
+    for reference in row.references:
+        names = (name.rpartition(" ") for name in reference.authors)
+        paper = Paper(
+            id=paper_id(COLLECTION.id, _key(f"{reference.title}\0{reference.year}")),
+            collection_id=COLLECTION.id,
+            title=reference.title,
+            authors=tuple(Author(first, last) for first, _, last in names),
+            year=reference.year,
+            venue="",
+            abstract=reference.abstract,
+        )
+        papers.append(paper)
+        if reference.text:
+            texts[paper.id] = reference.text
+    about = _description(row.title, row.text)
+    return GoldSection(_key(row.title), tuple(papers), about, row.related_work, "whole text", texts)
+
+
+def read_corwa(corwa: Path, anthology: Path, corpora: Sequence[Corpus] = ()) -> tuple[GoldSection, ...]:
     """Read the gold sections that CORWA has, with their papers from a copy of the Anthology.
 
-    Raises EvaluationError, also where there is none, and SourceError.
+    A citing paper is described by its abstract, and by its introduction where one of `corpora` has it.
+    Raises EvaluationError, also where there is no section, SourceError and CorpusError.
     """
     held = {
         row.s2_paper_id: row for row in read_json_lines(corwa, _Section, "Each line is a section of CORWA.")
@@ -91,15 +165,18 @@ def read_gold_sections(corwa: Path, anthology: Path) -> tuple[GoldSection, ...]:
     rows = [row for row in read_json_lines(GOLD, _Row, "Each line is a gold section.") if row.section in held]
     if not rows:
         raise EvaluationError(f"{corwa} has none of the gold sections of {GOLD}.")
-    volumes = dict.fromkeys(paper.partition("/")[0] for row in rows for paper in row.papers)
+    named = (paper for row in rows for paper in (*row.papers, row.target) if paper)
+    volumes = dict.fromkeys(paper.partition("/")[0] for paper in named)
     entries = (
         entry for volume in open_volumes(list(volumes), anthology, anthology) for entry in volume.papers()
     )
     papers = {entry.paper.id: entry.paper for entry in entries}
-    return tuple(_gold_section(row, held[row.section], papers) for row in rows)
+    return tuple(_gold_section(row, held[row.section], papers, corpora) for row in rows)
 
 
-def _gold_section(row: _Row, section: _Section, papers: Mapping[str, Paper]) -> GoldSection:
+def _gold_section(
+    row: _Row, section: _Section, papers: Mapping[str, Paper], corpora: Sequence[Corpus]
+) -> GoldSection:
     """Cut a section to its sentences on the references; raises EvaluationError where one is missing."""
     paragraphs: dict[int, list[str]] = {}
     try:
@@ -112,12 +189,44 @@ def _gold_section(row: _Row, section: _Section, papers: Mapping[str, Paper]) -> 
         raise EvaluationError(
             f"Section {row.section} of CORWA or its paper {error} is another here."
         ) from None
+    described_by, about = _describe(row, papers, corpora)
     return GoldSection(
-        hashlib.sha256(row.section.encode()).hexdigest()[:12],
+        _key(row.section),
         tuple(
             replace(paper, id=paper_id(COLLECTION.id, paper.id), collection_id=COLLECTION.id, bibtex="")
             for paper in found
         ),
-        f"A work related to these topics: {', '.join(row.topics)}.",
+        about,
         "\n\n".join(" ".join(sentences) for sentences in paragraphs.values()),
+        described_by,
     )
+
+
+def _describe(row: _Row, papers: Mapping[str, Paper], corpora: Sequence[Corpus]) -> tuple[DescribedBy, str]:
+    target = papers.get(row.target.partition("/")[2])
+    if target is None or not target.abstract:
+        words = f"A work related to these topics: {', '.join(row.topics)}."
+        return TITLE_WORDS, words
+    if introduction := next(filter(None, (_introduction(corpus, target.id) for corpus in corpora)), ""):
+        about = _description(target.title, f"{target.abstract}\n\n{introduction}")
+        return "abstract and introduction", about
+    return "abstract", _description(target.title, target.abstract)
+
+
+def _introduction(corpus: Corpus, paper: str) -> str:
+    """Return the introduction of a paper, "" where the corpus has none."""
+    passages = (passage for passage in corpus.passages(paper) if passage.section)
+    return "\n\n".join(
+        passage.text for passage in passages if INTRODUCTION in passage.section[0].heading.lower()
+    )
+
+
+def _description(title: str, text: str) -> str:
+    """Return a title and a text, cut to the longest description that a comparison takes."""
+    whole = " ".join(f"{title}. {text}".split())
+    cut = whole[:LONGEST_DESCRIPTION]
+    return whole if cut == whole else cut.rpartition(" ")[0]
+
+
+def _key(name: str) -> str:
+    return hashlib.sha256(name.encode()).hexdigest()[:12]

@@ -34,6 +34,7 @@ def measure_tables(
     encoder: list[str] | None = None,
     home: list[str] | None = None,
     limit: int | None = None,
+    repeat: int = 1,
     list_all: bool = False,
     every: bool = False,
     update_docs: bool = False,
@@ -59,6 +60,7 @@ def measure_tables(
         tuple(encoder or ()),
         named_folders(home or ()),
         limit,
+        repeat,
     )
     if update_docs and not every:
         page = results_page.PAGE.with_suffix(".json")
@@ -86,6 +88,7 @@ def _command(seed: SeedTable, asked: Asked) -> str:
         *(("--encoder", encoder) for encoder in asked.encoders),
         *(("--home", f"{home}={home.upper()}") for home in asked.homes if seed.asks_corpora),
         *([] if asked.limit is None else [("--limit", str(asked.limit))]),
+        *([("--repeat", str(asked.repeat))] if asked.repeat > 1 else []),
     ]
     given = (word for option in options for word in option)
     return shlex.join(["paper-trail", "eval", "table", seed.name, "--data", "DATA", *given])

@@ -93,7 +93,10 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The inputs of tables: folders of data sets and results, models, judge, encoders, homes."""
+    """The inputs of tables: folders of data sets and results, models, judge, encoders, homes.
+
+    Experiments whose results vary are run `repeat` times.
+    """
 
     data: Path
     out: Path
@@ -103,6 +106,7 @@ class Asked:
     encoders: tuple[str, ...] = ()
     homes: Mapping[str, Path] = field(default_factory=dict)
     limit: int | None = None
+    repeat: int = 1
 
 
 Planned = Iterator[RowPlan | Missing]

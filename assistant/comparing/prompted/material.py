@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from assistant.comparing.protocol import ComparisonStep, SourceText
-from assistant.comparing.records import Candidate, KeyElements
+from assistant.comparing.records import ELEMENT_NAMES, Candidate, KeyElements
 from assistant.prompts import (
     MARKS,
     as_data,
@@ -124,8 +124,7 @@ def _render_new(step: ComparisonStep, label: int) -> str:
     if elements and elements.elements:
         body = "\n".join(_stated(elements, every=True))
     else:
-        first = source.paper.passages[:1]
-        body = as_data(" ".join(passage.text for passage in first)) or _NOT_STATED
+        body = _beginning(source) or _NOT_STATED
     return _between(f"key elements of reference {label}", f"{_reference(source)}\n{body}")
 
 
@@ -144,10 +143,19 @@ def _brief(step: ComparisonStep, label: int, elements: int, words: int) -> str:
 
 
 def render_known(step: ComparisonStep, words: int) -> str:
-    """Render the key elements of the papers so far, each cut to `words` words."""
+    """Render the key elements of the papers so far, each cut to `words` words, or how their texts begin."""
     known = [(label, step.elements[label]) for label in step.labels if label in step.elements]
     lines = [f"[{label}] {line}" for label, elements in known for line in _stated(elements, words=words)]
+    if not step.elements:
+        most = len(ELEMENT_NAMES) * words
+        begin = {label: _beginning(step.sources[label]).split()[:most] for label in step.labels}
+        lines = [f"[{label}] {' '.join(text)}" for label, text in begin.items()]
     return _between("key elements", "\n".join(lines)) if words and lines else "(nothing but their titles)"
+
+
+def _beginning(source: SourceText) -> str:
+    """Return a paper's first passage."""
+    return as_data(" ".join(passage.text for passage in source.paper.passages[:1]))
 
 
 def _stated(elements: KeyElements, *, every: bool = False, words: int = LONGEST_ELEMENT) -> Iterator[str]:

@@ -45,10 +45,13 @@ def write_corwa(file: Path) -> Path:
 
 
 def write_gold(file: Path) -> Path:
-    """Write the rows of both sections: all sentences on the papers, which are of one volume."""
+    """Write the rows of both sections: all sentences on the papers, which are of one volume.
+
+    The citing paper of the first is known.
+    """
     rows = [
-        ("1", [1, 2, 3, 4], [1, 2, 3], "dense words encoder joining passages ranking search small"),
-        ("2", [0, 1, 2, 3], [1, 3, 4], "dense answers citations encoder joining search small retrieval"),
+        ("1", [1, 2, 3, 4], [1, 2, 3], "dense words encoder joining passages ranking search small", 5),
+        ("2", [0, 1, 2, 3], [1, 3, 4], "dense answers citations encoder joining search small retrieval", 0),
     ]
     volume = "2018.trail-main"
     return write_lines(
@@ -59,7 +62,29 @@ def write_gold(file: Path) -> Path:
                 "sentences": [f"0:{sentence}" for sentence in sentences],
                 "papers": [f"{volume}/{volume}.{paper}" for paper in papers],
                 "topics": topics.split(),
+                "target": f"{volume}/{volume}.{target}" if target else "",
             }
-            for section, sentences, papers, topics in rows
+            for section, sentences, papers, topics, target in rows
         ),
+    )
+
+
+def write_sets(file: Path) -> Path:
+    """Write a set of NudtRwG-Citation: the first reference with its body, the second with its abstract."""
+    names = [[f"Ada {family}" for family in paper[0]] for paper in PAPERS]
+    references = [
+        {"title": title, "authors": authors, "year": 2018, "abstract": abstract}
+        for authors, (_, title, abstract) in zip(names[:2], PAPERS[:2], strict=True)
+    ]
+    references[0]["text"] = (
+        "1 Introduction\n\nReaders wait for answers.\n\n2 Results\n\nThe index has nine shards."
+    )
+    return write_lines(
+        file,
+        {
+            "title": "Searching Notes",
+            "text": "We search the notes of a library. " * 900,
+            "related_work": "Lovelace et al. (2018) study retrieval. Hopper and Liskov (2018) rank passages.",
+            "references": references,
+        },
     )
