@@ -306,7 +306,7 @@ def read_until(terminal, words):
     """Return the terminal's output up to these words, or up to its end."""
     shown = b""
     while words is None or words not in shown:
-        assert select.select([terminal], [], [], 60.0)[0], shown
+        assert select.select([terminal], [], [], 180.0)[0], shown
         try:
             piece = os.read(terminal, 4096)
         except OSError:  # Linux says so when the process has ended
