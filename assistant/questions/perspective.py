@@ -27,10 +27,14 @@ _ON = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Perspective:
-    """A perspective by its name in the question, and what a sentence shows that speaks of it."""
+    """A perspective by its name in the question, and what a sentence shows that speaks of it.
+
+    `plain` is what papers call it, "" where that is its name.
+    """
 
     name: str
     said: re.Pattern[str] | None
+    plain: str = ""
 
     def is_taken_by(self, sentence: str) -> bool:
         """Return True if a sentence speaks of what is looked at: by its words, or by others that tell it."""
@@ -40,11 +44,12 @@ class Perspective:
 
 
 @cache
-def known() -> tuple[tuple[frozenset[str], re.Pattern[str]], ...]:
-    """Return the perspectives that are known: the words that name each, and what speaks of it."""
+def known() -> tuple[tuple[frozenset[str], re.Pattern[str], str], ...]:
+    """Return the perspectives that are known: the words that name each, what speaks of it, its plain name."""
     table = tomllib.loads(Path(__file__).with_name("perspectives.toml").read_text(encoding="utf-8"))
     return tuple(
-        (frozenset(one["asked"].split()), re.compile(one["said"], re.IGNORECASE)) for one in table.values()
+        (frozenset(entry["asked"].split()), re.compile(entry["said"], re.IGNORECASE), entry.get("plain", ""))
+        for entry in table.values()
     )
 
 
@@ -53,8 +58,19 @@ def perspective_of(question: str) -> Perspective | None:
     found, on = _FRAME.search(question), _ON.search(question)
     name = next(filter(None, found.groups()), "") if found else on[1] if on else ""
     named = set(words(name))
-    said = next((said for asked, said in known() if asked & named), None)
-    return Perspective(name, said) if found or said else None
+    said, plain = next(((said, plain) for asked, said, plain in known() if asked & named), (None, ""))
+    return Perspective(name, said, plain) if found or said else None
+
+
+def in_plain_words(question: str) -> str:
+    """Return a question with its perspective in the words that papers have for it.
+
+    "Tell me more about X from an empirical perspective" asks for X in terms of its results.
+    """
+    perspective = perspective_of(question)
+    if perspective is None or not perspective.plain or not _FRAME.search(question):
+        return question
+    return _FRAME.sub(f" in terms of its {perspective.plain}", question, count=1)
 
 
 def without_perspective(question: str) -> str:

@@ -64,13 +64,21 @@ def open_homes(rows: Sequence[Row], homes: Mapping[str, Path]) -> list[tuple[Row
 
 
 def ask(
-    assistant: Assistant, question: str, history: Sequence[Turn] = (), scope: Scope | None = None
+    assistant: Assistant,
+    question: str,
+    history: Sequence[Turn] = (),
+    scope: Scope | None = None,
+    *,
+    as_shown: bool = False,
 ) -> AskedQuestion:
-    """Ask a question; raises AssistantError and EvaluationError."""
+    """Ask a question; raises AssistantError and EvaluationError.
+
+    What a model writes is measured as it stands or, `as_shown`, with what the check finds and takes out.
+    """
     clock = time.perf_counter()
     found: tuple[str, ...] = ()
-    # The writer itself is measured, not what the check finds and changes of its answers.
-    options = AskOptions(scope or Scope(), finds_citations=False, careful=False)
+    careful = None if as_shown else False
+    options = AskOptions(scope or Scope(), finds_citations=as_shown, careful=careful)
     for event in assistant.ask(question, tuple(history), options):
         if isinstance(event, Retrieved):
             found = tuple(hits.paper.id for hits in event.papers)

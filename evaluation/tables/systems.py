@@ -85,10 +85,10 @@ class SystemAnswer:
     def sentences(self) -> tuple[AnswerSentence, ...]:
         return self.turn.answer.sentences if self.turn else ()
 
-    def asked(self, assistant: Assistant) -> "SystemAnswer":
+    def asked(self, assistant: Assistant, *, as_shown: bool = False) -> "SystemAnswer":
         """Return it with its answer; raises ModelUnavailableError, other errors are its problem."""
         try:
-            turn = ask(assistant, self.question, self.history, self.scope).turn
+            turn = ask(assistant, self.question, self.history, self.scope, as_shown=as_shown).turn
         except ModelUnavailableError:
             raise
         except AssistantError as error:
@@ -139,7 +139,9 @@ def _open_system(asked: Asked, home: Path, generator: str) -> Assistant:
     return open_assistant(home, generator, asked.settings, kept)
 
 
-def answer_all(assistant: Assistant, questions: Sequence[SystemAnswer], at_once: int) -> list[SystemAnswer]:
+def answer_all(
+    assistant: Assistant, questions: Sequence[SystemAnswer], at_once: int, *, as_shown: bool = False
+) -> list[SystemAnswer]:
     """Return the answers to all questions in their order.
 
     Raises ModelError where the model cannot be asked, or fails from the start.
@@ -147,7 +149,7 @@ def answer_all(assistant: Assistant, questions: Sequence[SystemAnswer], at_once:
     workers = 1 if assistant.generator.name == EXTRACTIVE else at_once
     answers: list[SystemAnswer] = []
     with ThreadPoolExecutor(workers) as pool:
-        for answer in pool.map(lambda question: question.asked(assistant), questions):
+        for answer in pool.map(lambda question: question.asked(assistant, as_shown=as_shown), questions):
             answers.append(answer)
             if sum(bool(given.problem) for given in answers) >= MOST_ERRORS:
                 _check_writes(answers)
@@ -228,7 +230,7 @@ def _demo_answers(
     assistant = _open_system(asked, home(), name)
     say(f"{name}: {counted(len(questions), 'question')}.")
     wanted = [SystemAnswer(row.id, row.question, row.scope) for row in questions]
-    return answer_all(assistant, wanted, asked.settings.model_calls)
+    return answer_all(assistant, wanted, asked.settings.model_calls, as_shown=True)
 
 
 def _marks(asked: Asked, answers: Mapping[str, Callable[[], list[SystemAnswer]]]) -> JudgedAnswers:

@@ -155,6 +155,13 @@ def test_a_paper_that_the_question_or_conversation_names_is_not_asked_for(extrac
         assert turn.answer.refusal is None or turn.answer.refusal.reason != "which_paper"
 
 
+def test_fault_an_empirical_perspective_was_refused(extractive_assistant):
+    first = extractive_assistant.answer("What is ColBERTv2?")
+    turn = extractive_assistant.answer("Tell me more about this from an empirical perspective.", (first,))
+    assert turn.rewrite.search_query == "Tell me more about ColBERTv2 from an empirical perspective."
+    assert "MRR@10 of 39.7" in turn.answer.text
+
+
 def test_only_papers_of_the_collection_are_cited(extractive_assistant):
     options = AskOptions(Scope(collections=("field-notes-evaluation",)), 3)
     *_, last = ask(extractive_assistant, "How do ROUGE and BERTScore differ?", (), options)

@@ -13,6 +13,7 @@ from assistant.learned import network_features, relevance_features
 from assistant.questions import (
     Asked,
     asked_part,
+    in_plain_words,
     names_in,
     parts_of_name,
     read_question,
@@ -96,7 +97,7 @@ class Asking:
 def ask_of(rewrite: Rewrite, evidence: Evidence, encoder: Encoder) -> tuple[Asking, list[Candidate]]:
     """Return a question as its answer is chosen, and the sentences that may be quoted for it."""
     text = "\n".join(passage.text for paper in evidence.papers for passage in paper.passages)
-    query = spelt_out(rewrite.searched_for, text)
+    query = spelt_out(in_plain_words(rewrite.searched_for), text)
     sentences = quotable_sentences(evidence, query)
     vector, language = encoder.encode_query(query), foreign_language(query)
     rarity = rarity_of(query, sentences, language)
