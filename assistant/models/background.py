@@ -17,7 +17,8 @@ Item = TypeVar("Item")
 LOOK_AGAIN_SECONDS = 0.1
 
 
-_one_at_a_time = threading.Lock()
+# In a process that was just forked, garbage may be collected before `_begin_anew`: its finalizers come here.
+_one_at_a_time = threading.RLock()
 
 
 def _loop() -> asyncio.AbstractEventLoop:

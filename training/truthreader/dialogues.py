@@ -32,7 +32,7 @@ _ROLE = re.compile(
     r"|^\s*(?P<name>user|human|assistant)(?:\(用户\))?[ \d]*[:：]",
     re.IGNORECASE | re.MULTILINE,
 )
-_END = re.compile(r"<(?:start|end)_\w+[ \d]*>", re.IGNORECASE)
+_END = re.compile(r"<(?:start|end)_[a-z]{1,20}[ \d]*>", re.IGNORECASE)
 # Numbers of digests in WebCPM's answers.
 _DIGEST_NUMBER = re.compile(r"【\d+】|<\d+>")
 

@@ -2,6 +2,8 @@
 
 import asyncio
 import multiprocessing
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import AsyncGenerator
@@ -47,3 +49,20 @@ def test_a_forked_process_has_a_loop_that_runs() -> None:
     child.start()
     child.join(30)
     assert child.exitcode == 0
+
+
+_FORKING = """
+import os
+
+os.register_at_fork(after_in_child=lambda: background._loop())
+from assistant.models import background
+
+background._loop()
+if child := os.fork():
+    raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+os._exit(0)
+"""
+
+
+def test_fault_a_finalizer_in_a_forked_process_waited_for_itself() -> None:
+    subprocess.run([sys.executable, "-c", _FORKING], check=True, timeout=120)
