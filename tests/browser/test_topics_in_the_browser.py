@@ -47,7 +47,7 @@ def test_where_it_says_so_brings_the_sentence_into_view(open_studied: OpenPage, 
     page.locator(".st-key-says_so_approach a").click()
     in_view(page, "marked_sentence", "It is dropped once its score is low.")
     page.wait_for_url("**passage=1&sentence=1")
-    # What was drawn before stays for a moment.
+    # The screen drawn before stays for a moment.
     page.wait_for_function("document.querySelectorAll('.st-key-says_so_outcome a').length === 1")
     page.locator(".st-key-says_so_outcome a").click()
     in_view(page, "marked_sentence", "It runs twice as fast.")
