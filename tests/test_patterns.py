@@ -83,7 +83,7 @@ def plain_cost(length: int) -> float:
 # Patterns that a function takes from a table of its module, or from a file.
 BUILT: dict[str, Callable[[], Iterable[str]]] = {
     "assistant.questions.parts": lambda: [part.pattern for part in _held(parts.part_cues())],
-    "assistant.questions.perspective": lambda: [said.pattern for _, said in perspective.known()],
+    "assistant.questions.perspective": lambda: [said.pattern for _, said, _ in perspective.known()],
     "assistant.reading.cues": lambda: [cue.pattern for cue in _held(cues.cues().elements)],
     "assistant.reading.finding": lambda: [pattern for _, pattern in (*finding._LEADS, *finding._HEADINGS)],
 }
