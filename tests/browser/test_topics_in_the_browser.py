@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import fits, go, in_view
+from tests.browser.conftest import fits, go, in_view, settled
 from tests.explorer.studied_corpus import TITLES
 
 OpenPage = Callable[..., Any]
@@ -47,8 +47,7 @@ def test_where_it_says_so_brings_the_sentence_into_view(open_studied: OpenPage, 
     page.locator(".st-key-says_so_approach a").click()
     in_view(page, "marked_sentence", "It is dropped once its score is low.")
     page.wait_for_url("**passage=1&sentence=1")
-    # The screen drawn before stays for a moment.
-    page.wait_for_function("document.querySelectorAll('.st-key-says_so_outcome a').length === 1")
+    settled(page)
     page.locator(".st-key-says_so_outcome a").click()
     in_view(page, "marked_sentence", "It runs twice as fast.")
 

@@ -46,6 +46,9 @@ def test_a_command_prints_what_it_printed(
     def placed(text: str) -> str:
         return text.replace("{tmp}", str(tmp_path)).replace("{demo}", str(demo_home))
 
+    def without_folders(text: str) -> str:
+        return text.replace(str(tmp_path), "{tmp}").replace(str(demo_home), "{demo}")
+
     for name, text in case["files"].items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(text.encode())
@@ -59,12 +62,10 @@ def test_a_command_prints_what_it_printed(
         return
     *shown, figures = done.stdout.strip().split("\n")
     if os.environ.get("UPDATE_GOLDEN"):
-        case["figures"] = steady(json.loads(figures))
+        case["figures"] = steady(json.loads(without_folders(figures)))
         if "shown" in case:
-            case["shown"] = "\n".join(line.rstrip() for line in shown)
-        recorded = json.dumps(CASES, indent=1, ensure_ascii=False) + "\n"
-        recorded = recorded.replace(str(tmp_path), "{tmp}").replace(str(demo_home), "{demo}")
-        GOLDEN.write_text(recorded, encoding="utf-8")
+            case["shown"] = "\n".join(without_folders(line).rstrip() for line in shown)
+        GOLDEN.write_text(json.dumps(CASES, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     assert steady(json.loads(figures)) == about(steady(json.loads(placed(json.dumps(case["figures"])))))
     if "shown" in case:
         assert "\n".join(line.rstrip() for line in shown) == placed(case["shown"])
