@@ -22,6 +22,8 @@ from indexer.sources import SourcePaper
 from indexer.uploads.document import KINDS, ReadDocument
 
 _PDF_WITHIN = 1024
+# References as PubMed, EndNote, Zotero and spreadsheets write them.
+_OTHER_REFERENCES = (".nbib", ".enw", ".enl", ".rdf", ".csv")
 _LONGEST_NAME = 120
 
 MOST_REFERENCES = 1_000
@@ -91,6 +93,8 @@ def _document(path: Path, limits: ReadLimits) -> Document:
         return read_pdf(path, limits.most_pages, limits.ocr)
     if suffix in KINDS:
         return read_document(path)
+    if suffix in _OTHER_REFERENCES:
+        raise ParseError(f"{suffix} files cannot be read: export the references as BibTeX, RIS or CSL-JSON")
     raise ParseError(f"files of this kind cannot be read; these can: {', '.join(KINDS)}")
 
 

@@ -103,6 +103,11 @@ def test_a_bomb_ends_the_process_and_nothing_else(tmp_path: Path) -> None:
         ("program.exe", b"MZ", "cannot be read"),
         ("page.html.exe", b"<p>", "cannot be read"),
         ("large.txt", b"x" * 300_001, "larger than"),
+        (
+            "a.nbib",
+            b"PMID- 1",
+            ".nbib files cannot be read: export the references as BibTeX, RIS or CSL-JSON",
+        ),
     ],
 )
 def test_a_file_that_is_none_says_why(tmp_path: Path, name: str, content: bytes, said: str) -> None:
