@@ -76,8 +76,8 @@ def write_best(
         for call in one.log.calls:
             log.add(call)
     cut = ("interrupted", "content_filter")
-    complete = [one.draft for one in written if one.draft.finish_reason not in cut]
-    candidates = complete or [one.draft for one in written]
+    complete = [sample.draft for sample in written if sample.draft.finish_reason not in cut]
+    candidates = complete or [sample.draft for sample in written]
     best = max(candidates, key=lambda draft: citation_quality(check(draft)))
     yield best.text
     return best

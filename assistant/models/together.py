@@ -272,7 +272,7 @@ class TogetherModel:
     def _leave_out(self, asked: _Asked, refusal: _RefusedError) -> None:
         """Leave out of a call what its server has refused; raises the refusal where that is not known."""
         sent = asked.form.fields(asked.parameters, asked.extra, hosted=self._hosted)
-        has_system = asked.form.takes(SYSTEM) and any(one.role == "system" for one in asked.messages)
+        has_system = asked.form.takes(SYSTEM) and any(message.role == "system" for message in asked.messages)
         names = [name for name, value in sent.items() if value is not False]
         refused = asked.form.refused(refusal.words, [*names, SYSTEM] if has_system else names)
         if not refused or asked.refusals >= MOST_REFUSALS:

@@ -139,7 +139,7 @@ def _whole(signs: str) -> str:
 
 
 def _agree(actual: str, drawn: str, unmapped: int) -> bool:
-    """Return whether a text has the letters drawn; it may spell what glyphs without a character mean."""
+    """Return True if a text has the letters drawn; it may spell what glyphs without a character mean."""
     actual, drawn = _letters(actual), _letters(drawn)
     if len(actual) == len(drawn) <= _LONGEST_REORDERED:
         actual, drawn = "".join(sorted(actual)), "".join(sorted(drawn))

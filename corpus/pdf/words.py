@@ -83,7 +83,7 @@ def words_of(text: object, found: Characters, transform: Transform) -> list[Word
         *(one.tolist() for one in extents.arrays),
         sizes,
         *zip(*styles.fonts, strict=True),
-        *(one.tolist() for one in (*_ends(found, runs), styles.turns)),
+        *(column.tolist() for column in (*_ends(found, runs), styles.turns)),
         _raised(found, runs, letters.baseline, sizes, upright),
         _legible(found, runs, np.array(styles.sizes), upright).tolist(),
         _marked(found, runs, letters.baseline, shifted),

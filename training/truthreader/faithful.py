@@ -81,7 +81,7 @@ def explanation_problem(sentences: Sequence[str], question: str, evidence: str) 
 
 
 def entity_problem(sentences: Sequence[str], evidence: str) -> str:
-    """Return whether sentences state a name or a number that their evidence does not, "" where not."""
+    """Return True if sentences state a name or a number that their evidence does not, "" where not."""
     given = [read_statement(evidence[start:end]) for start, end in sentence_spans(evidence)]
     stated = [read_statement(sentence) for sentence in sentences]
     names = {name for own in stated for name, weight in own.names.items() if weight >= SURE_NAME}

@@ -383,12 +383,12 @@ def _is_mark_deleted(paragraph: Any) -> bool:
 
 
 def _is_placeholder(control: Any) -> bool:
-    """Return whether a content control holds no text but "Click here to enter text"."""
+    """Return True if a content control holds no text but "Click here to enter text"."""
     return control.tag == f"{W}sdt" and control.find(f"{W}sdtPr/{W}showingPlcHdr") is not None
 
 
 def _is_equation(embedded: Any) -> bool:
-    """Return whether an embedded object is a formula of an equation editor."""
+    """Return True if an embedded object is a formula of an equation editor."""
     return any(_EQUATION.search(part.get("ProgID", "")) for part in embedded)
 
 

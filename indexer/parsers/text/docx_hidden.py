@@ -157,19 +157,19 @@ class Look:
             self._paper = colour if isinstance(colour, tuple) else WHITE
 
     def is_vanished(self, run: Any) -> bool:
-        """Return whether a run is hidden with all that it holds."""
+        """Return True if a run is hidden with all that it holds."""
         properties = self._properties(run)
         return any(_is_on(properties.get(f"{W}{mark}")) for mark in ("vanish", "webHidden"))
 
     def is_of_contents(self, run: Any) -> bool:
-        """Return whether a run belongs to a table of contents, by its paragraph's style."""
+        """Return True if a run belongs to a table of contents, by its paragraph's style."""
         style = next(run.iterancestors(f"{W}p"), run).find(f"{W}pPr/{W}pStyle")
         element = None if style is None else self._elements.get(_value(style, "val"))
         name = None if element is None else element.find(f"{W}name")
         return name is not None and _value(name, "val").lower().startswith("toc")
 
     def is_unseen(self, run: Any) -> bool:
-        """Return whether letters are too small, in the colour behind them or off the page."""
+        """Return True if letters are too small, in the colour behind them or off the page."""
         properties = self._properties(run)
         size, scale = properties.get(f"{W}sz"), properties.get(f"{W}w")
         if (
@@ -190,7 +190,7 @@ class Look:
         return not is_seen(blend(fill, behind, opacity), behind)
 
     def shift(self, run: Any) -> str:
-        """Return whether a run is "raised" or "lowered", as a whole or by some points, or neither ("")."""
+        """Return "raised" or "lowered" for a run that is, as a whole or by some points, else ""."""
         properties = self._properties(run)
         aligned = properties.get(f"{W}vertAlign")
         if aligned is not None and (shift := _SHIFTS.get(_value(aligned, "val"))):
@@ -204,7 +204,7 @@ class Look:
         return "" if fonts is None else _value(fonts, "ascii") or _value(fonts, "hAnsi")
 
     def hides_box(self, box: Any) -> bool:
-        """Return whether a text box is hidden, has no size or stands off the page."""
+        """Return True if a text box is hidden, has no size or stands off the page."""
         for shape in box.iterancestors(f"{_WP}anchor", f"{_WP}inline"):
             name, extent = shape.find(f"{_WP}docPr"), shape.find(f"{_WP}extent")
             if name is not None and name.get("hidden") in ("1", "true"):
@@ -280,7 +280,7 @@ class Look:
         return self._chains[name]
 
     def _is_away(self, paragraph: Any, own: _Properties) -> bool:
-        """Return whether a paragraph stands off the page, or where lines have no height."""
+        """Return True if a paragraph stands off the page, or where lines have no height."""
         indent, spacing = own.get(f"{W}ind"), own.get(f"{W}spacing")
         left = _number(indent, "left", _number(indent, "start", 0.0))
         is_flat = spacing is not None and _value(spacing, "lineRule") == "exact"
@@ -431,7 +431,7 @@ def _style_of_table(table: Any) -> str:
 
 
 def _is_away(start: float, side: float, page: float, *, is_exact: bool) -> bool:
-    """Return whether something lies off the page; a place that is not exact counts from within it."""
+    """Return True if something lies off the page; a place that is not exact counts from within it."""
     return start >= page or start + side <= (0 if is_exact else -page)
 
 

@@ -298,7 +298,7 @@ def _span(cell: etree._Element, name: str) -> int:
 
 
 def _is_layout(table: etree._Element) -> bool:
-    """Return whether a table places the parts of a page, as those of the nineties do, and holds no data."""
+    """Return True if a table places the parts of a page, as those of the nineties do, and holds no data."""
     paths = ("tr/td", "tr/th", "tbody/tr/td", "tbody/tr/th")
     cells = [cell for path in paths for cell in table.iterfind(path)]
     return len(cells) == 1 or any(
@@ -349,7 +349,7 @@ def _is_left_out(element: etree._Element, tag: str) -> bool:
 
 
 def _stands_beside_formula(element: etree._Element) -> bool:
-    """Return whether an element draws a formula that stands beside it as MathML."""
+    """Return True if an element draws a formula that stands beside it as MathML."""
     beside = (element.getprevious(), element.getnext())
     return any(one is not None and (one.tag == "math" or one.find("math") is not None) for one in beside)
 

@@ -279,12 +279,12 @@ def _cells(line: str) -> list[str]:
 
 
 def _is_whole(row: str, start: int, end: int) -> bool:
-    """Return whether what two signs enclose in a row is one formula or code, and not two prices."""
+    """Return True if what two signs enclose in a row is one formula or code, and not two prices."""
     return row[start] == "`" or _closes_formula(row, start, end)
 
 
 def _closes_formula(text: str, start: int, end: int) -> bool:
-    """Return whether a dollar sign closes the formula that another opens, by pandoc's rule."""
+    """Return True if a dollar sign closes the formula that another opens, by pandoc's rule."""
     inside, after = text[start + 1 : end], text[end + 1 : end + 2]
     is_tight = bool(inside) and not inside[0].isspace() and not inside[-1].isspace() and inside[-1] != "\\"
     return is_tight and not after.isdigit() and inside.count("`") % 2 == 0
