@@ -1,4 +1,4 @@
-"""The documents: generated references up to date, links, lengths, and command lines that exist."""
+"""The documents: generated references up to date, links, lengths; command lines and tests that exist."""
 
 import re
 import runpy
@@ -14,7 +14,8 @@ from paper_trail import COMMANDS
 from tests.demo_home import PROJECT
 
 DOCS = PROJECT / "docs"
-GUIDES = [PROJECT / "README.md", *sorted((DOCS / "guide").glob("*.md"))]
+SYSTEMS = DOCS / "internals" / "seed-systems.md"
+GUIDES = [PROJECT / "README.md", *sorted((DOCS / "guide").glob("*.md")), SYSTEMS]
 DOCUMENTS = [
     PROJECT / "README.md",
     PROJECT / "CONTRIBUTING.md",
@@ -122,3 +123,33 @@ def test_command_lines_are_found():
     found = [line for guide in GUIDES for line in _command_lines(guide.read_text(encoding="utf-8"))]
     assert len(found) > 20
     assert _fault(["index", "nothing"]) and _fault(["ask", "question", "--nothing"]) and _fault(["nothing"])
+
+
+def _items() -> list[list[str]]:
+    """Return the cells of each item of the published systems."""
+    lines = SYSTEMS.read_text(encoding="utf-8").splitlines()
+    return [line.strip("| ").split(" | ") for line in lines if re.match(r"\| [GTC]\d", line)]
+
+
+def test_every_item_of_the_published_systems_stands_once_with_its_state():
+    items = _items()
+    numbered = {"G": 52, "T": 69, "C": 34}
+    wanted = [f"{system}{number}" for system, count in numbered.items() for number in range(1, count + 1)]
+    assert sorted(cells[0].split()[0] for cells in items) == sorted(wanted)
+    text = SYSTEMS.read_text(encoding="utf-8")
+    summary = re.findall(r"^\| [\w ]{1,40} \| (\d+(?: \| \d+){4}) \|$", text, re.MULTILINE)
+    states = ["works", "in part", "different", "missing"]
+    counted = [[cells[2] for cells in items if cells[0][0] in systems] for systems in ("G", "T", "C", "GTC")]
+    assert [list(map(int, line.split(" | "))) for line in summary] == [
+        [len(found), *map(found.count, states)] for found in counted
+    ]
+
+
+def test_every_item_of_the_published_systems_names_a_test_or_command_that_exists():
+    for item, *_, shown in _items():
+        name = shown.strip("`")
+        if name.startswith("paper-trail "):
+            continue  # its command and options are checked above
+        path, _, function = name.partition("::")
+        source = (PROJECT / path).read_text(encoding="utf-8")
+        assert re.search(rf"^def {function}\(", source, re.MULTILINE), item
