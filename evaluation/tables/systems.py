@@ -1,7 +1,7 @@
 """Tables of the whole system: questions asked of built corpora, in their conversations, by each generator.
 
-GenGO Ultra's Table 4, and TruthReader's Table 2 (answers), Figures 4 and 5 (histories) and what histories do
-to answers (robustness).
+GenGO Ultra's Table 4, and TruthReader's Tables 2 and 6 (answers), Figures 4 and 5 (histories) and what
+histories do to answers (robustness).
 """
 
 from collections import Counter
