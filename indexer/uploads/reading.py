@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 # ruff: noqa: PLC0415
 
 _SHARE_TO_FETCH = 0.6
+_SETTINGS = ("PAPER_TRAIL_SANDBOX", "PAPER_TRAIL_PRIVATE_HOSTS")
 _REFERENCES = (".bib", ".ris", ".json")
 
 
@@ -49,7 +50,11 @@ def read(
         bool, typer.Option("--web", help="Take it for a web address, whatever files there are.")
     ] = False,
     allow_private: Annotated[
-        bool, typer.Option("--allow-private-hosts", help="Fetch from hosts of one's own network too.")
+        bool,
+        typer.Option(
+            "--allow-private-hosts",
+            help="Fetch from hosts of one's own network too, as with PAPER_TRAIL_PRIVATE_HOSTS=true.",
+        ),
     ] = False,
     ocr: Annotated[str, typer.Option(help="Who reads scans: auto, rapidocr, tesseract or off.")] = "auto",
     ocr_pages: Annotated[int, typer.Option(min=1, help="Scanned pages that are read at most.")] = 20,
@@ -72,6 +77,7 @@ def read(
         from corpus.records import UPLOADS
         from indexer.uploads.paper import ReadLimits, read_file
 
+        settings = read_settings()
         options = OcrOptions(_engine(ocr), ocr_pages)
         is_web = web or document.startswith(("http://", "https://"))
         path, url = Path(document), ""
@@ -83,7 +89,7 @@ def read(
             [scratch, keep.absolute()] if is_web and keep else [scratch],
             programs=program_folders(options),
             network=is_web,
-            required=read_settings().sandbox == "required",
+            required=settings.sandbox == "required",
         )
         if lists_references:
             _print_references(path, as_json)
@@ -93,6 +99,7 @@ def read(
                 from indexer.web.pages import FetchLimits, fetch_page
 
                 # A fetched page has to be read as well.
+                allow_private = allow_private or settings.private_hosts
                 fetching = FetchLimits(most_bytes, _SHARE_TO_FETCH * seconds, allow_private)
                 page = fetch_page(document, keep or Path(temporary), fetching)
                 path, url = page.path, page.url
@@ -112,7 +119,7 @@ def read(
 
 def _start_alone() -> NoReturn:
     """Replace this process by one that has no threads but its first: no others could be confined."""
-    settings = {name: value for name, value in os.environ.items() if name == "PAPER_TRAIL_SANDBOX"}
+    settings = {name: os.environ[name] for name in _SETTINGS if name in os.environ}
     environment = needed_environment(PYTHONPATH=os.pathsep.join(sys.path), **settings)
     arguments = sys.argv[sys.argv.index("read") + 1 :]
     program = [sys.executable, "-m", "indexer.uploads.reading", *arguments]

@@ -66,6 +66,15 @@ def test_what_is_fetched_is_read_and_its_pdf_kept(tmp_path: Path) -> None:
     assert "in 2 10 words" in document["passages"][-1]["text"]
 
 
+@pytest.mark.parametrize(("setting", "code"), [("true", 0), ("false", 2)])
+def test_fault_the_command_ignored_the_setting_for_private_hosts(
+    monkeypatch: pytest.MonkeyPatch, setting: str, code: int
+) -> None:
+    monkeypatch.setenv("PAPER_TRAIL_PRIVATE_HOSTS", setting)
+    with StandinFiles({"/notes.txt": Served(PROSE.encode(), content_type="text/plain")}) as server:
+        assert run("--web", "--", f"{server.url}/notes.txt")[0] == code
+
+
 def test_in_a_web_address_no_file_of_the_server_is_read(tmp_path: Path) -> None:
     path = tmp_path / "secret.txt"
     path.write_text(PROSE)
