@@ -25,7 +25,7 @@ from assistant.reading import is_quotable
 from corpus.language import Bm25
 from evaluation.answers.asking import open_assistant
 from evaluation.judged import FULL, JudgedQuestion, find, read_judged
-from training.files import TrainingError, hash_byte
+from training.files import TrainingError, draw, hash_byte
 from training.network import Answers, fitted_scale
 
 HARDEST = 24  # wrong sentences of a question, the nearest by words
@@ -46,16 +46,20 @@ class JudgedData:
     measured: frozenset[str]
     foreign: Mapping[str, Sequence[str]]
 
-    def opened(self, *, measured: bool) -> Iterator[tuple[JudgedQuestion, Assistant]]:
+    def opened(
+        self, *, measured: bool, most: int | None = None
+    ) -> Iterator[tuple[JudgedQuestion, Assistant]]:
         """Yield the questions that are measured on, or the others, with the assistant of their corpus.
+
+        At most `most` of them, always the same ones.
 
         Raises TrainingError where the home of a corpus is not named, and CorpusError.
         """
         assistants: dict[str, Assistant] = {}
-        for question in read_judged(self.questions):
+        every = read_judged(self.questions)
+        asked = [question for question in every if (question.corpus in self.measured) == measured]
+        for question in asked if most is None else draw(asked, most, "judged"):
             corpus = question.corpus
-            if (corpus in self.measured) != measured:
-                continue
             if corpus not in self.homes:
                 raise TrainingError(f"The home of {corpus} is not named: --home {corpus}=FOLDER.")
             if corpus not in assistants:
@@ -63,13 +67,13 @@ class JudgedData:
             yield question, assistants[corpus]
 
 
-def judged_texts(data: JudgedData) -> list[tuple[str, list[tuple[str, str]], list[bool]]]:
-    """Return the questions that the network learns from, with texts (with titles) and which of them answer.
+def judged_texts(data: JudgedData, most: int) -> list[tuple[str, list[tuple[str, str]], list[bool]]]:
+    """Return at most `most` questions to learn from, with texts and their titles, and which of them answer.
 
     Sentences that answer in part are left out beside full answers.
     """
     found = []
-    for question, assistant in data.opened(measured=False):
+    for question, assistant in data.opened(measured=False, most=most):
         sentences = [
             (paper.paper.title, text, question.grades[place])
             for paper in find(question, assistant).evidence.papers

@@ -1,4 +1,4 @@
-"""Claims beside evidence: those that people judged, from the sets that may train, and those made of them."""
+"""Claims beside evidence, of the sets that may train: judged, written for papers, and altered."""
 
 import random
 import re
@@ -13,8 +13,10 @@ from corpus.language import Bm25
 from evaluation.answers.attribution import pairs as labelled
 from evaluation.answers.attribution.contrast import changes, names_in
 from evaluation.answers.attribution.pairs import LabelledPair
+from evaluation.answers.evidence.sets import WrittenPaper
 from evaluation.input_files import read_json_lines
-from training.files import TrainingError, draw, grouped
+from training.files import TrainingError, draw, grouped, hash_byte
+from training.questions import FREE_SINCE
 
 PAIRS = Path("support") / "pairs.jsonl"
 FOLDS = 5
@@ -123,6 +125,97 @@ def summary_claims(data: Path, most: Mapping[str, int], seed: int) -> list[Claim
             for target in paper.targets[: 1 if is_checked else None]
             if not is_checked or score_attribution(target, " ".join(paper.sentences)) >= IN_ABSTRACT
         ]
+    return found
+
+
+class WrittenClaim(BaseModel):
+    """A claim about an abstract as a model might write it; `twin_of` is a right one that it resembles."""
+
+    paper: str
+    claim: str = Field(min_length=1)
+    label: labelled.Verdict
+    type: str
+    twin_of: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PaperClaims:
+    """The claims about one paper, with the sentences of its abstract."""
+
+    abstract: WrittenPaper
+    claims: tuple[WrittenClaim, ...]
+
+    @property
+    def fold(self) -> int:
+        return hash_byte(self.abstract.paper) % FOLDS
+
+    def examples(self) -> list[tuple[Claim, ...]]:
+        """Return each claim alone, and each right one together with its wrong twins, the right one first."""
+        twins = grouped((claim for claim in self.claims if claim.twin_of), "twin_of")
+        return [
+            tuple(self._claim(claim) for claim in (own, *twins.get(own.claim, ())))
+            for own in self.claims
+            if not own.twin_of
+        ]
+
+    def quotable(self) -> Claim:
+        """Return the abstract as a claim and its evidence, for sentences that are quoted from it."""
+        return Claim("papers", self.abstract.title, self.abstract.sentences, 1.0)
+
+    def _claim(self, own: WrittenClaim) -> Claim:
+        return Claim("papers", own.claim, self.abstract.sentences, LEVELS[own.label])
+
+
+def paper_claims(data: Path) -> list[PaperClaims]:
+    """Return the claims written for papers and their twins, by paper.
+
+    Abstracts of before 2016, which may not train, are left out. Raises EvaluationError, or TrainingError for
+    a paper or a twin that is not there.
+    """
+    read = data / "questions" / "papers_abstracts.jsonl"
+    papers = read_json_lines(read, WrittenPaper, "Each line has paper, title, year and sentences.")
+    hint = "Each line has paper, claim, label and type."
+    claims = [
+        claim
+        for name in ("paper_claims", "paper_claim_twins")
+        for claim in read_json_lines(data / "support" / f"{name}.jsonl", WrittenClaim, hint)
+    ]
+    by_paper, known = grouped(claims, "paper"), {(claim.paper, claim.claim) for claim in claims}
+    if missing := by_paper.keys() - {paper.paper for paper in papers}:
+        raise TrainingError(f"{read} lacks the paper {min(missing)!r}.")
+    for claim in claims:
+        if claim.twin_of and (claim.paper, claim.twin_of) not in known:
+            raise TrainingError(f"The paper {claim.paper!r} has no claim {claim.twin_of!r}.")
+    return [
+        PaperClaims(paper, tuple(by_paper[paper.paper]))
+        for paper in papers
+        if paper.paper in by_paper and paper.year >= FREE_SINCE
+    ]
+
+
+def held_claims(data: Path, held: int) -> list[tuple[WrittenClaim, LabelledPair]]:
+    """Return the claims about held-back papers, each beside the sentences of its abstract.
+
+    Raises EvaluationError, or TrainingError where no paper is held back.
+    """
+    found = [
+        (
+            claim,
+            LabelledPair.model_validate(
+                {
+                    "claim": claim.claim,
+                    "references": own.abstract.sentences,
+                    "label": claim.label,
+                    "set": "papers",
+                }
+            ),
+        )
+        for own in paper_claims(data)
+        if own.fold == held
+        for claim in own.claims
+    ]
+    if not found:
+        raise TrainingError(f"Of the papers with claims in {data} none is in fold {held}.")
     return found
 
 

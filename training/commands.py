@@ -32,6 +32,7 @@ Rate = Annotated[float, Option(min=1e-9)]
 Count = Annotated[int, Option(min=1)]
 Dialogues = Annotated[list[Path] | None, Option(help="A file of RefGPT or WebCPM, as published; repeatable.")]
 Home = Option(help="Where a corpus of the judged questions was built: NAME=FOLDER; repeatable.")
+Begun = Annotated[Path | None, Option(help="The folder of a part to continue with the last stage alone.")]
 Judged = Annotated[Path, Option(help="The judged questions.")]
 
 
@@ -142,7 +143,7 @@ def relevance(
     held: Held = 0,
     home: Annotated[list[str] | None, Home] = None,
     judged: Judged = JUDGED,
-    begun: Annotated[Path | None, Option(help="A part to continue on the judged questions alone.")] = None,
+    begun: Begun = None,
 ) -> None:
     """Learn which texts answer a question, from questions with marked answers."""
     with _exit_on_failure():
@@ -214,10 +215,12 @@ def support(
     out: Part = None,
     seed: Seed = 13,
     held: Held = 0,
+    begun: Begun = None,
 ) -> None:
-    """Learn how far evidence supports a claim, from judged claims and altered ones."""
+    """Learn how far evidence supports a claim, from claims judged, altered and written for papers."""
     with _exit_on_failure():
-        from training.support import train_support
+        from training.support import SupportRun, train_support
 
-        card = train_support(Run(data, work, out or SHIPPED, _say, seed, held), open_encoder(read_settings()))
+        run = SupportRun(data, work, out or SHIPPED, _say, seed, held, begun)
+        card = train_support(run, open_encoder(read_settings()))
         echo(json.dumps(card.provenance["other_sets_only"]))

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from corpus.language import Bm25
 from evaluation.answers.evidence.rows import EvidenceRow
-from evaluation.answers.evidence.sets import SETS
+from evaluation.answers.evidence.sets import SETS, pooled_questions, written_questions
 from evaluation.input_files import read_json_lines
 from training.files import TrainingError, draw, grouped
 
@@ -18,6 +18,9 @@ FEWEST_REPLIES = 3
 LONGEST_TEXT = 1800
 LONGEST_GROUP = 80
 NEAREST = 16  # texts beside the only one of a question
+FREE_SINCE = 2016  # abstracts of the Anthology are under a free licence from this year on
+FROM_OTHERS = 8  # sentences of other papers beside an abstract
+POOL_WEIGHT = 4  # times that a question over several papers is read, each time with other sentences
 
 Rows = Callable[[Path], Iterator[EvidenceRow]]
 
@@ -46,6 +49,8 @@ def _with_hardest(row: EvidenceRow, seed: int) -> EvidenceRow:
         kept = sorted({*relevant, *hard, *some})
         texts = tuple(texts[index] for index in kept)
         relevant = {place for place, index in enumerate(kept) if index in relevant}
+        titles = tuple(row.titles[index] for index in kept) if row.titles else ()
+        row = row.model_copy(update={"titles": titles})
     cut = tuple(text[:LONGEST_TEXT] for text in texts)
     return row.model_copy(update={"candidates": cut, "relevant": tuple(sorted(relevant))})
 
@@ -97,11 +102,45 @@ def _among_nearest(name: str, file: str, data: Path) -> Iterator[EvidenceRow]:
         yield pair.row(name, pair.text[:LONGEST_GROUP], list(dict.fromkeys([pair.text, *others])))
 
 
+def _written(data: Path) -> Iterator[EvidenceRow]:
+    """Yield questions written for papers with the abstract and the nearest sentences of other papers.
+
+    What only helps to answer is no candidate. Abstracts of before 2016 may not train.
+    """
+    asked = [(question, paper) for question, paper in written_questions(data) if paper.year >= FREE_SINCE]
+    papers = {paper.paper: paper for _, paper in asked}
+    sentences = [(paper, text) for paper in papers.values() for text in paper.sentences]
+    nearest = Bm25([text for _, text in sentences])
+    for question, paper in asked:
+        row, helping = question.row(paper), question.helping(paper)
+        answering = {row.candidates[at] for at in row.relevant}
+        titles = {text: paper.title for text in row.candidates if text in answering or text not in helping}
+        found = (sentences[at] for at in nearest.order(question.standalone, 2 * FROM_OTHERS))
+        others = [(text, other.title) for other, text in found if other.paper != paper.paper]
+        titles = {**dict(others[:FROM_OTHERS]), **titles}
+        yield EvidenceRow(
+            set="papers",
+            group=row.group,
+            question=row.question,
+            titles=tuple(titles.values()),
+            candidates=tuple(titles),
+            relevant=tuple(at for at, text in enumerate(titles) if text in answering),
+        )
+
+
+def _pools(data: Path) -> Iterator[EvidenceRow]:
+    """Yield questions over several papers, each as often as it is to weigh."""
+    for question in pooled_questions(data):
+        yield from [question.row(with_helping=False)] * POOL_WEIGHT
+
+
 # The sets that may train; those that only measure are not among them.
 _SHARED = ("qasper-sentences", "qasper-paragraphs", "clapnq", "qed", "covidqa", "evidence-inference")
 READERS: Mapping[str, Rows] = {
     **{name: SETS[name] for name in _SHARED},
     **{f"{name}-passages": partial(_in_passages, name) for name in ("covidqa", "evidence-inference")},
+    "papers": _written,
+    "pools": _pools,
     "scidqa": _scidqa,
     "squad": partial(_among_nearest, "squad", "squad_nqg_sentence_question.jsonl"),
     "qnli": partial(_among_nearest, "qnli", "qnli_dev.jsonl"),

@@ -32,7 +32,7 @@ from evaluation.answers.evidence.rows import EvidenceRow
 from evaluation.harness import Figures
 from training import network
 from training.choice import JudgedData, choice_scales, judged_texts
-from training.files import SETS, Run, hash_byte
+from training.files import SETS, Run, draw, grouped, hash_byte
 from training.fitting import Plan, Task, fit
 from training.network import ADAPTERS, Answers, Measured, Pair, PairTokenizer, Reader, fitted_scale, trained
 from training.questions import question_rows
@@ -41,16 +41,22 @@ SETTINGS = SETS["relevance"]
 PLANS = {
     "general": Plan(epochs=1, learning_rate=1e-3, tokens=4096),
     "papers": Plan(epochs=1, learning_rate=1e-3 / 3, tokens=4096),
-    "judged": Plan(epochs=3, learning_rate=3e-4, tokens=2048),
+    "written": Plan(epochs=1, learning_rate=3e-4, tokens=3072),
 }
 LONGEST = 256
 FOLDS = 5
 TEXTS_AT_ONCE = 8
 NO_TITLE = 0.4  # share of questions that are read without the title of their paper
 MOST_SENTENCES = 6  # of an answer, for its relevance
-# Learned from last: they are closest to what the product is asked.
-LAST = frozenset({"qasper-sentences", "qasper-paragraphs", "clapnq"})
-REPLAYED = 0.1  # share of the general questions that are read again beside the last ones
+HELD_ROWS = 200  # of each set that are measured on
+# The stages of a run, the closest to what the product is asked last: the sets of each, with the share of
+# their questions that it reads. All others are general.
+STAGES: Mapping[str, Mapping[str, float]] = {
+    "general": {"qasper-sentences": 0, "qasper-paragraphs": 0, "clapnq": 0, "papers": 0, "pools": 0},
+    "papers": {"qasper-sentences": 1, "qasper-paragraphs": 1, "clapnq": 1, "papers": 0, "pools": 0},
+    "written": {"qasper-sentences": 0.2, "qasper-paragraphs": 0.2, "clapnq": 0.2, "papers": 1, "pools": 1},
+}
+GENERAL = {"general": 1.0, "papers": 0.1, "written": 0.05}  # share of the general questions in each stage
 
 
 class Example(NamedTuple):
@@ -73,9 +79,12 @@ Asked = tuple[str, Sequence[tuple[str, str]], Sequence[bool]]
 
 def asked_of(rows: Iterable[EvidenceRow]) -> list[Asked]:
     return [
-        (row.question, [(row.title, text) for text in row.candidates], [at in row.relevant for at in places])
+        (
+            row.question,
+            list(zip(row.candidate_titles, row.candidates, strict=True)),
+            [at in row.relevant for at in range(len(row.candidates))],
+        )
         for row in rows
-        for places in (range(len(row.candidates)),)
     ]
 
 
@@ -113,10 +122,10 @@ TASK: Task[Example] = Task(lambda example: example.tokens, _losses)
 
 @dataclass(frozen=True, slots=True)
 class RelevanceRun(Run):
-    """A run on general questions and those about papers, and last on judged ones, if there are any.
+    """A run in three stages, the last of which reads the judged questions too, if there are any.
 
-    With `begun`, the folder of a part, the run continues that part on the judged questions alone. Without
-    judged questions the choice of sentences has no scales.
+    With `begun`, the folder of a part, the run continues that part with the last stage alone. Without judged
+    questions the choice of sentences has no scales.
     """
 
     judged: JudgedData | None = None
@@ -136,27 +145,27 @@ def train_relevance(run: RelevanceRun, encoder: Encoder) -> Card:
     Raises TrainingError, EvaluationError and CorpusError.
     """
     rows = question_rows(run.data, SETTINGS["questions"], run.seed)
-    held = [row for row in rows if fold_of(row) == run.held]
+    held = {(row.set, row.question): row for row in rows if fold_of(row) == run.held}
+    by_set = grouped(held.values(), "set")
+    measured_on = [row for name, own in by_set.items() for row in draw(own, HELD_ROWS, name)]
+    learned_from = [row for row in rows if fold_of(row) != run.held]
     reader = Reader.new(run.seed)
+    start: Mapping[str, torch.Tensor] | None = None
     if run.begun:
-        start: Mapping[str, torch.Tensor] = network.weights_of_part(RELEVANCE, run.begun, reader)
-    else:
-        start = _taught([row for row in rows if fold_of(row) != run.held], run)
-    if run.judged:
-        reader = run.fitted(judged_texts(run.judged), "judged", start)
-    else:
-        reader = Reader.new(run.seed, start)
-    measure = partial(_measured, held=held, run=run, encoder=encoder)
+        start = network.weights_of_part(RELEVANCE, run.begun, reader)
+    for stage in ["written"] if run.begun else STAGES:
+        asked = asked_of(row for row in learned_from if _is_read(row, stage))
+        if run.judged and stage == "written":
+            asked += judged_texts(run.judged, SETTINGS["judged"])
+        reader = run.fitted(asked, stage, start)
+        start = trained(reader)
+    measure = partial(_measured, held=measured_on, run=run, encoder=encoder)
     return network.write_part(RELEVANCE, reader, run, LONGEST, measure)
 
 
-def _taught(rows: Sequence[EvidenceRow], run: RelevanceRun) -> Mapping[str, torch.Tensor]:
-    """Train on general questions, then on those about papers; return the trained weights."""
-    general = [row for row in rows if row.set not in LAST]
-    first = run.fitted(asked_of(general), "general", None)
-    last = [row for row in rows if row.set in LAST]
-    last += [row for row in general if hash_byte(row.question) / 256 < REPLAYED]
-    return trained(run.fitted(asked_of(last), "papers", trained(first)))
+def _is_read(row: EvidenceRow, stage: str) -> bool:
+    """Return True if a stage reads a row, which its question decides for sets that are read in part."""
+    return hash_byte(row.question) / 256 < STAGES[stage].get(row.set, GENERAL[stage])
 
 
 def fold_of(row: EvidenceRow) -> int:
@@ -210,7 +219,7 @@ def _measured(name: str, held: Sequence[EvidenceRow], run: RelevanceRun, encoder
 
 def _features(row: EvidenceRow, scorer: RelevanceScorer, encoder: Encoder) -> Features:
     asked, vectors = encoder.encode_query(row.question), encoder.encode_passages(row.candidates)
-    numbers = scorer.numbers(row.question, row.candidates, [row.title] * len(row.candidates))
+    numbers = scorer.numbers(row.question, row.candidates, row.candidate_titles)
     features = learned.relevance_features(row.question, row.candidates, asked, vectors)
     return features | learned.network_features(numbers)
 

@@ -65,7 +65,7 @@ def write_sets(data: Path, **changes: str) -> Path:
     asked = {"question": "How many layers?", "evidence_idx": [0]}
     paper = {"evidence": [{"sentences": [text], "answer_sentence_idx": [0]} for text in TEXTS[:3]]}
     pair = {"question": "How many layers?", "text": TEXTS[0], "label": 1}
-    files = {
+    files: dict[str, list[dict[str, Any]]] = {
         "qasper_train": [{"question": "How many?", "paper_id": f"p{n}", **paper} for n in range(12)],
         "clapnq": [{**asked, "title": f"c{n}", "sentences": list(TEXTS)} for n in range(12)],
         "qed_dev": [{**asked, "title": f"e{n}", "sentences": list(TEXTS)} for n in range(12)],
@@ -74,6 +74,9 @@ def write_sets(data: Path, **changes: str) -> Path:
         "scidqa_qa": [{"question": "Q", "text": text, "paper_id": "s"} for text in TEXTS],
         "squad_nqg_sentence_question": [pair | {"text": text} for text in TEXTS],
         "qnli_dev": [pair | {"text": text} for text in TEXTS],
+        "papers_abstracts": [abstract(f"a{n}", 2020) for n in range(12)],
+        "papers_questions": [written(f"a{n}", answers=[n % 2]) for n in range(12)],
+        "pools": [pooled(f"q{n}") for n in range(12)],
     }
     for name, rows in files.items():
         lines = "\n".join(json.dumps(row) for row in rows)
@@ -82,6 +85,21 @@ def write_sets(data: Path, **changes: str) -> Path:
 
 
 DOCUMENTS = ("covidqa_cord19", "evidence_inference")
+
+
+def abstract(paper: str, year: int) -> dict[str, Any]:
+    sentences: list[str] = [f"{text[:-1]} in {paper}." for text in TEXTS]
+    return {"paper": paper, "title": f"On {paper}", "year": year, "sentences": sentences}
+
+
+def written(paper: str, **changes: Any) -> dict[str, Any]:
+    asked = f"How many layers are there in {paper}?"
+    return {"paper": paper, "question": "How many?", "standalone": asked, "answers": [], **changes}
+
+
+def pooled(name: str, **changes: Any) -> dict[str, Any]:
+    pool = [{"text": text, "title": f"On {at}"} for at, text in enumerate(TEXTS)]
+    return {"id": name, "question": f"How many layers {name}?", "answers": [0], "pool": pool, **changes}
 
 
 def run(data: Path, folder: Path, *more: str) -> Any:
@@ -112,7 +130,12 @@ def judged_rows() -> str:
             question, right = (("What is BM25?", 0), ("How do whales sing?", None))[at % 2]
             paper = "field-notes-retrieval/bm25"
             full = [] if right is None else [f"{paper}#0:{right}"]
-            row = {"id": f"{corpus}-{at}", "corpus": corpus, "question": question, "kind": "definition"}
+            row: dict[str, Any] = {
+                "id": f"{corpus}-{at}",
+                "corpus": corpus,
+                "question": question,
+                "kind": "definition",
+            }
             row |= {"answerable": bool(full), "full": full, "part": [], "leaning": []}
             rows.append(json.dumps(row | {"seen": [f"{paper}#0:0-3", f"{paper}#1:0-2"]}))
     return "\n".join(rows)
@@ -141,11 +164,37 @@ def test_judged_questions_give_the_choice_its_scales(
     [
         ("clapnq", '{"question": "x"}', "clapnq.jsonl, line 1"),
         ("qnli_dev", '{"question": "x", "text": "y", "label": 0}', "has no text that answers"),
+        ("papers_abstracts", "\n".join([json.dumps(abstract("a1", 2020))] * 2), "has a paper twice"),
+        ("papers_questions", json.dumps(written("a1", answers=[9])), "papers_questions.jsonl, line 1"),
+        ("papers_questions", json.dumps(written("b", answers=[0])), "papers_questions.jsonl, line 1"),
+        ("pools", json.dumps(pooled("q", helps=[4])), "pools.jsonl, line 1"),
     ],
 )
 def test_a_set_that_cannot_teach_is_named(tmp_path: Path, name: str, text: str, said: str) -> None:
     made = run(write_sets(tmp_path / "data", **{name: text}), tmp_path)
     assert (made.exit_code, said in " ".join(made.output.split())) == (2, True)
+
+
+def test_a_written_question_stands_beside_other_papers_and_without_what_only_helps(tmp_path: Path) -> None:
+    papers = [abstract("a", 2020), abstract("b", 2019), abstract("old", 2015)]
+    asked = [
+        written("a", answers=[0], helps=[2]),
+        written("b"),
+        written("old", standalone="How old?", answers=[0]),
+    ]
+    data = write_sets(
+        tmp_path / "data",
+        papers_abstracts="\n".join(map(json.dumps, papers)),
+        papers_questions="\n".join(map(json.dumps, asked)),
+    )
+    rows = {row.question: row for row in question_rows(data, {"papers": 9}, 13)}
+    answered, near_miss = (rows[f"How many layers are there in {name}?"] for name in "ab")
+    (right,) = answered.relevant
+    assert answered.candidates[right] == papers[0]["sentences"][0]
+    assert papers[0]["sentences"][2] not in answered.candidates
+    titles = dict(zip(answered.candidates, answered.titles, strict=True))
+    assert titles[papers[0]["sentences"][1]] == "On a" and titles[papers[1]["sentences"][0]] == "On b"
+    assert near_miss.relevant == () and len(rows) == 2
 
 
 def test_no_paper_is_learned_from_and_measured_on(shared: Path) -> None:

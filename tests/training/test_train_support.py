@@ -19,6 +19,7 @@ from training.claims import (
     elsewhere,
     held_pairs,
     labelled_claims,
+    paper_claims,
     quoted,
     shortened,
 )
@@ -43,12 +44,43 @@ def reader() -> Reader:
 
 
 def test_it_learns_what_supports_a_claim(tmp_path: Path) -> None:
-    examples, network = examples_of([*CLAIMS[:3], *elsewhere(CLAIMS, 1.0, 1)[:3]]), reader()
+    claims = [*CLAIMS[:3], *elsewhere(CLAIMS, 1.0, 1)[:3]]
+    examples, network = examples_of([(claim,) for claim in claims]), reader()
     plan = Plan(epochs=30, learning_rate=5e-3, tokens=800, checkpoint_seconds=600)
     fit(network, TASK, examples, plan, tmp_path, say=lambda _: None)
     network.eval()
-    numbers = network.read([pair for pair, _ in examples])[:, 0].tolist()
+    numbers = network.read([pair for ((pair, _),) in examples])[:, 0].tolist()
     assert min(numbers[:3]) > max(numbers[3:])
+
+
+def test_a_right_claim_learns_to_stand_above_its_twins(tmp_path: Path) -> None:
+    data = write_sets(tmp_path / "data")
+    papers = paper_claims(data)
+    examples = [example for paper in papers for example in paper.examples()]
+    assert [len(example) for example in examples] == [2, 1] * len(papers)
+    read, network = examples_of(examples[::2]), reader()
+    plan = Plan(epochs=30, learning_rate=5e-3, tokens=800, checkpoint_seconds=600)
+    fit(network, TASK, read, plan, tmp_path / "work", say=lambda _: None)
+    network.eval()
+    for right, twin in read:
+        assert right[1] > twin[1]
+        numbers = network.read([right[0], twin[0]])[:, 0].tolist()
+        assert numbers[0] > numbers[1]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [({"paper": "gone"}, "lacks the paper 'gone'"), ({"twin_of": "Nobody said so."}, "has no claim")],
+)
+def test_a_claim_without_its_paper_or_twin_is_named(
+    tmp_path: Path, change: dict[str, str], said: str
+) -> None:
+    data = write_sets(tmp_path / "data")
+    file = data / "support" / "paper_claim_twins.jsonl"
+    first, *others = file.read_text().splitlines()
+    file.write_text("\n".join([json.dumps(json.loads(first) | change), *others]) + "\n")
+    with pytest.raises(TrainingError, match=said):
+        paper_claims(data)
 
 
 def test_a_part_that_is_gone_on_from_must_fit(tmp_path: Path) -> None:
@@ -129,7 +161,22 @@ def write_sets(data: Path, lines: str = "") -> Path:
     ]
     paper = {"title": "T", "source": FACTS[:4], "targets": [FACTS[0]]}
     sections = {**paper, "source": {"abstract": FACTS[:2], "conclusion": FACTS[2:4]}}
+    abstracts, claims, twins = [], [], []
+    for index, fact in enumerate(
+        FACTS
+    ):  # of each paper a right claim with a twin, and one that goes beyond it
+        paper_id = f"p{index}"
+        right = {"paper": paper_id, "claim": fact, "label": "supported", "type": "near"}
+        beyond = {"claim": f"It is free: {fact}", "label": "partial", "type": "partial"}
+        wrong = {"claim": fact.replace("faster", "slower"), "label": "not", "type": "swap", "twin_of": fact}
+        claims += [right, {**right, **beyond}]
+        twins.append({**right, **wrong})
+        sentences = ["We test it.", fact]
+        abstracts.append({"paper": paper_id, "title": f"On {index}", "year": 2020, "sentences": sentences})
     files = {
+        "questions/papers_abstracts": "\n".join(map(json.dumps, abstracts)),
+        "support/paper_claims": "\n".join(map(json.dumps, claims)),
+        "support/paper_claim_twins": "\n".join(map(json.dumps, twins)),
         "support/pairs": lines or "\n".join(map(json.dumps, rows)),
         "attribution/pairs": "\n".join(map(json.dumps, attributed)),
         "summaries/scitldr": json.dumps(paper),

@@ -39,13 +39,13 @@ def open_rankers(encoder: Encoder) -> dict[str, Ranker]:
         return lambda row: scorer.score(
             row.question,
             row.candidates,
-            [row.title] * len(row.candidates),
+            row.candidate_titles,
             question(row.question),
             candidates(row.candidates),
         )
 
     def head(row: EvidenceRow) -> list[float]:
-        return network.numbers(row.question, row.candidates, [row.title] * len(row.candidates))
+        return network.numbers(row.question, row.candidates, row.candidate_titles)
 
     return {
         "bm25": bm25,

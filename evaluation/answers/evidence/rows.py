@@ -11,8 +11,9 @@ from evaluation.input_files import EvaluationError, read_json_lines
 class EvidenceRow(BaseModel, frozen=True, extra="ignore"):
     """A question and its candidates; `relevant` has the indices of those that answer it, if any does.
 
-    `history` is what was said before, the oldest first. Rows of one `group` (a paper, a document) are to stay
-    together where a file is split.
+    `history` is what was said before, the oldest first. Candidates of several papers have their titles in
+    `titles`; those of one paper share `title`. Rows of one `group` (a paper, a document) are to stay together
+    where a file is split.
     """
 
     set: str = "all"
@@ -20,12 +21,20 @@ class EvidenceRow(BaseModel, frozen=True, extra="ignore"):
     question: str = Field(min_length=1)
     title: str = ""
     history: tuple[str, ...] = ()
+    titles: tuple[str, ...] = ()
     candidates: tuple[str, ...] = Field(min_length=1)
     relevant: tuple[StrictInt, ...]
+
+    @property
+    def candidate_titles(self) -> tuple[str, ...]:
+        """The title of the paper of each candidate."""
+        return self.titles or (self.title,) * len(self.candidates)
 
     @model_validator(mode="after")
     def _name_own_candidates(self) -> Self:
         count = len(self.candidates)
+        if self.titles and len(self.titles) != count:
+            raise ValueError(f"there are {len(self.titles)} titles for {count} candidates")
         for index in self.relevant:
             if not 0 <= index < count:
                 raise ValueError(f"relevant names candidate {index}, and they are numbered 0 to {count - 1}")

@@ -156,12 +156,103 @@ def _attributionbench(data: Path) -> Iterator[EvidenceRow]:
             yield _row("attributionbench", question, "", f"claims-{claims[0][1]}", texts, marked)
 
 
+class WrittenPaper(BaseModel, frozen=True):
+    """An abstract that questions were written for."""
+
+    paper: str
+    title: str
+    year: int
+    sentences: _Sentences
+
+
+class _Judged(BaseModel, frozen=True):
+    """A question with the numbers of the sentences that answer it, and of those that belong beside them."""
+
+    standalone: str = Field(min_length=1, validation_alias=AliasChoices("standalone", "question"))
+    answers: tuple[NonNegativeInt, ...]
+    helps: tuple[NonNegativeInt, ...] = ()
+
+
+class WrittenQuestion(_Judged, frozen=True):
+    """A question written by reading an abstract; one that it does not answer has no `answers`."""
+
+    paper: str
+
+    def row(self, abstract: WrittenPaper) -> EvidenceRow:
+        """Return the question with the abstract's sentences; raises IndexError for one that is not there."""
+        marked = {abstract.sentences[index] for index in self.answers}
+        return _row("papers", self.standalone, abstract.title, self.paper, abstract.sentences, marked)
+
+    def helping(self, abstract: WrittenPaper) -> set[str]:
+        """Return the sentences that belong beside an answer without being one."""
+        return {abstract.sentences[index] for index in self.helps}
+
+
+class _PoolSentence(BaseModel, frozen=True):
+    text: str = Field(min_length=1)
+    title: str
+
+
+class PooledQuestion(_Judged, frozen=True):
+    """A question over several papers, with the sentences of the abstracts that a search found for it."""
+
+    id: str
+    pool: Annotated[tuple[_PoolSentence, ...], Field(min_length=1)]
+
+    def row(self, *, with_helping: bool = True) -> EvidenceRow:
+        """Return the question with its pool, a text once; raises IndexError for a sentence outside it."""
+        marked = {self.pool[index].text for index in self.answers}
+        left_out = set() if with_helping else {self.pool[index].text for index in self.helps} - marked
+        titles = {found.text: found.title for found in self.pool if found.text not in left_out}
+        row = _row("pools", self.standalone, "", self.id, titles, marked)
+        return row.model_copy(update={"titles": tuple(titles.values())})
+
+
+def written_questions(data: Path) -> Iterator[tuple[WrittenQuestion, WrittenPaper]]:
+    """Yield the questions written for papers, each with its abstract.
+
+    Raises EvaluationError for a paper or sentence that is not there, and for a paper that stands twice.
+    """
+    file, read = (data / "questions" / f"papers_{name}.jsonl" for name in ("questions", "abstracts"))
+    papers = read_json_lines(read, WrittenPaper, "Each line has paper, title, year and sentences.")
+    held = {paper.paper: paper for paper in papers}
+    if len(held) < len(papers):
+        raise EvaluationError(f"{read} has a paper twice.")
+    hint = "Each line has paper, standalone and answers."
+    for number, asked in read_numbered_json_lines(file, WrittenQuestion, hint):
+        abstract = held.get(asked.paper)
+        if abstract is None or max((*asked.answers, *asked.helps), default=0) >= len(abstract.sentences):
+            raise EvaluationError(f"{file}, line {number}: {read.name} has no such paper or sentence.")
+        yield asked, abstract
+
+
+def pooled_questions(data: Path) -> Iterator[PooledQuestion]:
+    """Yield the questions over several papers; raises EvaluationError for a sentence that is not there."""
+    file = data / "questions" / "pools.jsonl"
+    for number, asked in read_numbered_json_lines(
+        file, PooledQuestion, "Each line has id, answers and pool."
+    ):
+        if max((*asked.answers, *asked.helps), default=0) >= len(asked.pool):
+            raise EvaluationError(f"{file}, line {number}: the pool has no such sentence.")
+        yield asked
+
+
+def _written(data: Path) -> Iterator[EvidenceRow]:
+    return (asked.row(abstract) for asked, abstract in written_questions(data))
+
+
+def _pools(data: Path) -> Iterator[EvidenceRow]:
+    return (asked.row() for asked in pooled_questions(data))
+
+
 # Every set by its name, with the function that makes its rows from the folder of data.
 SETS: Mapping[str, Callable[[Path], Iterator[EvidenceRow]]] = {
     "qasper-sentences": partial(_qasper, name="qasper-sentences", by_sentence=True),
     "qasper-paragraphs": partial(_qasper, name="qasper-paragraphs", by_sentence=False),
     "clapnq": partial(_passages, file="clapnq.jsonl", name="clapnq"),
     "attributionbench": _attributionbench,
+    "papers": _written,
+    "pools": _pools,
     "covidqa": partial(_documents, stem="covidqa_cord19", name="covidqa"),
     "evidence-inference": partial(_documents, stem="evidence_inference", name="evidence-inference"),
     "qed": partial(_passages, file="qed_dev.jsonl", name="qed"),
