@@ -15,8 +15,7 @@ from evaluation.answers.attribution.contrast import changes, names_in
 from evaluation.answers.attribution.pairs import LabelledPair
 from evaluation.answers.evidence.sets import WrittenPaper
 from evaluation.input_files import read_json_lines
-from training.files import TrainingError, draw, grouped, hash_byte
-from training.questions import FREE_SINCE
+from training.files import FREE_SINCE, TrainingError, draw, grouped, hash_byte
 
 PAIRS = Path("support") / "pairs.jsonl"
 FOLDS = 5

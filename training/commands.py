@@ -217,7 +217,7 @@ def support(
     held: Held = 0,
     begun: Begun = None,
 ) -> None:
-    """Learn how far evidence supports a claim, from claims judged, altered and written for papers."""
+    """Learn how far evidence supports a claim, from judged claims and altered ones."""
     with _exit_on_failure():
         from training.support import SupportRun, train_support
 

@@ -10,7 +10,7 @@ from corpus.language import Bm25
 from evaluation.answers.evidence.rows import EvidenceRow
 from evaluation.answers.evidence.sets import SETS, pooled_questions, written_questions
 from evaluation.input_files import read_json_lines
-from training.files import TrainingError, draw, grouped
+from training.files import FREE_SINCE, TrainingError, draw, grouped
 
 MOST_TEXTS = 48  # texts kept of a question, hard ones first
 PASSAGE = 6  # sentences of a passage, in sets that mark sentences of whole papers
@@ -18,7 +18,6 @@ FEWEST_REPLIES = 3
 LONGEST_TEXT = 1800
 LONGEST_GROUP = 80
 NEAREST = 16  # texts beside the only one of a question
-FREE_SINCE = 2016  # abstracts of the Anthology are under a free licence from this year on
 FROM_OTHERS = 8  # sentences of other papers beside an abstract
 POOL_WEIGHT = 4  # times that a question over several papers is read, each time with other sentences
 

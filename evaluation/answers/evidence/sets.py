@@ -237,22 +237,12 @@ def pooled_questions(data: Path) -> Iterator[PooledQuestion]:
         yield asked
 
 
-def _written(data: Path) -> Iterator[EvidenceRow]:
-    return (asked.row(abstract) for asked, abstract in written_questions(data))
-
-
-def _pools(data: Path) -> Iterator[EvidenceRow]:
-    return (asked.row() for asked in pooled_questions(data))
-
-
 # Every set by its name, with the function that makes its rows from the folder of data.
 SETS: Mapping[str, Callable[[Path], Iterator[EvidenceRow]]] = {
     "qasper-sentences": partial(_qasper, name="qasper-sentences", by_sentence=True),
     "qasper-paragraphs": partial(_qasper, name="qasper-paragraphs", by_sentence=False),
     "clapnq": partial(_passages, file="clapnq.jsonl", name="clapnq"),
     "attributionbench": _attributionbench,
-    "papers": _written,
-    "pools": _pools,
     "covidqa": partial(_documents, stem="covidqa_cord19", name="covidqa"),
     "evidence-inference": partial(_documents, stem="evidence_inference", name="evidence-inference"),
     "qed": partial(_passages, file="qed_dev.jsonl", name="qed"),
