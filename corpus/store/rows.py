@@ -20,7 +20,7 @@ from pydantic import TypeAdapter
 
 from corpus.encoders import Vectors
 from corpus.errors import CorpusError
-from corpus.records import Build, Cluster, Collection, Link, Paper, Passage, Reference
+from corpus.records import Build, Cluster, Collection, Link, Paper, Passage, Reference, Topic
 from corpus.text import spaced, write_out_numbers
 
 if TYPE_CHECKING:
@@ -54,13 +54,13 @@ def _columns(record: type, **other: pa.DataType) -> list[tuple[str, pa.DataType]
     return [*own.items(), *other.items()]
 
 
-_STRINGS = pa.list_(pa.string())
+KEYS = pa.list_(pa.string())
 COLLECTIONS = pa.schema(_columns(Collection))
 PAPERS = pa.schema(
     _columns(
         Paper,
-        topic_keys=_STRINGS,
-        author_names=_STRINGS,
+        topic_keys=KEYS,
+        author_names=KEYS,
         references=_arrow_type(tuple[Reference, ...]),
         listed=pa.string(),
     )
@@ -111,11 +111,11 @@ def passages_schema(dimension: int) -> pa.Schema:
         _columns(
             Passage,
             year=pa.int32(),
-            topic_keys=_STRINGS,
+            topic_keys=KEYS,
             venue=pa.string(),
             language=pa.string(),
-            labels=_STRINGS,
-            author_names=_STRINGS,
+            labels=KEYS,
+            author_names=KEYS,
             indexed=pa.string(),
             vector=pa.list_(pa.float32(), dimension),
             sentence_vectors=pa.binary(),
@@ -159,6 +159,16 @@ def _filtered_by(paper: Paper) -> Row:
         "topic_keys": [topic.key for topic in paper.topics],
         "author_names": [author.name for author in paper.authors],
     }
+
+
+def topic_rows(topics: Mapping[str, Sequence[Topic]]) -> pa.Table:
+    """Return the columns of papers that hold their topics, by the papers' ids."""
+    found = [
+        {"id": one, "topics": [asdict(topic) for topic in own], "topic_keys": [topic.key for topic in own]}
+        for one, own in topics.items()
+    ]
+    names = ("id", "topics", "topic_keys")
+    return pa.Table.from_pylist(found, schema=pa.schema([PAPERS.field(name) for name in names]))
 
 
 def indexed_text(paper: Paper, passage: Passage) -> str:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from corpus.encoders import Encoder
 from corpus.errors import CorpusError
 from corpus.places import ConflictError, Place, place_at
-from corpus.records import Build, Cluster, Collection, PassageSize
+from corpus.records import Build, Cluster, Collection, PassageSize, Topic
 from corpus.store import rows, tables
 from corpus.store.citation_links import Bibliography, Citable, citing, link_references, may_be_cited
 from corpus.store.corpus import Corpus
@@ -130,6 +130,18 @@ class CorpusWriter:
             if self._holds_records("papers"):
                 for where in each_one_of("id", papers["id"].to_pylist(), _IDS_AT_ONCE):
                     self._renew_records(where)
+
+    def put_topics(self, topics: Mapping[str, Sequence[Topic]]) -> None:
+        """Give papers other topics, by their ids; their passages repeat the keys."""
+        keys = {identifier: [topic.key for topic in own] for identifier, own in topics.items()}
+        self.update_papers(rows.topic_rows(topics))
+        for where in each_one_of("paper_id", list(topics), _IDS_AT_ONCE):
+            with self._changing():
+                passages = tables.scan(self._tables["passages"], ["paper_id", "number"], where)
+                column = [keys[identifier] for identifier in passages["paper_id"].to_pylist()]
+                changed = passages.append_column("topic_keys", pa.array(column, rows.KEYS))
+                merge = self._tables["passages"].merge_insert(["paper_id", "number"])
+                merge.when_matched_update_all().execute(changed)
 
     def add_papers(self, papers: Iterable[pa.RecordBatch], passages: Iterable[pa.RecordBatch]) -> None:
         """Add rows made by `corpus.store.rows`, a batch at a time."""

@@ -27,7 +27,7 @@ from indexer.build.engines import BuiltPaper, Engine, ProcessEngine, Work
 from indexer.build.staging import StagedPaper, Staging, has_staged
 from indexer.errors import ParseError
 from indexer.lock import build_lock
-from indexer.paper_map import draw_map
+from indexer.paper_map import assign_fields, draw_map
 from indexer.parsers import OcrOptions, ParserChoice, file_sha256, is_pdf, open_tei_parser
 from indexer.prepare import Task, unread_scan
 from indexer.sources import Source, SourcePaper
@@ -246,6 +246,7 @@ class _Run:
             for tally in told:
                 self._writer.cut_as(self._size_of(tally.collection), [tally.collection.id])
             self._writer.put_collections([tally.collection for tally in told])
+            self._assign_fields(told)
             with ThreadPoolExecutor(1) as beside:
                 indexed = beside.submit(self._writer.index)
                 self._draw_map(told)
@@ -298,6 +299,11 @@ class _Run:
             papers, passages = self._staging.paper_batches(fresh), self._staging.passage_batches(fresh)
             self._writer.add_papers(papers, passages)
         self._writer.move_papers({paper: to for tally in tallies for paper, to in tally.moved.items()})
+
+    def _assign_fields(self, told: Sequence[_Tally]) -> None:
+        """Bring the fields of collections on other subjects than language up to date."""
+        if any(tally.fresh or self._gone(tally) for tally in told):
+            assign_fields(self._writer, self._encoder)
 
     def _draw_map(self, told: Sequence[_Tally]) -> None:
         """Draw the map again when papers came, changed or went."""

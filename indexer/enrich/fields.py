@@ -39,11 +39,13 @@ class _File(Table):
     choice: _Choice
     fields: dict[str, _Field]
     elsewhere: dict[str, str]
+    neighbours: dict[str, str]
 
     @property
     def descriptions(self) -> list[list[str]]:
-        """The sentences of each description, those of the fields first."""
-        abouts = (*(field.about for field in self.fields.values()), *self.elsewhere.values())
+        """The sentences of each description: those of the fields, of what is elsewhere, of neighbours."""
+        others = (*self.elsewhere.values(), *self.neighbours.values())
+        abouts = (*(field.about for field in self.fields.values()), *others)
         return [text.strip().splitlines() for text in abouts]
 
 
@@ -79,10 +81,19 @@ class FieldLabeller:
         """
         if not papers:
             return []
+        standings = self._standings(vectors)
+        return [tuple(_fields(paper, row)) for paper, row in zip(papers, standings, strict=True)]
+
+    def outside(self, vectors: NDArray[np.float32]) -> NDArray[np.bool_]:
+        """Return for each paper whether it is nearer to another subject than to any field."""
+        nearest: NDArray[np.intp] = self._standings(vectors).argmax(axis=1)
+        return nearest >= len(_file().fields)
+
+    def _standings(self, vectors: NDArray[np.float32]) -> Vectors:
+        """Measure each paper's nearness to each description, in standard deviations above other fields'."""
         described = self._descriptions
         nearness = _nearness(np.asarray(vectors, dtype=np.float32), described.vectors, described.starts)
-        standings = (nearness - described.mean) / described.deviation
-        return [tuple(_fields(paper, row)) for paper, row in zip(papers, standings, strict=True)]
+        return cast(Vectors, (nearness - described.mean) / described.deviation)
 
     @cached_property
     def _descriptions(self) -> _Descriptions:
@@ -103,6 +114,11 @@ def field_labeller(encoder: Encoder) -> FieldLabeller:
     return FieldLabeller(encoder)
 
 
+def field_names() -> frozenset[str]:
+    """Return the names of all fields that papers are labelled with."""
+    return frozenset(_file().fields)
+
+
 def _nearness(vectors: Vectors, sentences: Vectors, starts: NDArray[np.intp]) -> Vectors:
     """Return the highest similarity of each vector to a sentence of each description."""
     return cast(Vectors, np.maximum.reduceat(vectors @ sentences.T, starts, axis=1))
@@ -120,7 +136,7 @@ def _fields(paper: Paper, standings: Vectors) -> Iterator[Topic]:
     evidence = standings[: len(names)] + _word_scores(paper)
     order = [int(index) for index in np.argsort(-evidence, kind="stable")][: choice.most]
     top = float(evidence[order[0]])
-    is_elsewhere = int(np.argmax(standings)) >= len(names)
+    is_elsewhere = int(np.argmax(standings[: len(names) + len(_file().elsewhere)])) >= len(names)
     if top < (choice.first_elsewhere if is_elsewhere else choice.first):
         return
     for index in order:

@@ -10,8 +10,10 @@ from typing import get_args
 
 from corpus.records import Paper, Passage, Topic, TopicKind
 from indexer.enrich.data_file import Table, listed, read_data
+from indexer.enrich.heads import HeadRules, Heads
 from indexer.enrich.names import Named, NameRules, Names
 from indexer.enrich.phrases import Phrases, tokens
+from indexer.enrich.runs import term_words
 
 _ELSEWHERE = re.compile(r"\b(?:related|previous|prior) (?:work|research|studies)|acknowledg", re.IGNORECASE)
 _SHORT_ACRONYM = re.compile(r"[A-Z]{2,3}s?")
@@ -38,7 +40,22 @@ class _Rules(Table):
     not_names: str
 
 
+class _HeadNouns(Table):
+    task: str
+    method: str
+    metric: str
+    techniques: str
+    technique_ends: str
+    studies: str
+    measures: str
+    computing: str
+    registers: str
+    not_first: str
+    nothing: str
+
+
 class _File(Table):
+    heads: _HeadNouns
     task: dict[str, str]
     method: dict[str, str]
     dataset: dict[str, str]
@@ -54,6 +71,7 @@ class _Vocabulary:
     phrases: Phrases[Named]
     long_phrases: Phrases[Named]
     names: Names
+    heads: Heads
     score: _Score
 
 
@@ -106,9 +124,11 @@ def _count(paper: Paper, passages: Sequence[Passage], vocabulary: _Vocabulary) -
             # Far from title and abstract a short acronym may mean anything: OCR is oxygen consumption too.
             _add(mentions.body, mentions, passage.text, vocabulary.long_phrases, vocabulary.names)
     mentions.own.update(vocabulary.names.own(paper.title, abstract))
-    mentions.unlisted.update(mentions.own)
-    mentions.abstract.update(mentions.own)
-    mentions.title.update(topic for topic in mentions.own if topic[1] in paper.title)
+    unlisted = {*mentions.own, *vocabulary.heads.found(paper.title, abstract)}
+    mentions.unlisted.update(unlisted)
+    mentions.abstract.update(unlisted)
+    title = paper.title.lower()
+    mentions.title.update(topic for topic in unlisted if topic[1].lower() in title)
     return mentions
 
 
@@ -169,4 +189,24 @@ def _vocabulary() -> _Vocabulary:
         },
         frozenset(rules.not_names.split()),
     )
-    return _Vocabulary(phrases, long_phrases, Names(names, phrases), file.score)
+    return _Vocabulary(
+        phrases, long_phrases, Names(names, phrases), Heads(_head_rules(file), phrases), file.score
+    )
+
+
+def _head_rules(file: _File) -> HeadRules:
+    heads = file.heads
+    nouns: dict[TopicKind, str] = {"task": heads.task, "method": heads.method, "metric": heads.metric}
+    phrases: dict[TopicKind, str] = {"method": heads.studies, "metric": heads.measures}
+    forms = [(name, (kind, name)) for kind, names in phrases.items() for name in listed(names)]
+    return HeadRules(
+        {noun: kind for kind, written in nouns.items() for noun in listed(written)},
+        frozenset(listed(heads.techniques)),
+        tuple(end.lower() for end in listed(heads.technique_ends)),
+        Phrases(forms),
+        [cue.lower() for cue in listed(heads.computing)],
+        frozenset(listed(heads.registers)),
+        frozenset(listed(heads.not_first)),
+        frozenset(listed(heads.nothing)) | term_words().nothing,
+        frozenset(file.rules.not_names.lower().split()),
+    )

@@ -1,29 +1,21 @@
 """Labels of clusters: the terms of their papers that set them apart from the others."""
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
-from functools import cache, lru_cache
 from itertools import chain, combinations
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus.language import stem, stop_words
+from corpus.language import stem
+from indexer.enrich import Run, term_words, word_key, word_runs
 
 # A paper's title and abstract. Terms are keys of words with a space between them.
 Text = tuple[str, str]
-# Words that stand beside each other without a mark or a word that ends a term.
-Run = list[str]
 Counts = NDArray[np.float64]
 
-_DEBRIS = re.compile(r"\$[^$]{0,200}\$|\\[a-zA-Z]+\*?(?:\[[^\]]{0,40}\])?|[{}~^\\]|https?://\S+|www\.\S+")
-# A word, or what ends a term: a mark, or anything with a digit at its beginning.
-_WORD = re.compile(r"[^\W\d_]\w*(?:[-'’]\w+)*|\d\S*|[^\w\s]")
-_ELIDED = re.compile(r"['’]s$|^(?:[cdjlmnst]|qu)['’]", re.IGNORECASE)
 _LONGEST_TERM, _TERMS = 3, 3
 # A term must be in so large a share of a cluster's papers, and in more than one unless it has only a few.
 _SHARE, _FEW = 0.02, 10
@@ -38,26 +30,6 @@ _ADJECTIVE = re.compile(
 )
 # And in so large a share of its titles: what is never in a title is hardly a subject.
 _SHARE_OF_TITLES = 0.01
-# An abstract is no longer; neither is a word.
-_CHARACTERS, _LETTERS = 4000, 40
-_KEYS_KEPT = 2**15
-
-
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """The lists of the data file, which says what each is for; `alone` as keys of words."""
-
-    ends: frozenset[str]
-    alone: frozenset[str]
-    nothing: frozenset[str]
-
-
-@cache
-def _words() -> _Words:
-    lists = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-    ends = {word for name in ("grammar", "papers", "others") for word in lists[name].split()}
-    nothing = frozenset(" ".join(map(_key, term.split())) for term in lists["nothing"].split(";"))
-    return _Words(stop_words() | ends, frozenset(map(_key, lists["alone"].split())), nothing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +46,15 @@ class _Paper:
 
 def label_clusters(texts: Sequence[Sequence[Text]]) -> list[str]:
     """Return a label for each cluster, given titles and abstracts of its papers; no term is in two labels."""
+    labels = [", ".join(terms) for terms in telling_terms(texts)]
+    return [label or _without_terms(labels, number) for number, label in enumerate(labels)]
+
+
+def telling_terms(texts: Sequence[Sequence[Text]]) -> list[list[str]]:
+    """Return the terms that set each cluster apart, the best first, as its papers write them."""
     clusters = [
-        [_Paper(list(_runs(title)), list(_runs(abstract))) for title, abstract in papers] for papers in texts
+        [_Paper(list(word_runs(title)), list(word_runs(abstract))) for title, abstract in papers]
+        for papers in texts
     ]
     chosen: list[list[str]] = [[] for _ in clusters]
     taken: set[str] = set()
@@ -84,16 +63,15 @@ def label_clusters(texts: Sequence[Sequence[Text]]) -> list[str]:
             chosen[number].append(term)
             taken.add(term)
     plain = _plain(run for paper in chain.from_iterable(clusters) for run in paper.abstract)
-    labels = [_label(terms, papers, plain) for terms, papers in zip(chosen, clusters, strict=True)]
-    return [label or _without_terms(labels, number) for number, label in enumerate(labels)]
+    return [_written(terms, papers, plain) for terms, papers in zip(chosen, clusters, strict=True)]
 
 
 def _plain(runs: Iterable[Run]) -> Set[str]:
     """Return the keys of words that are written without capitals more often than with them."""
     balance: Counter[str] = Counter()
     for word in chain.from_iterable(runs):
-        balance[_key(word)] += 1 if word.islower() else -1
-    return {key for key, count in balance.items() if count > 0} | _words().alone
+        balance[word_key(word)] += 1 if word.islower() else -1
+    return {key for key, count in balance.items() if count > 0} | term_words().alone
 
 
 def _without_terms(labels: Sequence[str], number: int) -> str:
@@ -102,56 +80,32 @@ def _without_terms(labels: Sequence[str], number: int) -> str:
     return "Various subjects" if alike == 1 else f"Various subjects ({alike})"
 
 
-def _label(terms: Sequence[str], papers: Sequence[_Paper], plain: Set[str]) -> str:
+def _written(terms: Sequence[str], papers: Sequence[_Paper], plain: Set[str]) -> list[str]:
     """Return terms as their papers write them most; words whose key is `plain` need no capital."""
     written: dict[str, Counter[str]] = {term: Counter() for term in terms}
     for run in chain.from_iterable(paper.whole for paper in papers):
         for term, words in _terms(run):
             if term in written:
                 written[term][_spelt(words, plain)] += 1
-    label = ", ".join(max(forms, key=lambda one: (forms[one], one)) for forms in written.values())
-    return label[:1].upper() + label[1:] if label.split(" ", 1)[0].islower() else label
+    most = [max(forms, key=lambda one: (forms[one], one)) for forms in written.values()]
+    if most and most[0].split(" ", 1)[0].islower():
+        most[0] = most[0][:1].upper() + most[0][1:]
+    return most
 
 
 def _spelt(words: Sequence[str], plain: Set[str]) -> str:
     """Return words without capitals that are a title's, or explain an abbreviation; a name keeps its own."""
     capitals = [word for word in words if word[0].isupper() and word[1:].islower()]
-    plainly = all(_key(word) in plain for word in capitals)
+    plainly = all(word_key(word) in plain for word in capitals)
     return " ".join(word.lower() if plainly and word in capitals else word for word in words)
-
-
-def _runs(text: str) -> Iterator[Run]:
-    run: Run = []
-    ends = _words().ends
-    for word in _WORD.findall(_DEBRIS.sub(" , ", text[:_CHARACTERS])):
-        bare = _ELIDED.sub("", word)
-        if 1 < len(bare) <= _LETTERS and bare[0].isalpha() and bare.lower() not in ends:
-            run.append(bare)
-        elif run:
-            yield run
-            run = []
-    if run:
-        yield run
-
-
-@lru_cache(maxsize=_KEYS_KEPT)
-def _key(word: str) -> str:
-    """Return a word in lower case and singular.
-
-    Not its stem: with stems labels say "defining" and "fine-tuning", which are everywhere.
-    """
-    low = word.lower()
-    if len(low) > 4 and low.endswith("ies"):
-        return f"{low[:-3]}y"
-    return low[:-1] if len(low) > 3 and low.endswith("s") and not low.endswith(("ss", "us", "is")) else low
 
 
 def _terms(run: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
     """Yield the terms of words beside each other, each with the words as they are written."""
-    keys = list(map(_key, run))
+    keys = list(map(word_key, run))
     for length in range(1, _LONGEST_TERM + 1):
         for start in range(len(keys) - length + 1):
-            if length > 1 or keys[start] not in _words().alone:
+            if length > 1 or keys[start] not in term_words().alone:
                 yield " ".join(keys[start : start + length]), run[start : start + length]
 
 
@@ -200,7 +154,7 @@ def _counted(clusters: Sequence[Sequence[_Paper]]) -> tuple[list[str], Counts, N
 
 
 def _is_noun(term: str) -> bool:
-    return term not in _words().nothing and not _ADJECTIVE.search(term)
+    return term not in term_words().nothing and not _ADJECTIVE.search(term)
 
 
 def _within_longer(terms: Sequence[str], counts: Counts) -> Counts:

@@ -32,18 +32,18 @@ def draw_map(writer: CorpusWriter) -> str:
 
 
 def _draw(writer: CorpusWriter) -> None:
-    ids, vectors = _vectors(writer)
+    ids, vectors = paper_vectors(writer)
     if not ids:
         writer.put_map(rows.PLACES.empty_table(), ())
         return
     found = project(ids, vectors)
-    labels = label_clusters(_texts(writer, ids, found.clusters))
+    labels = label_clusters(cluster_texts(writer, ids, found.clusters))
     sizes = np.bincount(found.clusters).tolist()
     clusters = [Cluster(number, label, sizes[number]) for number, label in enumerate(labels)]
     writer.put_map(_places(ids, found), clusters)
 
 
-def _vectors(writer: CorpusWriter) -> tuple[list[str], Vectors]:
+def paper_vectors(writer: CorpusWriter) -> tuple[list[str], Vectors]:
     """Return the ids of all papers and the vectors of their first passages."""
     ids: list[str] = []
     vectors: list[Vectors] = []
@@ -53,7 +53,7 @@ def _vectors(writer: CorpusWriter) -> tuple[list[str], Vectors]:
     return ids, np.vstack(vectors) if vectors else np.empty((0, 0), np.float32)
 
 
-def _texts(writer: CorpusWriter, ids: Sequence[str], clusters: Numbers) -> list[list[Text]]:
+def cluster_texts(writer: CorpusWriter, ids: Sequence[str], clusters: Numbers) -> list[list[Text]]:
     """Return titles and abstracts of some papers of each cluster, by its number."""
     ordered = sorted(zip(ids, clusters.tolist(), strict=True))
     members: list[list[str]] = [[] for _ in range(int(clusters.max()) + 1)]

@@ -59,9 +59,21 @@ def project(ids: Sequence[str], vectors: Vectors) -> Projection:
         if len(np.unique(directions, axis=0)) < _FEWEST_ARRANGED:
             places, clusters = directions[:, :2], np.zeros(len(ids), np.intp)
         else:
-            places, clusters = _arrange(directions, luck[order]), _group(directions)
+            places, clusters = _arrange(directions, luck[order]), _group(directions, _MOST_CLUSTERS)
     back = np.argsort(order)
     return Projection(_scaled(places)[back], _largest_first(clusters)[back])
+
+
+def group(ids: Sequence[str], vectors: Vectors, most: int) -> Numbers:
+    """Return the cluster of each paper, the largest 0, whatever their order; of very few papers one."""
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415  as above
+
+    order, _ = _drawn(ids)
+    with threadpool_limits(1):
+        directions = _directions(vectors[order])
+        few = len(np.unique(directions, axis=0)) < _FEWEST_ARRANGED
+        clusters = np.zeros(len(ids), np.intp) if few else _group(directions, most)
+    return _largest_first(clusters)[np.argsort(order)]
 
 
 def _drawn(ids: Sequence[str]) -> tuple[Numbers, Vectors]:
@@ -133,12 +145,12 @@ def _offsets(arranged: Vectors, luck: Vectors) -> Vectors:
     return np.column_stack([length * np.cos(angle), length * np.sin(angle)]).astype(np.float32)
 
 
-def _group(directions: Vectors) -> Numbers:
+def _group(directions: Vectors, most: int) -> Numbers:
     """Return the cluster of each paper by k-means on the sample, the others by the nearest middle."""
     from sklearn.cluster import KMeans  # noqa: PLC0415  as above
 
     sample = directions[:_SAMPLE]
-    count = min(_MOST_CLUSTERS, max(1, round(np.sqrt(len(directions) / 2))))
+    count = min(most, max(1, round(np.sqrt(len(directions) / 2))))
     groups = KMeans(count, n_init=_STARTS, random_state=0).fit(sample)
     clusters: Numbers = groups.predict(directions).astype(np.intp)
     return clusters

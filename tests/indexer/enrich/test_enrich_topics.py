@@ -87,6 +87,73 @@ def test_a_name_that_nothing_explains_is_left_out(abstract: str) -> None:
     assert topics("On letters", abstract) == {}
 
 
+@pytest.mark.parametrize(
+    ("title", "abstract", "key"),
+    [
+        (
+            "Cloud Removal by Networks",
+            "We train a neural model on tasks such as cloud segmentation and haze classification.",
+            "task:cloud segmentation",
+        ),
+        (
+            "Seeing Clouds",
+            "Cloud-top estimation is a task for a classifier. We ease cloud-top estimation.",
+            "task:cloud-top estimation",
+        ),
+        (
+            "Seeing Clouds",
+            "A hazy sky transform (HST) gives the classifier its training data.",
+            "method:hazy sky transform",
+        ),
+        (
+            "Seeing Clouds",
+            "A neural algorithm reaches a Cloud Cover Score (CCS) of 12.",
+            "metric:Cloud Cover Score",
+        ),
+        ("Seeing Clouds", "Our algorithm wins on two datasets, on SkyQ-7 and MNIST.", "dataset:SkyQ-7"),
+        ("Seeing Clouds", "Our neural algorithm reaches 37.9% mAP.", "metric:mean average precision"),
+        (
+            "Seeing Clouds",
+            "A task for one classifier is the style transfer of clouds.",
+            "task:style transfer",
+        ),
+    ],
+)
+def test_fault_papers_on_vision_named_what_no_list_has(title: str, abstract: str, key: str) -> None:
+    assert key in topics(title, abstract)
+
+
+@pytest.mark.parametrize(
+    ("abstract", "key"),
+    [
+        ("Tumours were examined by immunohistochemistry.", "method:immunohistochemistry"),
+        ("We mapped ends by polyA+ RNA-seq of larvae.", "method:RNA-seq"),
+        ("Sera were tested in a luciferase reporter assay.", "method:luciferase reporter assay"),
+        ("In a randomised controlled trial of 90 dogs fleas fell.", "method:randomised controlled trial"),
+        ("Mortality rose, and so did overall survival.", "metric:overall survival"),
+        ("Cases were taken from the Norwegian Flea Registry.", "dataset:Norwegian Flea Registry"),
+    ],
+)
+def test_fault_papers_on_medicine_had_no_topics(abstract: str, key: str) -> None:
+    assert key in topics("On fleas", abstract)
+
+
+@pytest.mark.parametrize(
+    "abstract",
+    [
+        "Translation of proteins: gene translation and DNA synthesis. DNA synthesis stops gene translation.",
+        "Antigen recognition by cells; the default network (DN) of the brain. Antigen recognition failed.",
+        "The recognition of task and training is a new classification, and a new classification is a task.",
+    ],
+)
+def test_nouns_that_mean_something_else_tell_nothing(abstract: str) -> None:
+    assert topics("On fleas", abstract) == {}
+
+
+def test_fault_style_transfer_of_images_was_one_of_texts() -> None:
+    assert "task:text style transfer" not in topics("On clouds", "Style transfer turns clouds into suns.")
+
+
 def test_a_name_has_one_kind() -> None:
     found = topics(
         "LetSort: A Model of Letters",

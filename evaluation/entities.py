@@ -1,0 +1,159 @@
+"""Tasks, methods, data sets and metrics of papers against labels that a reader gave, by kind and field."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import AliasChoices, BaseModel, Field
+
+from corpus.records import Paper, Topic, TopicKind
+from corpus.settings import read_settings
+from evaluation.harness import Figures, Report, command, figures_table, share
+from evaluation.input_files import DATA, EvaluationError, read_json_lines
+from indexer.prepare import Task, prepare
+from indexer.sources import SourcePaper
+from indexer.sources.acl_anthology import open_volumes
+
+LABELLED = DATA / "entities.jsonl"
+KINDS: tuple[TopicKind, ...] = ("task", "method", "dataset", "metric")
+_LINE = "Each line is a JSON object with paper, collection, field, part, and phrases by kind."
+_COLUMNS = {
+    "found": "Found",
+    "precision": "Precision",
+    "labelled": "Labelled",
+    "recall": "Recall",
+}
+# The collections that are no volumes of the Anthology, and their files in the folder of the data.
+_FILES = {"scitldr": "summaries/scitldr.jsonl", "scifact": "retrieval/scifact/corpus.jsonl"}
+
+EntityPart = Literal["development", "held back"]
+Forms = list[list[str]]
+"""Things by the forms that papers write them in."""
+
+
+class LabelledEntities(BaseModel):
+    """The entities that an abstract names; `borderline` ones are right as any kind, and need not be found."""
+
+    paper: str
+    collection: str
+    field: str
+    part: EntityPart
+    task: Forms
+    method: Forms
+    dataset: Forms
+    metric: Forms
+    borderline: Forms
+
+    def of_kind(self, kind: TopicKind) -> Forms:
+        forms: Forms = getattr(self, kind)
+        return forms
+
+
+class _Abstract(BaseModel):
+    """A line of SciTLDR, or of a corpus in BEIR's form."""
+
+    id: str = Field(validation_alias=AliasChoices("id", "_id"))
+    title: str
+    source: list[str] = []
+    text: str = ""
+
+
+def _words(phrase: str) -> str:
+    """Return a phrase as phrases are compared: in lower case, hyphens as spaces, its last word singular."""
+    words = " ".join(re.findall(r"[^\W_]+", phrase)).lower()
+    return words[:-1] if words.endswith("s") and not words.endswith(("ss", "us", "is")) else words
+
+
+def _names(found: str, forms: Sequence[str]) -> bool:
+    """Return True if a name is one of the forms, or two words or more at the end of one."""
+    name, known = _words(found), set(map(_words, forms))
+    return name in known or (" " in name and any(form.endswith(f" {name}") for form in known))
+
+
+def _papers(labelled: Sequence[LabelledEntities], data: Path) -> Iterator[Paper]:
+    """Yield the papers of the labelled collections that are in the folder `data`."""
+    collections = dict.fromkeys(row.collection for row in labelled)
+    for name in (name for name in collections if name in _FILES and (data / _FILES[name]).is_file()):
+        for line in read_json_lines(data / _FILES[name], _Abstract, ""):
+            abstract = " ".join(line.source) or line.text
+            yield Paper(line.id, name, line.title.strip(), (), None, "", abstract)
+    volumes = [name for name in collections if name not in _FILES]
+    if volumes and (data / "acl_anthology").is_dir():
+        for source in open_volumes(volumes, data / "acl_anthology", read_settings().home / "anthology"):
+            yield from (entry.paper for entry in source.papers())
+
+
+def _topics(labelled: Sequence[LabelledEntities], data: Path) -> Mapping[str, Sequence[Topic]]:
+    """Return the topics that a build gives to the labelled papers, by their ids."""
+    wanted = {row.paper for row in labelled}
+    papers = (paper for paper in _papers(labelled, data) if paper.id in wanted)
+    prepared = (prepare(Task(SourcePaper(paper.id, paper), ""), None) for paper in papers)
+    return {item.paper.id: item.paper.topics for item in prepared}
+
+
+def entity_scores(
+    labelled: Sequence[LabelledEntities], topics: Mapping[str, Sequence[Topic]], kind: TopicKind
+) -> Figures:
+    """Count the topics of a kind that are labelled, and the labelled entities that were found."""
+    right = found = met = wanted = 0
+    for row in labelled:
+        names = [topic.name for topic in topics[row.paper] if topic.kind == kind]
+        things = row.of_kind(kind)
+        allowed = [*things, *row.borderline]
+        found += len(names)
+        right += sum(any(_names(name, forms) for forms in allowed) for name in names)
+        wanted += len(things)
+        met += sum(any(_names(name, forms) for name in names) for forms in things)
+    return {
+        "found": found,
+        "precision": share(right, found),
+        "labelled": wanted,
+        "recall": share(met, wanted),
+        "right": right,
+        "met": met,
+    }
+
+
+def _whole(scores: Sequence[Figures]) -> Figures:
+    """Return the scores of all kinds together."""
+    total = {name: sum(own[name] for own in scores) for name in ("found", "labelled", "right", "met")}
+    precision, recall = share(total["right"], total["found"]), share(total["met"], total["labelled"])
+    return {**total, "precision": precision, "recall": recall}
+
+
+@command("entities")
+def entities(
+    *, data: Path, part: EntityPart = "development", labels: Path = LABELLED, errors: bool = False
+) -> Report:
+    labelled = [row for row in read_json_lines(labels, LabelledEntities, _LINE) if row.part == part]
+    topics = _topics(labelled, data)
+    known = [row for row in labelled if row.paper in topics]
+    if not known:
+        raise EvaluationError(f"None of the labelled papers is in {data}.")
+    figures: Figures = {"part": part, "papers": len(known), "missing": len(labelled) - len(known)}
+    rows: Figures = {}
+    for name in dict.fromkeys(row.field for row in known):
+        of_field = [row for row in known if row.field == name]
+        by_kind = {kind: entity_scores(of_field, topics, kind) for kind in KINDS}
+        figures[name] = {**by_kind, "all": _whole(list(by_kind.values()))}
+        rows |= {f"{name}, {kind}": own for kind, own in figures[name].items()}
+    title = f"{len(known)} papers, {part}"
+    shown = [figures_table("Field and kind", rows, _COLUMNS, 2, title)]
+    return Report(figures, [*shown, *(_differences(known, topics) if errors else ())])
+
+
+def _differences(
+    labelled: Sequence[LabelledEntities], topics: Mapping[str, Sequence[Topic]]
+) -> Iterator[str]:
+    """Yield a line on the names that are not labelled, and the entities that were not found."""
+    for row in labelled:
+        for kind in KINDS:
+            names = [topic.name for topic in topics[row.paper] if topic.kind == kind]
+            things = row.of_kind(kind)
+            allowed = [*things, *row.borderline]
+            wrong = [name for name in names if not any(_names(name, forms) for forms in allowed)]
+            missing = [forms[0] for forms in things if not any(_names(name, forms) for name in names)]
+            if wrong or missing:
+                said = f"wrong {'; '.join(wrong) or 'none'}, missing {'; '.join(missing) or 'none'}"
+                yield f"{row.paper} {kind}: {said}"
