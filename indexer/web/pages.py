@@ -29,9 +29,21 @@ _SUFFIXES = {
     "text/x-markdown": ".md",
     _DOCX: ".docx",
 }
-_UNTOLD = ("", "application/octet-stream", "binary/octet-stream", "application/force-download")
+_UNTOLD = frozenset(
+    " application/octet-stream binary/octet-stream application/x-octet-stream application/binary unknown "
+    "unknown/unknown application/unknown application/force-download application/x-download "
+    "application/download".split(" ")
+)
+_MARKDOWN = ("text/markdown", "text/x-markdown")
 _WRITTEN = (".html", ".txt", ".md")
-_META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w-]{1,40})", re.IGNORECASE)
+_PDF_WITHIN = 1024
+_META_CHARSET = re.compile(
+    rb"(?:<meta[^>]{0,200}charset|<\?xml[^>]{0,100}encoding)\s*=\s*[\"']?([\w-]{1,40})", re.IGNORECASE
+)
+_PAGE = re.compile(rb"\s*(?:<\?xml[^>]{0,200}\?>\s*)?<(?:!doctype html|html)\b", re.IGNORECASE)
+_BYTE_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+# Of one byte a letter: text in them is no UTF-8 by chance.
+_SINGLE_BYTES = re.compile(r"cp125\d|iso8859-\d+|cp874|latin_?1|koi8.*|tis-620")
 _META_WITHIN = 4096
 # Browsers read these names as the wider encodings: quotation marks and rare characters are in them alone.
 _WIDER = {
@@ -167,8 +179,13 @@ def _too_large(limits: FetchLimits) -> ParseError:
 
 
 def _suffix(response: httpx.Response, url: httpx.URL, content: bytes) -> str:
-    """Return the end of a file name for what came: by its type, where none is told by how it begins."""
-    told = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    """Return the end of a file name for what came: by how it begins, else by the type that is told."""
+    told = response.headers.get("content-type", "").partition(";")[0].strip(" \t\"'").lower()
+    # Many servers send a PDF as a page or a download, and a page to sign in as a PDF.
+    if content[:_PDF_WITHIN].lstrip().startswith(b"%PDF-"):
+        return ".pdf"
+    if _PAGE.match(content[:_PDF_WITHIN]) and told not in _MARKDOWN:
+        return ".html"
     if told in _UNTOLD:
         return _suffix_by_look(url, content)
     if told not in _SUFFIXES:
@@ -177,12 +194,8 @@ def _suffix(response: httpx.Response, url: httpx.URL, content: bytes) -> str:
 
 
 def _suffix_by_look(url: httpx.URL, content: bytes) -> str:
-    if content.startswith(b"%PDF-"):
-        return ".pdf"
     if content.startswith(b"PK\x03\x04"):
         return ".docx"
-    if re.match(rb"\s*<(?:!doctype html|html)\b", content[:512], re.IGNORECASE):
-        return ".html"
     return ".md" if _is_markdown(url) else ".txt"
 
 
@@ -191,14 +204,37 @@ def _is_markdown(url: httpx.URL) -> bool:
 
 
 def _as_utf8(response: httpx.Response, content: bytes) -> bytes:
-    """Return text in UTF-8 with its mark, where it is said to be in something else."""
-    found = _META_CHARSET.search(content[:_META_WITHIN])
-    named = response.charset_encoding or (found[1].decode("ascii") if found else "")
+    """Return text in UTF-8 with its mark, where it is said to be in something else, and is."""
+    if content.startswith(_BYTE_MARKS):
+        return content
     try:
-        name = codecs.lookup(named).name
-        name = _WIDER.get(name, name)
-        if name in ("utf-8", "ascii"):
+        name = _encoding(response, content)
+        if name in ("utf-8", "ascii", "") or (_SINGLE_BYTES.fullmatch(name) and _is_utf8(content)):
             return content
         return codecs.BOM_UTF8 + content.decode(name, "replace").encode("utf-8", "replace")
     except (LookupError, ValueError):
         return content
+
+
+def _encoding(response: httpx.Response, content: bytes) -> str:
+    """Return the encoding that the server names, or the page where that is another's default."""
+    found = _META_CHARSET.search(content[:_META_WITHIN])
+    of_page = _known_name(found[1].decode("ascii")) if found else ""
+    name = _known_name(response.charset_encoding or "") or of_page
+    if name == "iso8859-1" and of_page not in ("", "utf-8"):
+        name = of_page
+    return _WIDER.get(name, name)
+
+
+def _known_name(encoding: str) -> str:
+    try:
+        return codecs.lookup(encoding).name
+    except LookupError:
+        return ""
+
+
+def _is_utf8(content: bytes) -> bool:
+    try:
+        return not content.decode("utf-8").isascii()
+    except UnicodeDecodeError:
+        return False

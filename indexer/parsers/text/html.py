@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lxml import etree
 
-from corpus.markup import FORMULA_ELEMENTS, linear_formula, lower_text, raise_text
+from corpus.markup import FORMULA_ELEMENTS, linear_formula, lower_text, plain_markup, raise_text
 from corpus.records import PassageKind
 from indexer.errors import ParseError
 from indexer.parsers.document import Document
@@ -39,6 +39,14 @@ _PARTS = frozenset(
     "caption details summary address hr center fieldset pre table thead tbody tfoot tr "
     "h1 h2 h3 h4 h5 h6".split()
 )
+_AUTHORS = (
+    *("citation_author", "citation_authors", "dc.creator.personalname", "dc.creator", "dcterms.creator"),
+)
+_DATES = (
+    *("citation_publication_date", "citation_date", "citation_online_date", "citation_year"),
+    *("prism.publicationdate", "dc.date.issued", "dcterms.issued", "dc.date", "article:published_time"),
+)
+_MOST_AUTHORS = 100
 _CAPTIONS = ("figcaption", "caption")
 _OF_TABLES = frozenset("table thead tbody tfoot tr caption".split())
 _TURNS = {"sup": raise_text, "sub": lower_text}
@@ -47,6 +55,15 @@ _FORMULA_SCRIPTS, _FORMULA_CLASSES = ("math/tex", "math/latex"), ("math", "latex
 _DISPLAY_STYLE = re.compile(r"\{\\(?:displaystyle|textstyle)\s*+(.*)\}", re.DOTALL)
 _LONGEST_CELL, _WIDEST_SPAN = 500, 200
 _INNER_END, _INNER_ROW_END = re.compile(r", (?=;|\| )|,$"), re.compile(r"; (?=\| )|;$")
+_MARK_OF_NOTE = re.compile(r"(?:^|\s)ltx_(?:note_mark|tag_note)(?:\s|$)")
+# Banners on cookies by the names that their makers and sites give them, and the links to edit a section.
+_BESIDE = re.compile(
+    r"\b(?:cookie[-_]?(?:banner|consent|notice|bar|popup|overlay|message|law|modal|alert|dialog|disclaimer|policy)"
+    r"|(?:gdpr|consent)[-_]?(?:banner|notice|bar|popup|overlay|message|modal|dialog|manager)|onetrust|cookiebot"
+    r"|cybotcookiebot|cc-(?:window|banner)|didomi|usercentrics|qc-cmp|osano|mw-editsection)",
+    re.IGNORECASE,
+)
+_LONGEST_BANNER = 3_000
 _LEFT_OUT_ROLES = ("navigation", "banner", "contentinfo", "complementary", "search", "dialog")
 # Of a page's text, how much its article must hold to stand for it.
 _LEAST_SHARE = 0.25
@@ -98,11 +115,14 @@ def _text_of(block: Block) -> str:
 
 
 def _known(page: etree._Element, remarks: Sequence[str]) -> Document:
-    """Build a document from a page's meta tags, as scholarly search engines read them."""
+    """Build a document from a page's meta tags, as scholarly search engines read them.
+
+    They may hold markup, and one of them all authors.
+    """
     told: dict[str, list[str]] = {}
     for meta in page.iter("meta"):
         name = (meta.get("name") or meta.get("property") or "").lower()
-        if value := clean(meta.get("content") or ""):
+        if value := clean(plain_markup(meta.get("content") or "")):
             told.setdefault(name, []).append(value[:5_000])
 
     def first(*names: str) -> str:
@@ -110,15 +130,17 @@ def _known(page: etree._Element, remarks: Sequence[str]) -> Document:
 
     heads = [clean(_own_text(head)) for head in page.iter("h1")]
     named = clean(" ".join(_own_text(title) for title in page.findall("head/title")))
-    abstract = first("citation_abstract", "dc.description.abstract")
+    abstract = first("citation_abstract", "dc.description.abstract", "dcterms.abstract")
+    written = next((told[name] for name in _AUTHORS if name in told), [])
+    names = [name for value in written for name in value.split(";") if name.strip()]
     return Document(
         title=first("citation_title", "dc.title")
         or (heads[0] if len(heads) == 1 else "")
         or first("og:title", "twitter:title")
         or named[:250],
-        authors=tuple(dict.fromkeys(author(name) for name in told.get("citation_author", [])[:100])),
-        year=year_in(first("citation_publication_date", "citation_date", "article:published_time")),
-        doi=find_doi(first("citation_doi", "dc.identifier")),
+        authors=tuple(dict.fromkeys(author(name) for name in names[:_MOST_AUTHORS])),
+        year=year_in(first(*_DATES)),
+        doi=find_doi(first("citation_doi", "prism.doi", "dc.identifier")),
         arxiv_id=find_arxiv_id(first("citation_arxiv_id"), named=False),
         abstract=(prose(abstract, "abstract"),) if abstract else (),
         parser=PARSER,
@@ -163,6 +185,7 @@ class _Reader:
     """Cells that go on in the rows below, by their columns, with the number of rows left."""
     _layouts: set[etree._Element] = field(default_factory=set)
     _shifts: list[int] = field(default_factory=list)
+    _notes: list[str] = field(default_factory=list)
     _blocks: list[Block] = field(default_factory=list)
 
     def blocks(self, part: etree._Element) -> list[Block]:
@@ -170,10 +193,13 @@ class _Reader:
         for event, element in walk:
             tag = element.tag if isinstance(element.tag, str) else ""
             written = _formula(element, tag)
-            is_skipped = written is not None or _is_left_out(element, tag)
+            is_note = _is_note(element)
+            is_skipped = is_note or written is not None or _is_left_out(element, tag)
             if event == "end":
                 self._close(element, tag, is_skipped=is_skipped, is_whole=element is part)
             elif is_skipped:
+                # A note stands where it is referred to, in the middle of a sentence.
+                self._notes.extend([_text_of_note(element)] if is_note else [])
                 self._add(written or "")
                 walk.skip_subtree()
             else:
@@ -278,8 +304,14 @@ class _Reader:
         if tag == "table" and self._table is not None:
             rows, self._table = self._table, None
             self._blocks.extend([Rows(tuple(rows))] if rows else [])
-        if not text:
-            return
+        if text:
+            self._keep(text, raw, linked, tag)
+        if self._table is None:
+            notes, self._notes = self._notes, []
+            self._blocks.extend(Prose(note, "note") for note in notes if note)
+
+    def _keep(self, text: str, raw: str, linked: int, tag: str) -> None:
+        """Add a block of a text; `raw` is how it stands in the page, `linked` of it are links."""
         if tag in _HEADINGS:
             self._blocks.append(WrittenHeading(text, _HEADINGS[tag]))
         elif self._table is not None and not self._captions:
@@ -321,6 +353,29 @@ def _formula(element: etree._Element, tag: str) -> str | None:
     return None
 
 
+def _is_note(element: etree._Element) -> bool:
+    """Return True for a note within a line, as LaTeXML sets footnotes (arXiv's pages)."""
+    return "ltx_note" in (element.get("class") or "").split()
+
+
+def _text_of_note(note: etree._Element) -> str:
+    """Return the text of a note on one line, without its mark."""
+    parts: list[str] = []
+    walk = etree.iterwalk(note, events=("start", "end"))
+    for event, element in walk:
+        tag = element.tag if isinstance(element.tag, str) else ""
+        if event == "end":
+            parts.append((element.tail or "") if element is not note else "")
+        elif (written := _formula(element, tag)) is not None or _MARK_OF_NOTE.search(
+            element.get("class") or ""
+        ):
+            parts.append(written or "")
+            walk.skip_subtree()
+        else:
+            parts.append(element.text or "")
+    return clean("".join(parts))
+
+
 def _linear(formula: etree._Element) -> str:
     """Return MathML on one line."""
     parts: list[list[str]] = [[]]
@@ -345,7 +400,22 @@ def _is_left_out(element: etree._Element, tag: str) -> bool:
         or tag in _NOT_READ
         or (element.get("aria-hidden") == "true" and _stands_beside_formula(element))
         or element.get("role") in _LEFT_OUT_ROLES
+        or _is_beside(element)
     )
+
+
+def _is_beside(element: etree._Element) -> bool:
+    """Return True for a banner on cookies and the like: a short part of a page that is called so."""
+    named = f"{element.get('id') or ''} {element.get('class') or ''}"
+    return _BESIDE.search(named) is not None and _is_shorter(element, _LONGEST_BANNER)
+
+
+def _is_shorter(element: etree._Element, length: int) -> bool:
+    for text in element.itertext():
+        length -= len(text)
+        if length < 0:
+            return False
+    return True
 
 
 def _stands_beside_formula(element: etree._Element) -> bool:

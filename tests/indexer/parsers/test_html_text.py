@@ -204,3 +204,64 @@ def test_a_table_that_places_the_parts_of_a_page_holds_paragraphs(tmp_path: Path
     cell = f"<h1>On mills</h1><p>{'Mills turn. ' * 50}</p><p>They stop.</p>"
     document = read(tmp_path, f"<table><tr><td>Menu</td><td>{cell}</td></tr></table>")
     assert "They stop." in texts(document)
+
+
+def test_fault_notes_of_latexml_stood_in_the_middle_of_sentences(tmp_path: Path) -> None:
+    note = (
+        '<span id="footnote1" class="ltx_note ltx_role_footnote"><sup class="ltx_note_mark">1</sup>'
+        '<span class="ltx_note_outer"><span class="ltx_note_content"><sup class="ltx_note_mark">1</sup>'
+        '<span class="ltx_tag ltx_tag_note">1</span>Of <em>stone</em>, in 1800.</span></span></span>'
+    )
+    document = read(
+        tmp_path,
+        f"<article><h1>On mills</h1><p>{PROSE}</p><p>The mill{note} grinds.</p>"
+        f"<table><tr><td>Mill{note}</td><td>12</td></tr><tr><td>Weir</td><td>7</td></tr></table></article>",
+    )
+    assert texts(document)[1:] == [
+        "The mill grinds.",
+        "Of stone, in 1800.",
+        "Mill | 12 Weir | 7",
+        "Of stone, in 1800.",
+    ]
+    assert [p.kind for p in document.sections[0].paragraphs] == ["body", "body", "note", "body", "note"]
+
+
+@pytest.mark.parametrize(
+    "banner",
+    [
+        '<div id="cookie-banner"><p>We use cookies. Accept them all.</p></div>',
+        '<section class="site-cookie-consent open"><p>We use cookies.</p><p>Accept.</p></section>',
+        '<div id="onetrust-consent-sdk"><div><p>Your privacy.</p></div></div>',
+        '<div class="cc-window cc-bottom"><span>This site uses cookies.</span></div>',
+    ],
+)
+def test_fault_a_banner_on_cookies_was_read_as_text(tmp_path: Path, banner: str) -> None:
+    document = read(tmp_path, f"<body>{banner}<h1>On mills</h1><p>{PROSE}</p></body>")
+    assert texts(document) == [PROSE.strip()]
+
+
+def test_text_on_cookies_stays(tmp_path: Path) -> None:
+    page = f'<main><h1>On cookies</h1><section id="cookies"><h2>Cookies</h2><p>{PROSE}</p></section></main>'
+    assert texts(read(tmp_path, page)) == [PROSE.strip()]
+
+
+def test_fault_links_to_edit_a_section_stood_in_its_heading(tmp_path: Path) -> None:
+    link = '<span class="mw-editsection"><span>[</span><a href="/e">edit</a><span>]</span></span>'
+    page = f"<main><h1>On mills</h1><h2>History{link}</h2><p>{PROSE}</p></main>"
+    assert read(tmp_path, page).sections[0].path[-1].title == "History"
+
+
+@pytest.mark.parametrize(
+    "tags",
+    [
+        '<meta name="citation_authors" content="Fen, Ida; Marsh, Ole">',
+        '<meta name="DC.Creator.PersonalName" content="Ida Fen;Ole Marsh">',
+        '<meta name="DC.creator" content="Ida Fen"><meta name="DC.creator" content="Ole Marsh">',
+    ],
+)
+def test_fault_authors_in_other_tags_were_not_read(tmp_path: Path, tags: str) -> None:
+    head = '<meta name="citation_title" content="On &lt;i&gt;mills&lt;/i&gt; &amp;amp; weirs">'
+    date = '<meta name="citation_online_date" content="2020/3/1">'
+    document = read(tmp_path, f"<head>{head}{tags}{date}</head><body><main><p>{PROSE}</p></main></body>")
+    assert [author.name for author in document.authors] == ["Ida Fen", "Ole Marsh"]
+    assert (document.title, document.year) == ("On mills & weirs", 2020)

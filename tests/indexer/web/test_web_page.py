@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from indexer.errors import ParseError
+from indexer.parsers.text.html import read_html
+from indexer.parsers.text.text_file import read_text_file
 from indexer.web import addresses as web_address
 from indexer.web import pages as web_page
 from indexer.web.pages import FetchLimits, fetch_page
@@ -63,6 +65,41 @@ def test_plain_text_that_is_called_markdown_is_markdown(tmp_path: Path) -> None:
 def test_text_is_kept_in_utf_8(tmp_path: Path, served: Served, text: str) -> None:
     with StandinFiles({"/a": served}) as server:
         assert text in fetch(server, tmp_path).read_text("utf-8-sig")
+
+
+@pytest.mark.parametrize(
+    ("served", "text"),
+    [
+        (Served(b"\xef\xbb\xbf" + "<p>Größe".encode(), "text/html; charset=windows-1251"), "Größe"),
+        (Served("<p>Größe “gut”".encode(), "text/html; charset=iso-8859-1"), "Größe “gut”"),
+        (Served('<meta charset="windows-1252"><p>Größe'.encode(), "text/html"), "Größe"),
+        (Served('<meta charset="euc-jp">論文'.encode("euc-jp"), "text/html; charset=ISO-8859-1"), "論文"),
+        (
+            Served('<?xml version="1.0" encoding="iso-8859-2"?><p>Łódź'.encode("iso8859-2"), "text/html"),
+            "Łódź",
+        ),
+        (Served("<p>Größe".encode("utf-16"), "text/html"), "Größe"),
+    ],
+)
+def test_fault_a_page_was_read_as_its_server_said_and_not_as_it_is(
+    tmp_path: Path, served: Served, text: str
+) -> None:
+    with StandinFiles({"/a": served}) as server:
+        assert text in read_text_file(fetch(server, tmp_path))[0]
+
+
+@pytest.mark.parametrize("kind", ["text/html; charset=UTF-8", "application/x-download", '"application/pdf"'])
+def test_fault_a_pdf_that_is_called_something_else_was_refused(tmp_path: Path, kind: str) -> None:
+    with StandinFiles({"/a": Served(PDF, kind)}) as server:
+        assert fetch(server, tmp_path).name == "page.pdf"
+
+
+def test_fault_a_page_to_sign_in_was_taken_for_the_pdf_that_it_is_called(tmp_path: Path) -> None:
+    page = b'\n<!DOCTYPE html><html lang="en"><body><p>Sign in to read.</p></body></html>'
+    with StandinFiles({"/a": Served(page, "application/pdf")}) as server:
+        path = fetch(server, tmp_path)
+    with pytest.raises(ParseError, match="ask to sign in"):
+        read_html(path)
 
 
 def test_redirects_are_followed_and_the_last_address_is_told(tmp_path: Path) -> None:
