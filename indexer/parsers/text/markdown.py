@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 import markdown_it
 from markdown_it import MarkdownIt
 from markdown_it.ruler import RuleOptionsType
-from markdown_it.rules_block import StateBlock
+from markdown_it.rules_block import StateBlock, reference
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
@@ -16,10 +17,12 @@ from corpus.markup import lower_text, plain_markup, raise_text
 from indexer.errors import ParseError
 from indexer.parsers.document import Document
 from indexer.parsers.identifiers import find_arxiv_id, find_doi, year_in
+from indexer.parsers.pdf.headings import number_depth, parse_heading
+from indexer.parsers.section_names import is_no_title
 from indexer.parsers.text.front_matter import read_front_matter
 from indexer.parsers.text.html import read_fragment
 from indexer.parsers.text.structure import Block, Prose, Rows, WrittenHeading, assemble, clean, prose, shifted
-from indexer.parsers.text.text_file import read_text_file
+from indexer.parsers.text.text_file import read_text_file, refuse_markup
 
 LONGEST_PARAGRAPH = 100_000
 """Characters; markdown-it takes minutes for longer ones that are made to."""
@@ -69,17 +72,48 @@ _CALLOUT = re.compile(r"\A\[!\w{1,20}\][+-]?[ \t]*")
 _TASK = re.compile(r"\A\[[ xX]\]\s+")
 _BLOCK_NAME = re.compile(r"\s\^(?=[\w-]*\d|\w+-)[A-Za-z0-9-]{4,40}\s*\Z")
 _DIVISION = re.compile(r"^:{3,}+[ \t]*+(?:\{[^{}\n]*+\}|[\w-]*+)[ \t]*+:*+$\n?", re.MULTILINE)
+# Python-Markdown's notes and tabs, whose text is indented: !!! note "Title", ??? tip, === "Tab".
+_ADMONITION = re.compile(
+    r"(?P<indent> {0,12})(?:!!!|\?\?\?\+?|===) {0,4}(?:[\w-]{1,40} {0,4}){0,6}"
+    r"(?:\"(?P<title>[^\"]{0,300})\")?[ \t]*"
+)
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+# Marks that converters leave between pages, and for pages that they could not read.
+_PAGE_MARK = re.compile(
+    r"^(?:\{\d{1,5}\}-{10,}|-{2,5} ?(?:end of )?page[ =.:]{0,3}\d{1,5} ?-{2,5})[ \t]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_LOST_PAGE = re.compile(r"\[MISSING_PAGE_[A-Z]{3,12}:(\d{1,5})\]")
+# Commands of LaTeX on lines of their own, as Mathpix mixes them with Markdown.
+_LATEX_LINES = re.compile(r"^\\(?:title|author|(?:sub){0,2}section\*?|begin\{abstract\})", re.MULTILINE)
+_LATEX_PART = re.compile(
+    r"^\\(?P<name>title|author|(?:sub){0,2}section|caption|footnotetext)\*?"
+    r"\{(?P<text>(?:[^{}]|\{[^{}]{0,300}\}){0,2000})\}[ \t]*$",
+    re.MULTILINE,
+)
+_LATEX_LAYOUT = re.compile(
+    r"^\\(?:(?:begin|end)\{(?:figure|table|center|itemize|enumerate)\*?\}(?:\[[^\]\n]{0,20}\])?|maketitle|centering"
+    r"|(?:includegraphics|captionsetup|label)(?:\[[^\]\n]{0,200}\])?\{[^{}\n]{0,300}\})[ \t]*$",
+    re.MULTILINE,
+)
+_LATEX_HEADINGS = {"title": "#", "section": "##", "subsection": "###", "subsubsection": "####"}
+_CAPTION = re.compile(
+    r"(?:fig|tab|algorithm|listing|chart|scheme|box|eq)\w{0,8}\.?\s*\d|keywords?\b", re.IGNORECASE
+)
+_MOST_HEADING_WORDS = 14
 _ATTRIBUTE_LIST = re.compile(r"(?:(?<!\s)\s++)?\{(?:[#.][^{}]*+|-)\}\s*+\Z")
 
 
 def read_markdown(path: Path) -> Document:
     """Read a paper from Markdown; raises ParseError for what is no text."""
     text, remarks = read_text_file(path)
+    refuse_markup(text, path.name)
     text = _MARKERS.sub("", _PICTURE_DATA.sub("#", text))
     if max(map(len, _BLANK_LINE.split(text))) > LONGEST_PARAGRAPH:
         raise ParseError(f"{path.name} has a paragraph of more than {LONGEST_PARAGRAPH:,} characters")
     front = read_front_matter(text)
-    reader = _Reader(text[front.end :])
+    text, lost_pages = _without_page_marks(_as_markdown(text[front.end :]))
+    reader = _Reader(text, has_title=bool(front.first("title")))
     blocks = list(reader.blocks())
     known = Document(
         title=clean(reader.inline(front.first("title"))),
@@ -92,9 +126,57 @@ def read_markdown(path: Path) -> Document:
         parser=PARSER,
         parser_version=markdown_it.__version__,
         hidden_text=reader.hidden,
-        notes=(*remarks, *front.remarks, *reader.remarks()),
+        notes=(*remarks, *front.remarks, *lost_pages, *reader.remarks()),
     )
     return assemble(blocks, known, path.name)
+
+
+def _as_markdown(text: str) -> str:
+    """Return a text with indented notes opened, and the commands of LaTeX between its lines as Markdown."""
+    lines: list[str] = []
+    indents: list[int] = []
+    fence = ""
+    for line in text.split("\n"):
+        depth = len(line) - len(line.lstrip(" "))
+        while indents and line.strip() and depth < indents[-1]:
+            indents.pop()
+        opened = line[indents[-1] :] if indents else line
+        found = None if fence else _ADMONITION.fullmatch(opened)
+        if found and (found["title"] is not None or found[0].strip()[:3] != "==="):
+            indents.append((indents[-1] if indents else 0) + len(found["indent"]) + 4)
+            opened = f"\n{found['indent']}{found['title'] or ''}\n"
+        elif marks := _FENCE.match(opened):
+            fence = "" if fence and marks[1].startswith(fence) else fence or marks[1]
+        lines.append(opened)
+    text = "\n".join(lines)
+    if not _LATEX_LINES.search(text):
+        return text
+    text = _LATEX_PART.sub(_latex_part, _LATEX_LAYOUT.sub("", text))
+    return text.replace(r"\begin{abstract}", "\n## Abstract\n").replace(r"\end{abstract}", "\n")
+
+
+def _latex_part(found: re.Match[str]) -> str:
+    name = found["name"]
+    text = clean(found["text"].replace(r"\\", ", " if name == "author" else " "))
+    if name == "footnotetext":
+        return f"\n[^mathpix]: {text.lstrip('0123456789 ')}\n"
+    return f"\n{_LATEX_HEADINGS[name]} {text}\n" if name in _LATEX_HEADINGS else f"\n{text}\n"
+
+
+def _without_page_marks(text: str) -> tuple[str, tuple[str, ...]]:
+    """Return a text without the marks between pages, and a remark on pages that its converter lost."""
+    lost = dict.fromkeys(_LOST_PAGE.findall(text))
+    text = _LOST_PAGE.sub("", text)
+    first, *parts = (part.strip("\n") for part in _PAGE_MARK.split(text))
+    joined = [first]
+    for before, part in pairwise([first, *parts]):
+        # A sentence goes on behind a page's end.
+        is_cut = before[-1:].isalpha() and part[:1].islower()
+        joined += [" " if is_cut else "\n\n", part]
+    if not lost:
+        return "".join(joined), ()
+    pages = f"page {next(iter(lost))} is" if len(lost) == 1 else f"pages {', '.join(list(lost)[:20])} are"
+    return "".join(joined), (f"{pages} missing: the converter that made the file could not read them",)
 
 
 @dataclass(slots=True)
@@ -102,14 +184,21 @@ class _Reader:
     """Reads the blocks of one text in their order."""
 
     source: str
+    has_title: bool = False
     hidden: int = 0
+    _is_bold_headed: bool = False
+    _has_begun: bool = False
     _embedded: list[str] = field(default_factory=list)
     _notes: list[str] = field(default_factory=list)
 
     def blocks(self) -> Iterator[Block]:
         tokens = _MARKDOWN.parse(self.source)
         lines = self.source.split("\n")
-        opened, end = "", 0
+        opened, end, is_note = "", 0, False
+        headings = [token for token in tokens if token.type == "heading_open"]
+        # Converters from PDF mark headings as bold lines.
+        self._is_bold_headed = len(headings) <= 1
+        self.has_title = self.has_title or bool(headings)
         for place, token in enumerate(tokens):
             if token.map and token.map[1] <= end:
                 continue  # within a table in HTML
@@ -117,7 +206,12 @@ class _Reader:
                 text = _ATTRIBUTE_LIST.sub("", clean(self._text(token.children or ())))
                 yield WrittenHeading(text, int(opened[1:]))
             elif token.type == "inline" and opened == "p":
-                yield from self._paragraph(self._text(token.children or ()))
+                text = self._text(token.children or ())
+                level = self._bold_level(token.children or (), clean(text))
+                is_note = _NOTE.match(text) is not None
+                yield from [WrittenHeading(clean(text), level)] if level else self._paragraph(text)
+            elif token.type == "code_block" and is_note:
+                yield Prose(token.content, "note")
             elif token.type in ("fence", "code_block"):
                 yield Rows(tuple(token.content.split("\n")))
             elif token.type == "formula_block":
@@ -171,6 +265,23 @@ class _Reader:
             if note.strip():
                 yield Prose(note, "note")
 
+    def _bold_level(self, children: Sequence[Token], text: str) -> int:
+        """Return the level of a heading that is a line in bold, 0 for other text."""
+        is_first, self._has_begun = not self._has_begun, True
+        if not (self._is_bold_headed and _is_bold(children)) or _CAPTION.match(text):
+            return 0
+        words = text.split()
+        if not 0 < len(words) <= _MOST_HEADING_WORDS or text.endswith((".", ",", ";", ":", "?", "!")):
+            return 0
+        section = parse_heading(text)
+        if is_first and not self.has_title and not section.number and not is_no_title(section.title):
+            self.has_title = True
+            return 1
+        # Names of authors stand below each other, and between commas.
+        if not section.number and "," in text:
+            return 0
+        return number_depth(section.number) + 1 if section.number else 2
+
     def _pending_notes(self) -> Iterator[Block]:
         notes, self._notes = self._notes, []
         yield from (Prose(note, "note") for note in notes)
@@ -212,6 +323,21 @@ class _Reader:
             elif child.type == "html_inline":
                 yield child.content if place in unpaired else _written_tag(child.content)
         yield "".join(formula)
+
+
+def _is_bold(children: Sequence[Token]) -> bool:
+    """Return True if all words of a line are in bold, however many parts they are in."""
+    depth = 0
+    is_bold = False
+    for child in children:
+        depth += (child.type == "strong_open") - (child.type == "strong_close")
+        if child.type in ("softbreak", "hardbreak"):
+            return False
+        if child.content.strip():
+            if not depth:
+                return False
+            is_bold = True
+    return is_bold
 
 
 def _restored(text: str, kept: Sequence[str]) -> str:
@@ -373,12 +499,20 @@ def _formula_block(state: StateBlock, first: int, last: int, silent: bool) -> bo
     return True
 
 
+def _reference(state: StateBlock, first: int, last: int, silent: bool) -> bool:
+    """Take the address of a link; a note of one word or of an address ([^1]: https://...) is none."""
+    if state.src.startswith("[^", state.bMarks[first] + state.tShift[first]):
+        return False
+    return reference(state, first, last, silent)
+
+
 def _markdown() -> MarkdownIt:
     markdown = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     markdown.inline.ruler.before("escape", "formula", _formula)
     markdown.inline.ruler.before("link", "wiki_link", _wiki_link)
     around: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
     markdown.block.ruler.before("fence", "formula_block", _formula_block, around)
+    markdown.block.ruler.at("reference", _reference)
     return markdown
 
 

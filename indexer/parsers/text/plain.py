@@ -1,6 +1,7 @@
 """Plain text to a document: blank lines set paragraphs apart, numbers, lines or capitals show headings."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -11,7 +12,7 @@ from indexer.parsers.headings import continues_numbering
 from indexer.parsers.pdf.headings import number_depth, parse_heading
 from indexer.parsers.section_names import BIBLIOGRAPHY, KEYWORDS, is_part
 from indexer.parsers.text.structure import Block, Prose, WrittenHeading, assemble, may_be_title
-from indexer.parsers.text.text_file import read_text_file
+from indexer.parsers.text.text_file import read_text_file, refuse_markup
 
 PARSER = "plain text"
 
@@ -20,6 +21,8 @@ _UNDERLINE_LEVELS = {"=": 1, "*": 1, "#": 1, "-": 2, "~": 3, "^": 3}
 _ITEM = re.compile(r"\s*(?:[-*+•‣◦▪–]|\(?\d{1,3}[.)]|\(?[a-z][.)]|\[\d{1,3}\])\s+(?=\S)")
 _LABEL = re.compile(r"\s*\[\d{1,3}\]\s")
 _PAGE_NUMBER = re.compile(r"\s*(?:page\s*)?\W{0,2}\d{1,4}\W{0,2}\s*", re.IGNORECASE)
+_FEWEST_RUNNING = 3  # pages
+_ENDINGS = (".", "?", "!", ":", "”", '"')
 _LONGEST_HEADING = 90
 _MOST_HEADING_WORDS = 12
 _LONGEST_RUN_ON_HEADING = 60
@@ -35,6 +38,7 @@ Lines = list[str]
 def read_plain_text(path: Path) -> Document:
     """Read a paper from plain text; raises ParseError for what is no text."""
     text, remarks = read_text_file(path)
+    refuse_markup(text, path.name)
     groups = list(_split_at_headings(_groups(text)))
     title = _take_title(groups)
     blocks = list(_blocks(groups, _Hyphens(text)))
@@ -42,17 +46,69 @@ def read_plain_text(path: Path) -> Document:
 
 
 def _groups(text: str) -> Iterator[Lines]:
-    """Yield the lines between blank ones; a page break and the page number at it are blank."""
+    """Yield the lines between blank ones; a page break and what stands at it alone are blank."""
     lines: Lines = []
-    for page in text.split("\f"):
-        for line in _without_page_numbers(page.split("\n")):
-            if line.strip():
-                lines.append(line.expandtabs(4).rstrip())
-            elif lines:
-                yield lines
-                lines = []
+    for line in _lines(text.split("\f")):
+        if line.strip():
+            lines.append(line.expandtabs(4).rstrip())
+        elif lines:
+            yield lines
+            lines = []
     if lines:
         yield lines
+
+
+def _lines(pages: Sequence[str]) -> Iterator[str]:
+    """Yield the lines of all pages without running heads, feet and page numbers.
+
+    Where these stood, a sentence goes on from one page to the next.
+    """
+    found = [page.split("\n") for page in pages]
+    running = _running(found)
+    last, was_cut = "", False
+    for page in found:
+        lines = _without_edges(page, running)
+        is_cut = lines != page
+        begins = next((line.strip() for line in lines if line.strip()), "")
+        if (is_cut or was_cut) and begins[:1].islower() and last and not last.endswith(_ENDINGS):
+            lines = lines[next(at for at, line in enumerate(lines) if line.strip()) :]
+        elif is_cut or was_cut:
+            yield ""
+        while is_cut and lines and not lines[-1].strip():
+            lines = lines[:-1]
+        yield from lines
+        last, was_cut = next((line.strip() for line in reversed(lines) if line.strip()), last), is_cut
+
+
+def _running(pages: Sequence[Lines]) -> frozenset[str]:
+    """Return the heads and feet, without figures, of three pages and more and a third of all."""
+    edges = Counter(name for page in pages for name in _edges(page))
+    return frozenset(name for name, count in edges.items() if count >= max(_FEWEST_RUNNING, len(pages) / 3))
+
+
+def _edges(page: Lines) -> set[str]:
+    """Return the first and the last line with letters of a page that has several, without figures."""
+    names = list(filter(None, map(_name, page)))
+    return {names[0], names[-1]} if len(names) > 1 else set()
+
+
+def _name(line: str) -> str:
+    """Return a line without figures and signs, by which a running head is known on another page."""
+    return "".join(filter(str.isalpha, line)).lower()
+
+
+def _without_edges(page: Lines, running: frozenset[str]) -> Lines:
+    """Return the lines of a page without running heads and feet, and without a bare number beside them."""
+    kept = list(page)
+    if running or sum(bool(line.strip()) for line in page) > 2:
+        for places in (range(len(kept)), range(len(kept) - 1, -1, -1)):
+            numbers = 0
+            for at in places:
+                numbers += (is_number := _PAGE_NUMBER.fullmatch(kept[at]) is not None)
+                if kept[at].strip() and not (_name(kept[at]) in running or (is_number and numbers == 1)):
+                    break
+                kept[at] = ""
+    return kept if any(old.strip() and not new for old, new in zip(page, kept, strict=True)) else page
 
 
 def _split_at_headings(groups: Iterable[Lines]) -> Iterator[Lines]:
@@ -85,15 +141,6 @@ def _heading_number(text: str, last: str, *, may_follow: bool) -> str | None:
 
 def _is_named(title: str) -> bool:
     return is_part(title) or KEYWORDS.fullmatch(title.rstrip(".:")) is not None
-
-
-def _without_page_numbers(lines: Lines) -> Lines:
-    """Return the lines of a page without a bare number at its head and foot."""
-    filled = [index for index, line in enumerate(lines) if line.strip()]
-    edges = {filled[0], filled[-1]} if len(filled) > 2 else set()
-    return [
-        "" if index in edges and _PAGE_NUMBER.fullmatch(line) else line for index, line in enumerate(lines)
-    ]
 
 
 def _take_title(groups: list[Lines]) -> str:

@@ -22,6 +22,17 @@ _OTHER_FORMATS = {
     b"GIF8": "a picture",
     b"\x7fELF": "a program",
 }
+_MARKUP = (
+    (re.compile(r"\s*<(?:!doctype html|html)\b", re.IGNORECASE), "a web page: give its address instead"),
+    (
+        re.compile(r"(?:[ \t]*+(?:%.*+)?\n)*+[ \t]*\\document(?:class|style)\b"),
+        "LaTeX: use its PDF, or make Markdown of it, as pandoc does",
+    ),
+)
+# Colours and the like of terminals.
+_TERMINAL = re.compile(
+    r"\x1b(?:\[[0-?]{0,40}[ -/]{0,10}[@-~]|\][^\x07\x1b]{0,500}(?:\x07|\x1b\\)|[()][0-9A-Z])"
+)
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _INVISIBLE = re.compile(f"[\x00{INVISIBLE}]")
 _MOST_CONTROL = 0.02
@@ -42,12 +53,19 @@ def read_text_file(path: Path) -> tuple[str, tuple[str, ...]]:
         decoded = decode(content)
     except EncodingError as error:
         raise ParseError(f"{path.name} {error}") from error
-    text, remarks = unicodedata.normalize("NFC", decoded.text), decoded.remarks
+    text, remarks = _TERMINAL.sub("", unicodedata.normalize("NFC", decoded.text)), decoded.remarks
     if len(_CONTROL.findall(text)) > _MOST_CONTROL * len(text):
         raise ParseError(f"{path.name} is no text: it is full of control characters")
     if "\x00" in text:
         remarks += ("null characters were left out",)
     return _INVISIBLE.sub("", text).replace("\r\n", "\n").replace("\r", "\n"), remarks
+
+
+def refuse_markup(text: str, name: str) -> None:
+    """Raise ParseError for a text that is the source of a page or of LaTeX: its commands are no words."""
+    for source, kind in _MARKUP:
+        if source.match(text):
+            raise ParseError(f"{name} is {kind}")
 
 
 def read_bytes(path: Path, largest: int) -> bytes:

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from corpus.records import Author
+from indexer.errors import ParseError
 from indexer.parsers.document import Document
 from indexer.parsers.registry import read_document
-from tests.indexer.parsers.small_tei import texts
+from tests.indexer.parsers.small_tei import headings, texts
 
 
 def read(folder: Path, text: str) -> Document:
@@ -223,3 +224,146 @@ def test_fault_references_are_split_where_their_lines_begin(tmp_path: Path, entr
     document = read(tmp_path, f"# On mills\n\nMills turn.\n\n## References\n\n{entries}\n")
     assert len(document.references) == count
     assert [reference.arxiv_id for reference in document.references] == [""] * (count - 1) + ["1701.00003"]
+
+
+ADMONITION = """!!! note "Mind the wheel"
+    It turns when the sluice is
+    open, and stops.
+
+    It is heavy.
+
+    === "By hand"
+
+        Lift it.
+
+??? tip
+    Oil it.
+
+After.
+
+```
+!!! note
+    code
+```
+"""
+
+
+def test_fault_indented_notes_were_read_as_code(tmp_path: Path) -> None:
+    assert found(tmp_path, ADMONITION) == [
+        "Mind the wheel",
+        "It turns when the sluice is open, and stops.",
+        "It is heavy.",
+        "By hand",
+        "Lift it.",
+        "Oil it.",
+        "After.",
+        "!!! note code",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("title", "one", "two"),
+    [
+        ("**On mills**", "**1 Introduction**", "**1.1 Wheels**"),
+        ("# On mills", "**1** **Introduction**", "**1.1** **_Wheels_**"),
+        ("---\ntitle: On mills\n---", "__1. Introduction__", "**1.1. Wheels**"),
+    ],
+)
+def test_fault_headings_in_bold_were_body_text(tmp_path: Path, title: str, one: str, two: str) -> None:
+    text = (
+        f"{title}\n\nIda Fen\n\n**Abstract**\n\nWe count mills.\n\n{one}\n\nMills stand here.\n\n{two}\n\n"
+        "Wheels turn. **They do.**\n\n**Figure 1: A mill**\n\n**References**\n\n[1] I. Fen. 2001. Of mills.\n"
+    )
+    document = read(tmp_path, text)
+    assert (document.title, [author.name for author in document.authors]) == ("On mills", ["Ida Fen"])
+    assert [paragraph.text for paragraph in document.abstract] == ["We count mills."]
+    assert headings(document) == ["1 Introduction", "1 Introduction > 1.1 Wheels"]
+    assert texts(document) == ["Mills stand here.", "Wheels turn. They do.", "Figure 1: A mill"]
+    assert len(document.references) == 1
+
+
+def test_lines_in_bold_stay_text_beside_headings(tmp_path: Path) -> None:
+    text = "## Mills\n\nThey stand.\n\n**A strong word**\n\n## Weirs\n\nThey lie."
+    assert found(tmp_path, text) == ["They stand.", "A strong word", "They lie."]
+
+
+@pytest.mark.parametrize(
+    "mark", ["{2}" + "-" * 48, "--- end of page=3 ---", "--- Page 3 ---", "-- page: 3 --"]
+)
+def test_fault_marks_between_pages_were_read_and_cut_sentences(tmp_path: Path, mark: str) -> None:
+    text = f"They stand at\n\n{mark}\n\nthe weir.\n\n{mark}\n\nWheels turn.\n\n{mark}"
+    assert found(tmp_path, text) == ["They stand at the weir.", "Wheels turn."]
+
+
+def test_fault_pages_that_a_converter_lost_were_told_as_text(tmp_path: Path) -> None:
+    text = "# On mills\n\nThey stand.\n\n[MISSING_PAGE_FAIL:2]\n\n[MISSING_PAGE_EMPTY:5]\n\nThey fall."
+    document = read(tmp_path, text)
+    assert texts(document) == ["They stand.", "They fall."]
+    assert document.notes == ("pages 2, 5 are missing: the converter that made the file could not read them",)
+
+
+MATHPIX = r"""\title{
+On mills
+}
+
+\author{
+Ida Fen \\ Ole Marsh
+}
+
+\begin{abstract}
+We count mills.
+\end{abstract}
+
+\section*{1 Introduction}
+
+Mills have \(x^2\) wheels.
+
+\subsection*{1.1 Wheels of {oak}}
+
+They turn.
+
+\begin{figure}
+\includegraphics[max width=\textwidth]{a.jpg}
+\captionsetup{labelformat=empty}
+\caption{Figure 1: A mill.}
+\end{figure}
+
+\footnotetext{
+1 Of stone.
+}
+"""
+
+
+def test_fault_commands_of_latex_in_markdown_were_text(tmp_path: Path) -> None:
+    document = read(tmp_path, MATHPIX)
+    assert (document.title, [author.name for author in document.authors]) == (
+        "On mills",
+        ["Ida Fen", "Ole Marsh"],
+    )
+    assert [paragraph.text for paragraph in document.abstract] == ["We count mills."]
+    assert headings(document) == ["1 Introduction", "1 Introduction > 1.1 Wheels of {oak}"]
+    assert texts(document) == [r"Mills have \(x^2\) wheels.", "They turn.", "Figure 1: A mill.", "Of stone."]
+
+
+@pytest.mark.parametrize("note", ["Stone", "https://example.org/mills", "<https://example.org/mills>"])
+def test_fault_notes_of_one_word_were_links(tmp_path: Path, note: str) -> None:
+    text = f"A mill[^1] stands[^b].\n\n[^1]: {note}\n[^b]: First.\n\n    Second of it."
+    plain = note.strip("<>")
+    assert found(tmp_path, text) == ["A mill stands.", plain, "First.", "Second of it."]
+
+
+@pytest.mark.parametrize("name", ["paper.md", "paper.txt"])
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("% A comment\n\\documentclass[a4paper]{article}\n\\begin{document}\nMills.\\end{document}", "LaTeX"),
+        ("\\documentstyle{article}\nMills.", "LaTeX"),
+        ("<!DOCTYPE html>\n<html><body><p>Mills stand.</p></body></html>", "a web page"),
+    ],
+)
+def test_fault_sources_were_read_with_their_commands(
+    tmp_path: Path, name: str, source: str, words: str
+) -> None:
+    (tmp_path / name).write_text(source)
+    with pytest.raises(ParseError, match=words):
+        read_document(tmp_path / name)

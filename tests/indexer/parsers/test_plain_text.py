@@ -256,3 +256,42 @@ def test_no_word_is_lost_whatever_the_width(
         wrapped.append("\n".join(lines) + ".")
     document = read_document(write(tmp_path_factory.getbasetemp(), "\n\n".join(wrapped)))
     assert texts(document) == [" ".join(words) + "." for words in paragraphs]
+
+
+PAGES = (
+    "The mill stands at the weir and the miller minds the",
+    "wheel by night and day.\n\nIt turns.",
+    "We count mills in the",
+    "valley. It took years.",
+)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "Journal of Mills 12 (2001)\n\n{text}\n\n{number}\n",
+        "{number:>40}\n\nJOURNAL OF MILLS   Vol. 3\n\n{text}\n\n   Fen and Marsh   {number}\n",
+        "{text}\nI. Fen: On mills, p. {number}",
+    ],
+)
+def test_fault_running_heads_stood_in_the_middle_of_sentences(tmp_path: Path, page: str) -> None:
+    pages = [page.format(text=text, number=number) for number, text in enumerate(PAGES, 11)]
+    (tmp_path / "a.txt").write_text("On mills\n\nIda Fen\n\nIntroduction\n\f" + "\f".join(pages))
+    assert texts(read_document(tmp_path / "a.txt")) == [
+        "The mill stands at the weir and the miller minds the wheel by night and day.",
+        "It turns.",
+        "We count mills in the valley. It took years.",
+    ]
+
+
+def test_lines_that_recur_on_two_pages_stay(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("On mills\n\nThey stand.\n\nSo it is.\n\fThey fall.\n\nSo it is.\n")
+    assert texts(read_document(tmp_path / "a.txt")) == ["They stand.", "So it is.", "They fall.", "So it is."]
+
+
+def test_fault_colours_of_a_terminal_were_letters(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(
+        "\x1b[1mOn mills\x1b[0m\n\nMills \x1b[38;5;1mstand\x1b[m \x1b]8;;http://x\x07here\x1b]8;;\x07.\n"
+    )
+    document = read_document(tmp_path / "a.txt")
+    assert (document.title, texts(document)) == ("On mills", ["Mills stand here."])

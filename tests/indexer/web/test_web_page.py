@@ -98,6 +98,7 @@ def test_fault_a_page_to_sign_in_was_taken_for_the_pdf_that_it_is_called(tmp_pat
     page = b'\n<!DOCTYPE html><html lang="en"><body><p>Sign in to read.</p></body></html>'
     with StandinFiles({"/a": Served(page, "application/pdf")}) as server:
         path = fetch(server, tmp_path)
+    assert path.suffix == ".html"
     with pytest.raises(ParseError, match="ask to sign in"):
         read_html(path)
 
