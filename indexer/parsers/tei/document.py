@@ -4,6 +4,7 @@ The XML comes from a server that read somebody's PDF, so nothing in it is truste
 type, no network, no huge trees.
 """
 
+import codecs
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -26,9 +27,28 @@ LARGEST_TEI = 32 * 1024 * 1024
 DEEPEST_TEI = 100
 """The levels of elements that are read; GROBID writes about a dozen."""
 
+_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+
 NO_TEXT = "GROBID found no text in this paper"
 
-_DOCTYPE = re.compile(r"(?>\s+|<\?.*?\?>|<!--.*?-->)*<!DOCTYPE(\s+html\b)?", re.DOTALL | re.IGNORECASE)
+# What GROBID's server says in place of TEI; some clients keep it as a file.
+_SERVER_REPORT = re.compile(rb"\s*\[([A-Z]{2,20}(?:_[A-Z]{1,20}){0,4})\]")
+_DECLARED = re.compile(rb"\s*<\?xml[^>]{0,100}?encoding\s*=\s*[\"']([A-Za-z0-9_.:-]{1,40})[\"']")
+_ENCODING = re.compile(
+    r"utf-?(?:8|16|32)(?:-?[bl]e)?|(?:us-)?ascii|iso-?8859-\d{1,2}|latin-?\d|(?:windows-?|cp)\d{3,4}|koi8-\w"
+    r"|gbk|gb2312|gb18030|big5|shift[_-]jis|euc-\w\w",
+    re.IGNORECASE,
+)
+_DECLARATION = re.compile(r"\s*<\?xml[^>]{0,200}\?>")
+_OTHER_XML = {
+    "article": "JATS, as publishers and PubMed Central have it: use its PDF",
+    "PubmedArticleSet": "PubMed's: export the references as RIS or BibTeX",
+    "html": "a web page",
+    "feed": "a list of arXiv: use the command for arXiv",
+}
+_DOCTYPE = re.compile(
+    r"(?>\s+|<\?.*?\?>|<!--.*?-->)*<!DOCTYPE(?:(\s+html\b)|\s+(\w{1,40}))?", re.DOTALL | re.IGNORECASE
+)
 
 
 def read_tei(source: Path | bytes) -> Document:
@@ -71,10 +91,20 @@ def _read_source(source: Path | bytes) -> str:
             raise ParseError(f"the TEI file cannot be read: {error.strerror or error}") from error
     if len(content) > LARGEST_TEI:
         raise ParseError(f"the TEI is larger than {LARGEST_TEI // 1024**2} MiB, more than any paper's")
+    if report := _SERVER_REPORT.match(content):
+        raise ParseError(f"GROBID made no TEI of this paper: {report[1].decode('ascii')}")
+    declared = _DECLARED.match(content)
+    encoding = declared[1].decode("ascii") if declared else "utf-8"
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        encoding = "utf-16"
+    if not _ENCODING.fullmatch(encoding):
+        raise ParseError(f"the TEI says that it is in {encoding}, which is no encoding of text")
     try:
-        return content.decode("utf-8-sig")
+        return content.decode("utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding)
     except UnicodeDecodeError as error:
-        raise ParseError(f"the TEI is not UTF-8: byte {error.start} cannot be decoded") from error
+        raise ParseError(
+            f"the TEI is not {encoding.upper()}: byte {error.start} cannot be decoded"
+        ) from error
 
 
 def _parse(source: str) -> Element:
@@ -83,16 +113,25 @@ def _parse(source: str) -> Element:
     if doctype := _DOCTYPE.match(source):
         if doctype[1]:
             raise ParseError("this is an HTML page, not TEI")
+        if other := _OTHER_XML.get(doctype[2] or ""):
+            raise ParseError(f"the XML is not TEI, it is {other}")
         raise ParseError("the TEI declares a document type, which can carry entities; GROBID writes none")
     try:
-        root = etree.fromstring(strip_invisible(source).encode(), _parser())
+        # The text is UTF-8 now, whatever it declares.
+        plain = _DECLARATION.sub("", strip_invisible(source), count=1)
+        root = etree.fromstring(plain.encode(), _parser())
     except etree.XMLSyntaxError as error:
         raise ParseError(f"the TEI is not well-formed XML, perhaps cut off: {error.msg}") from error
     if root.xpath("/".join("*" * DEEPEST_TEI)):
         raise ParseError("the TEI is nested too deeply for a paper")
     _drop_namespaces(root)
     if root.tag != "TEI":
-        raise ParseError(f"the XML is not TEI: its root element is <{root.tag}>")
+        other = _OTHER_XML.get(str(root.tag))
+        raise ParseError(
+            f"the XML is not TEI, it is {other}"
+            if other
+            else f"the XML is not TEI: its root element is <{root.tag}>"
+        )
     return root
 
 
@@ -117,16 +156,39 @@ def _drop_namespaces(root: Element) -> None:
 
 
 def _read_abstract(header: Element) -> tuple[Paragraph, ...]:
-    """Read the abstract; the headings of a structured one open their paragraphs."""
+    """Read the abstract in the paper's language; the headings of a structured one open their paragraphs."""
     paragraphs: list[Paragraph] = []
     label = ""
-    for element in header.iterfind("profileDesc/abstract//*"):
-        if element.tag == "head":
-            label = text_of(element)
-        elif element.tag == "p" and (pieces := pieces_of(element)):
-            paragraphs.append(Paragraph(_labelled(label, pieces), "abstract"))
-            label = ""
+    for abstract in _in_one_language(header.findall("profileDesc/abstract"), _language(header)):
+        for element in abstract.iter("*"):
+            if element.tag == "head":
+                label = text_of(element)
+            elif element.tag in ("p", "ab", "abstract") and not _has_paragraphs(element):
+                if pieces := pieces_of(element):
+                    paragraphs.append(Paragraph(_labelled(label, pieces), "abstract"))
+                label = ""
     return tuple(dict.fromkeys(paragraphs))
+
+
+def _has_paragraphs(element: Element) -> bool:
+    return any(inner is not element for inner in element.iter("p", "ab", "head"))
+
+
+def _language(header: Element) -> str:
+    """Return the language of a paper, as its text says, else its header, "" where neither does."""
+    root = header.getparent()
+    text = None if root is None else root.find("text")
+    places = (text, header)
+    return next((found for place in places if place is not None and (found := place.get(_LANG, ""))), "")
+
+
+def _in_one_language(abstracts: list[Element], language: str) -> list[Element]:
+    """Return the abstracts of a paper in its language, else in English, else in that of the first."""
+    languages = [abstract.get(_LANG, "") for abstract in abstracts]
+    if len(set(languages)) < 2 or "" in languages:
+        return abstracts
+    wanted = next((known for known in (language, "en") if known in languages), languages[0])
+    return [abstract for abstract, known in zip(abstracts, languages, strict=True) if known == wanted]
 
 
 def _labelled(label: str, pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:

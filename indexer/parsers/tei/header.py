@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import islice
 
 from corpus.records import Author, Reference
 from indexer.parsers.document import Document
@@ -44,27 +45,31 @@ def _read_title(header: Element) -> str:
 def _read_authors(header: Element) -> tuple[Author, ...]:
     """Return the persons and the collaborations; an `author` without either is a left-over affiliation."""
     organisations = {text_of(name).casefold() for name in header.iter("orgName")}
-    authors = (_read_author(author) for author in header.iterfind("*//sourceDesc//analytic/author"))
+    authors = (
+        found
+        for author in header.iterfind("*//sourceDesc//analytic/author")
+        for found in _read_author(author)
+    )
     found: dict[str, Author] = {}
     for author in authors:
-        if author and _is_name(author, organisations):
+        if _is_name(author, organisations):
             before = found.get(author.name, author)
             both = _distinct((*before.affiliations, *author.affiliations))
             found[author.name] = replace(before, affiliations=both)
     return tuple(found.values())
 
 
-def _read_author(author: Element) -> Author | None:
-    found = None
-    person = author.find("persName")
-    if person is not None:
-        found = _read_person(person)
+def _read_author(author: Element) -> list[Author]:
+    """Return the persons or the collaboration of an element; several persons share what else it holds."""
+    people = author.findall("persName")
+    if people:
+        found = [person for element in people if (person := _read_person(element))]
     else:
         names = {text_of(name): name.get("type") for name in author.findall("orgName")}
         groups = (text for text, kind in names.items() if kind == "collaboration" or _is_collaboration(text))
-        found = next((Author("", text) for text in groups if text), None)
-    affiliations = (_read_affiliation(affiliation) for affiliation in author.findall("affiliation"))
-    return replace(found, affiliations=_distinct(affiliations)) if found else None
+        found = [Author("", text) for text in islice(filter(None, groups), 1)]
+    affiliations = _distinct(_read_affiliation(affiliation) for affiliation in author.findall("affiliation"))
+    return [replace(person, affiliations=affiliations) for person in found]
 
 
 def _is_collaboration(name: str) -> bool:
@@ -88,9 +93,8 @@ def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
 
 def _read_person(person: Element) -> Author | None:
     given = " ".join(text_of(name) for name in person.findall("forename")).strip(" &,;*†‡")
-    family = " ".join(text_of(name) for tag in ("surname", "genName") for name in person.findall(tag)).strip(
-        " &,;*†‡"
-    )
+    parts = ("nameLink", "surname", "genName")
+    family = " ".join(text_of(name) for tag in parts for name in person.findall(tag)).strip(" &,;*†‡")
     if not family:
         given, family = "", given
     return Author(given, family) if family else None

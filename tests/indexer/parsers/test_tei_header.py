@@ -3,9 +3,10 @@
 import pytest
 
 from corpus.records import Author
+from indexer.errors import ParseError
 from indexer.parsers.document import Document
 from indexer.parsers.tei.document import read_tei
-from tests.indexer.parsers.small_tei import abstract, div, headings, source_desc, tei
+from tests.indexer.parsers.small_tei import abstract, div, headings, source_desc, tei, texts
 
 
 def person(first: str, family: str) -> str:
@@ -186,3 +187,56 @@ def test_link_of_a_reference_gives_its_identifiers() -> None:
         '<analytic><title level="a">On it</title><ptr target="https://arxiv.org/abs/2301.10140"/></analytic>'
     ).references
     assert reference.arxiv_id == "2301.10140"
+
+
+@pytest.mark.parametrize(
+    "inner", ["We count mills.", "<ab>We count mills.</ab>", "<div>We count mills.</div>"]
+)
+def test_fault_an_abstract_without_paragraphs_was_lost(inner: str) -> None:
+    document = read_tei(tei(div("Intro", "Mills stand here."), header=abstract(inner)))
+    assert [paragraph.text for paragraph in document.abstract] == ["We count mills."]
+
+
+@pytest.mark.parametrize(
+    ("languages", "kept"),
+    [(("pt", "en"), ["en"]), (("fr", "de"), ["fr"]), (("", "fr"), ["", "fr"]), (("de", "de"), ["de"])],
+)
+def test_fault_abstracts_in_several_languages_were_one(languages: tuple[str, str], kept: list[str]) -> None:
+    said = (f' xml:lang="{code}"' if code else "" for code in languages)
+    parts = [
+        f"<abstract{lang}><p>It is {code}.</p></abstract>" for lang, code in zip(said, languages, strict=True)
+    ]
+    header = f"<profileDesc>{''.join(parts)}</profileDesc>"
+    document = read_tei(tei(div("Intro", "Mills stand here."), header=header))
+    assert [paragraph.text for paragraph in document.abstract] == [f"It is {code}." for code in kept]
+
+
+def test_fault_of_several_persons_in_one_element_the_first_alone_was_read() -> None:
+    names = "<persName><forename>Ida</forename><surname>Fen</surname></persName>"
+    names += "<persName><forename>Ole</forename><nameLink>van</nameLink><surname>Marsh</surname></persName>"
+    affiliation = "<affiliation><orgName>Weir Institute</orgName></affiliation>"
+    header = source_desc(f"<analytic><author>{names}{affiliation}</author></analytic>")
+    document = read_tei(tei(div("Intro", "Mills stand here."), header=header))
+    assert [author.name for author in document.authors] == ["Ida Fen", "Ole van Marsh"]
+    assert {author.affiliations for author in document.authors} == {("Weir Institute",)}
+
+
+@pytest.mark.parametrize("encoding", ["ISO-8859-1", "UTF-16", "windows-1252", "utf8"])
+def test_fault_tei_in_the_encoding_that_it_declares_was_refused(encoding: str) -> None:
+    source = tei(div("Intro", "Größe der Mühlen.")).decode().replace("UTF-8", encoding)
+    assert texts(read_tei(source.encode(encoding))) == ["Größe der Mühlen."]
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        (b"[TIMEOUT] PDF to XML conversion timed out", "GROBID made no TEI of this paper: TIMEOUT"),
+        (b"\n[BAD_INPUT_DATA] PDF to XML conversion failed", "BAD_INPUT_DATA"),
+        (b'<?xml version="1.0"?><!DOCTYPE article PUBLIC "-//NLM//DTD" "x.dtd"><article/>', "JATS"),
+        (b"<article><front/></article>", "JATS"),
+        (b'<?xml version="1.0" encoding="klingon"?><TEI/>', "klingon, which is no encoding of text"),
+    ],
+)
+def test_fault_what_stands_in_place_of_tei_was_told_as_broken_xml(source: bytes, words: str) -> None:
+    with pytest.raises(ParseError, match=words):
+        read_tei(source)
