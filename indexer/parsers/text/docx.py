@@ -48,6 +48,8 @@ _APART = frozenset(
     f"{W}{name}" for name in "del moveFrom delInstrText rPr pPr sdtPr tblPr trPr tcPr".split()
 ) | {FALLBACK}
 _WRITTEN = {f"{W}noBreakHyphen": "-", f"{W}tab": " ", f"{W}ptab": " ", f"{W}br": "\n", f"{W}cr": "\n"}
+_GRAPHIC = "{http://schemas.openxmlformats.org/drawingml/2006/main}graphicData"
+_DIAGRAM = re.compile(r"/(?:diagram|chart)\b")
 _TURNS = {"raised": raise_text, "lowered": lower_text}
 _FORMULA = "[formula]"
 _EQUATION = re.compile(r"equation|mathtype", re.IGNORECASE)
@@ -176,7 +178,8 @@ class _Reader:
         self._look = Look(
             package.element, package.styles.element, package.settings.element, _theme(package.part.rels)
         )
-        self._unread = dict.fromkeys(("formula", "sign", "part"), 0)
+        self._unread = dict.fromkeys(("formula", "sign", "part", "diagram"), 0)
+        self._struck = 0
         self.hidden = remove_hidden(self._body, self._look)
         self._notes: dict[tuple[str, str], str] = {}
         for kind, notes in _notes(package.part.rels):
@@ -189,13 +192,15 @@ class _Reader:
 
     def remarks(self) -> tuple[str, ...]:
         """Return remarks on the parts of the file that could not be read."""
-        formulas, signs, parts = self._unread.values()
+        formulas, signs, parts, diagrams = self._unread.values()
         return tuple(
             remark
             for count, remark in (
                 (formulas, f"{counted(formulas, 'formula')} of an equation editor cannot be read"),
                 (signs, f"{counted(signs, 'sign')} of unknown symbol fonts cannot be read ({UNREADABLE})"),
                 (parts, f"{counted(parts, 'inserted file')} cannot be read"),
+                (diagrams, f"{counted(diagrams, 'diagram')} of Word's own (SmartArt, charts) cannot be read"),
+                (self._struck, f"{counted(self._struck, 'letter')} that are struck out were left out"),
             )
             if count
         )
@@ -206,8 +211,8 @@ class _Reader:
             if child.tag == f"{W}p":
                 line = joined or _Line()
                 self._read(child, line)
-                # Where the mark at its end was deleted, a paragraph goes on in the next.
-                joined = line if _is_mark_deleted(child) else None
+                # Where the mark at its end was deleted, or as a large initial, one goes on in the next.
+                joined = line if _is_mark_deleted(child) or _is_initial(child) else None
                 yield from () if joined else self._paragraph(child, line)
             elif child.tag == f"{W}tbl":
                 yield from self._table(child)
@@ -238,15 +243,27 @@ class _Reader:
             yield from self._within(rows[0][0])  # a frame round text
             return
         line = _Line()
-        texts = [" | ".join(self._cells(row, line)) for row in _parts_of(table, "tr")]
+        above: dict[int, str] = {}
+        texts = [" | ".join(self._cells(row, line, above)) for row in _parts_of(table, "tr")]
         yield Rows(tuple(row for row in texts if row.strip(" |")))
         yield from self._attached(line)
 
-    def _cells(self, row: Any, attached: _Line) -> Iterator[str]:
+    def _cells(self, row: Any, attached: _Line, above: dict[int, str]) -> Iterator[str]:
+        """Yield the texts of a row's cells; one that goes on from the row above has that one's text.
+
+        `above` are the texts of cells that may go on, by their columns.
+        """
         before = row.find(f"{W}trPr/{W}gridBefore")
-        yield from [""] * (int(before.get(f"{W}val", "0")) if before is not None else 0)
+        column = int(before.get(f"{W}val", "0")) if before is not None else 0
+        yield from [""] * column
         for cell in _parts_of(row, "tc"):
-            yield self._text_below(cell, attached)
+            merged = cell.find(f"{W}tcPr/{W}vMerge")
+            goes_on = merged is not None and merged.get(f"{W}val", "continue") == "continue"
+            text = above.get(column, "") if goes_on else self._text_below(cell, attached)
+            above[column] = text if merged is not None else ""
+            span = cell.find(f"{W}tcPr/{W}gridSpan")
+            column += int(span.get(f"{W}val", "1")) if span is not None else 1
+            yield text
 
     def _text_below(self, container: Any, attached: _Line) -> str:
         """Return the text of a cell or a note on one line, tables in it with commas and semicolons."""
@@ -257,7 +274,11 @@ class _Reader:
                 self._read(child, line)
                 texts.append(clean(line.text()))
             elif child.tag == f"{W}tbl":
-                rows = (", ".join(filter(None, self._cells(row, attached))) for row in _parts_of(child, "tr"))
+                cells: dict[int, str] = {}
+                rows = [
+                    ", ".join(filter(None, self._cells(row, attached, cells)))
+                    for row in _parts_of(child, "tr")
+                ]
                 texts.append("; ".join(filter(None, rows)))
             elif child.tag not in _APART and not _is_placeholder(child):
                 texts.append(self._text_below(child, attached))
@@ -268,6 +289,8 @@ class _Reader:
         for child in element:
             if (text := self._own_text(child)) is not None:
                 line.add(text, shift)
+            elif child.tag == f"{W}r" and self._look.is_struck(child):
+                self._struck += sum(len(text.text or "") for text in child.iter(f"{W}t"))
             elif child.tag == f"{W}r":
                 self._read(child, line, self._look.shift(child))
             elif child.tag == f"{W}ruby":
@@ -287,6 +310,8 @@ class _Reader:
             return formula_text(element, self._text_of_run)
         if tag == f"{W}object" and _is_equation(element):
             return self._unread_formula()
+        if tag == _GRAPHIC and _DIAGRAM.search(element.get("uri", "")):
+            self._unread["diagram"] += 1
         return _WRITTEN.get(tag)
 
     def _attach(self, element: Any, line: _Line) -> bool:
@@ -380,6 +405,12 @@ def _parts_of(element: Any, name: str) -> Iterator[Any]:
 def _is_mark_deleted(paragraph: Any) -> bool:
     marks = paragraph.find(f"{W}pPr/{W}rPr")
     return marks is not None and any(mark.tag in (f"{W}del", f"{W}moveFrom") for mark in marks)
+
+
+def _is_initial(paragraph: Any) -> bool:
+    """Return True for a large initial, which Word keeps as a paragraph of its own."""
+    frame = paragraph.find(f"{W}pPr/{W}framePr")
+    return frame is not None and frame.get(f"{W}dropCap") in ("drop", "margin")
 
 
 def _is_placeholder(control: Any) -> bool:

@@ -161,6 +161,11 @@ class Look:
         properties = self._properties(run)
         return any(_is_on(properties.get(f"{W}{mark}")) for mark in ("vanish", "webHidden"))
 
+    def is_struck(self, run: Any) -> bool:
+        """Return True if a run is struck out."""
+        properties = self._properties(run)
+        return any(_is_on(properties.get(f"{W}{mark}")) for mark in ("strike", "dstrike"))
+
     def is_of_contents(self, run: Any) -> bool:
         """Return True if a run belongs to a table of contents, by its paragraph's style."""
         style = next(run.iterancestors(f"{W}p"), run).find(f"{W}pPr/{W}pStyle")

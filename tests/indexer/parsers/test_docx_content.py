@@ -381,3 +381,50 @@ def test_an_opendocument_file_is_refused_with_advice(tmp_path: Path) -> None:
     path = repacked(saved(tmp_path / "a.docx"), {"META-INF/manifest.xml": "<x/>"})
     with pytest.raises(ParseError, match=r"^a\.docx is an OpenDocument file: save it as \.docx$"):
         read_document(path)
+
+
+@pytest.mark.parametrize("mark", ["<w:strike/>", "<w:dstrike w:val='true'/>", '<w:rStyle w:val="Gone"/>'])
+def test_fault_struck_out_words_were_read_as_if_they_stood(tmp_path: Path, mark: str) -> None:
+    gone = (
+        '<w:style w:type="character" w:styleId="Gone"><w:name w:val="Gone"/>'
+        "<w:rPr><w:strike/></w:rPr></w:style>"
+    )
+    text = paragraph(run("The mill is "), run("not ", mark), run("old", '<w:strike w:val="0"/>'), run("."))
+    document = read(tmp_path, text, styles=gone)
+    assert texts(document) == ["The mill is old."]
+    assert document.notes == ("4 letters that are struck out were left out",)
+
+
+def test_fault_a_large_initial_was_a_paragraph_of_its_own(tmp_path: Path) -> None:
+    initial = f'<w:p><w:pPr><w:framePr w:dropCap="drop" w:lines="3"/></w:pPr>{run("M")}</w:p>'
+    assert texts(read(tmp_path, initial, paragraph(run("ills stand here.")))) == ["Mills stand here."]
+
+
+def data_cell(content: str, properties: str = "") -> str:
+    return f"<w:tc><w:tcPr>{properties}</w:tcPr>{paragraph(run(content) if content else '')}</w:tc>"
+
+
+def test_fault_a_cell_over_several_rows_was_empty_in_all_but_the_first(tmp_path: Path) -> None:
+    begin, goes_on, wide = '<w:vMerge w:val="restart"/>', "<w:vMerge/>", '<w:gridSpan w:val="2"/>'
+    rows = (
+        data_cell("Mill", begin) + data_cell("of oak", wide) + data_cell("1"),
+        data_cell("", goes_on) + data_cell("of") + data_cell("ash") + data_cell("2"),
+        data_cell("", '<w:vMerge w:val="continue"/>') + data_cell("") + data_cell("") + data_cell("3"),
+        data_cell("Weir", begin) + data_cell("", wide) + data_cell("4"),
+        data_cell("Lock") + data_cell("of") + data_cell("elm") + data_cell("5"),
+    )
+    table = f"<w:tbl>{''.join(f'<w:tr>{row}</w:tr>' for row in rows)}</w:tbl>"
+    assert texts(read(tmp_path, table)) == [
+        "Mill | of oak | 1 Mill | of | ash | 2 Mill | | | 3 Weir | | 4 Lock | of | elm | 5"
+    ]
+
+
+def test_fault_diagrams_of_words_own_were_lost_without_a_word(tmp_path: Path) -> None:
+    drawing = (
+        '<w:r><w:drawing><wp:inline xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing">'
+        '<a:graphic xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><a:graphicData '
+        'uri="http://schemas.openxmlformats.org/drawingml/2006/{kind}"/></a:graphic></wp:inline></w:drawing></w:r>'
+    )
+    content = [paragraph(drawing.format(kind=kind)) for kind in ("diagram", "chart", "picture")]
+    document = read(tmp_path, *content, paragraph(run("Mills stand here.")))
+    assert document.notes == ("2 diagrams of Word's own (SmartArt, charts) cannot be read",)
