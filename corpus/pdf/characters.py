@@ -3,6 +3,15 @@
 import unicodedata
 from collections.abc import Sequence
 
+# Radicals of dictionaries, which fonts give for the characters that look the same (of Unicode's table of
+# equivalent ideographs those that are characters of their own; the others decompose).
+_RADICALS = dict(
+    zip(
+        "⺎⺒⺓⺔⺝⺟⺠⺩⺫⺬⺮⺯⺰⺷⺼⻁⻄⻅⻆⻉⻋⻓⻑⻔⻘⻙⻚⻛⻜⻝⻟⻢⻣⻤⻥⻦⻨⻩⻪⻫⻬⻭⻮⻯⻰⻱⻲⻳",
+        "兀巳幺彑月母民王目示竹糸纟羊月虎西见角贝车长長门青韦页风飞食食马骨鬼鱼鸟麦黄黾斉齐歯齿竜龙亀亀龟",
+        strict=True,
+    )
+)
 _ACCENTS = {
     0x00A8: "\u0308",
     0x00B4: "\u0301",
@@ -22,6 +31,8 @@ def character(code: int) -> str:
         return sign if code >= 0x20 and code != 0x7F else ""
     if 0xFB00 <= code <= 0xFB06:
         return unicodedata.normalize("NFKC", sign)
+    if 0x2E80 <= code <= 0x2FD5:
+        return _RADICALS.get(sign) or unicodedata.normalize("NFKC", sign)
     if code == 0xF0B7:
         return "•"
     return "" if unicodedata.category(sign) in ("Cc", "Cf", "Co", "Cs", "Cn") else sign

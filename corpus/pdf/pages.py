@@ -17,6 +17,9 @@ from corpus.pdf.painting import Painting, read_painting
 from corpus.pdf.words import Word, words_of
 from corpus.records import Box
 
+_OVERPRINT = 0.2  # heights of type: copies that are nearer than this lie over each other
+_LAST_COPIES = 200  # of a word on a page
+
 
 @dataclass(frozen=True, slots=True)
 class PdfPage:
@@ -142,7 +145,25 @@ class _Text:
                 seen.append(shown)
             else:
                 unseen.append(word)
-        return tuple(seen), tuple(unseen)
+        return _once(seen), tuple(unseen)
+
+
+def _once(words: Sequence[Word]) -> tuple[Word, ...]:
+    """Return the words without those drawn again over themselves, as bold type or with a shadow."""
+    kept: list[Word] = []
+    known: dict[str, list[Word]] = {}
+    for word in words:
+        others = known.setdefault(word.text, [])
+        near = _OVERPRINT * word.size
+        if not any(
+            abs(word.left - other.left) < near
+            and abs(word.baseline - other.baseline) < near
+            and abs(word.top - other.top) < near
+            for other in others[-_LAST_COPIES:]
+        ):
+            kept.append(word)
+        others.append(word)
+    return tuple(kept)
 
 
 def _turned_back(transform: Transform, turn: int, width: float, height: float) -> Transform:

@@ -64,7 +64,7 @@ def read_pdf(path: Path, most_pages: int = MOST_PAGES, ocr: OcrOptions = NO_OCR)
         scanned = with_scans_read(path, pages, ocr)
     except PdfError as error:
         raise ParseError(str(error)) from error
-    check_text(path, scanned.pages, ocr)
+    check_text(path, scanned.pages, ocr, scanned.notes)
     shown, unread = with_letters_found(scanned.pages)
     lines = lines_in_order(shown)
     if not lines:

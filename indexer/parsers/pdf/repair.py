@@ -1,11 +1,13 @@
-"""Words that a PDF gives in pieces: initials over several lines, and ligatures of which it has no letters."""
+"""Words that a PDF gives in pieces, or in wrong letters: initials, ligatures, and fonts without a code."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import product
 from statistics import median
 
+from corpus.language import function_words
 from corpus.pdf import RAISED, UNKNOWN_LETTER, PdfPage, Word, raised_figures
 from indexer.parsers.hyphens import is_word
 
@@ -13,6 +15,13 @@ _LIGATURES = (("fi", "fl", "ff", "ffi", "ffl"), ("Th", "tt", "ti", "ft", "ct", "
 _SIGNS = "()[]{}<>.,;:!?\"'“”„‘’«»-–—*†‡0123456789"
 _ENDING = re.compile(r"['’]\w{1,2}$")
 _MOST_LIGATURES = 3  # in a word
+# A font whose words are no language's: by those without a vowel or with capitals inside, of 147 fonts of
+# papers at most .13, and by the function words, at least .03 where so many are odd.
+_FEWEST_WORDS, _MOST_ODD, _FEWEST_FUNCTION_WORDS = 60, 0.15, 0.02
+_VOWEL = re.compile(r"[aeiouyà-æè-ïò-öø-ýÿāăąēĕėęěĩīĭįıōŏőœũūŭůűų]", re.IGNORECASE)
+_INNER_CAPITAL = re.compile(r"[a-zß-ÿ][A-Z]")
+_LAST_LATIN = "\u024f"
+_LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
 _INITIAL = 1.6  # of the height of the page's type
 _BESIDE = 1.2  # heights of type between an initial and its word at most
 # In heights of type: how close a raised word stands, and how high.
@@ -102,6 +111,37 @@ def _joined(before: Word, word: Word) -> Word | None:
         hyphenated=word.hyphenated,
         ends_line=word.ends_line,
     )
+
+
+def without_ciphers(pages: Sequence[PdfPage]) -> tuple[list[PdfPage], list[int]]:
+    """Return the pages without words in fonts that give wrong letters for theirs, and the numbers of those.
+
+    Such a font is drawn as it should be, and its text is a cipher: "7KH PLOO" for "The mill".
+    """
+    by_font: dict[str, list[str]] = defaultdict(list)
+    for page in pages:
+        for word in page.words:
+            by_font[word.font].append(word.text.strip(_SIGNS))
+    ciphers = {font for font, words in by_font.items() if _is_cipher(words)}
+    if not ciphers:
+        return list(pages), []
+    kept = [
+        replace(page, words=tuple(word for word in page.words if word.font not in ciphers)) for page in pages
+    ]
+    found = [new.number for page, new in zip(pages, kept, strict=True) if len(new.words) < len(page.words)]
+    return kept, found
+
+
+def _is_cipher(words: Sequence[str]) -> bool:
+    latin = [word for word in words if len(word) > 3 and word.isalpha() and max(word) <= _LAST_LATIN]
+    if len(latin) < _FEWEST_WORDS:
+        return False
+    odd = sum(not _VOWEL.search(word) or _INNER_CAPITAL.search(word) is not None for word in latin)
+    if odd <= _MOST_ODD * len(latin):
+        return False
+    known = frozenset[str]().union(*map(function_words, _LANGUAGES))
+    long = [word.lower() for word in words if len(word) > 1]
+    return sum(word in known for word in long) < _FEWEST_FUNCTION_WORDS * len(long)
 
 
 def with_letters_found(pages: Sequence[PdfPage]) -> tuple[list[PdfPage], list[int]]:

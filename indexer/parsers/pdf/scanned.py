@@ -1,5 +1,6 @@
 """The pages of a PDF that are pictures: read by OCR where it is there, and said where it is not."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -19,10 +20,28 @@ from indexer.parsers.ocr import (
     open_engine,
     read_scans,
 )
+from indexer.parsers.pdf.repair import without_ciphers
 
 _FEWEST_LETTERS_A_PAGE = 40
 # In a document with text a page without is a scan if pictures cover so much of it, else a drawing.
 _LEAST_PICTURED = 0.5
+NO_CODE = "its fonts do not say which letters they draw"
+# What stands in a PDF whose content other programs than Adobe's do not show.
+_PLACEHOLDERS = (
+    (
+        re.compile(
+            r"if this message is not eventually replaced (?:by|with) the proper contents"
+            r"|to view the full contents of this document, you need a later version of the pdf viewer",
+            re.IGNORECASE,
+        ),
+        "a form (XFA) that only Adobe's programs show: print it there to a PDF, and read that",
+    ),
+    (
+        re.compile(r"for the best experience, open this pdf portfolio in", re.IGNORECASE),
+        "a portfolio of other files: take them out of it, and read them one by one",
+    ),
+)
+_MOST_PLACEHOLDER_WORDS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +83,12 @@ class ScannedPages:
 def with_scans_read(path: Path, pages: Sequence[PdfPage], ocr: OcrOptions) -> ScannedPages:
     """Return the pages with those of scans read, as far as `ocr` reads; raises PdfError and ParseError."""
     damage = tuple(f"page {page.number} is damaged and left out" for page in pages if page.damaged)
-    pictures = _pictures(path, pages)
+    pages, ciphers = without_ciphers(pages)
+    pictures = _pictures(path, pages, ciphers)
+    unread = [number for number in ciphers if not ocr.engine or number not in {p.number for p in pictures}]
+    if unread:
+        damage += (f"text on {page_list(unread)} cannot be read: {NO_CODE}",)
+        pictures = [page for page in pictures if page.number not in unread]
     if not pictures or not ocr.engine:
         left = (_unread(pictures, f". {INSTALL}"),) if pictures else ()
         return ScannedPages(pages, notes=(*damage, *left))
@@ -82,27 +106,49 @@ def with_scans_read(path: Path, pages: Sequence[PdfPage], ocr: OcrOptions) -> Sc
     return ScannedPages(read, scans, (*damage, *notes))
 
 
-def check_text(path: Path, pages: Sequence[PdfPage], ocr: OcrOptions) -> None:
-    """Raise ParseError for pages that are all damaged, or hold too little text to be a paper's."""
+def check_text(path: Path, pages: Sequence[PdfPage], ocr: OcrOptions, notes: Sequence[str] = ()) -> None:
+    """Raise ParseError for pages that are all damaged, hold too little text to be a paper's, or none of it.
+
+    `notes` say what could not be read of them.
+    """
+    if placeholder := _placeholder(pages):
+        raise ParseError(f"{path.name} is {placeholder}")
     if all(page.damaged for page in pages):
         raise ParseError(f"{path.name} is broken: none of its {len(pages)} pages can be loaded")
     if _has_text(pages):
         return
     problem = f"{path.name} has no text layer: its {counted(len(pages), 'page')} are pictures (a scan?)"
-    if any(page.unseen for page in pages):
+    if any(NO_CODE in note for note in notes):
+        problem = f"{path.name} has no text that can be read: {NO_CODE}"
+    elif any(page.unseen for page in pages):
         problem = f"{path.name} has no text that can be seen on its {counted(len(pages), 'page')} (a scan?)"
     if not ocr.engine:
         raise UnreadScanError(f"{problem}. {INSTALL}")
     raise ParseError(f"{problem}, and {ocr.engine} finds no text on them")
 
 
-def _pictures(path: Path, pages: Sequence[PdfPage]) -> list[PdfPage]:
-    """Return the pages that are pictures of text, or may be: drawings among pages of text are left alone."""
+def _placeholder(pages: Sequence[PdfPage]) -> str:
+    """Return what a PDF is that holds a message in place of its content, "" for another."""
+    if sum(len(page.words) for page in pages) > _MOST_PLACEHOLDER_WORDS:
+        return ""
+    text = " ".join(word.text for page in pages for word in page.words)
+    return next((kind for message, kind in _PLACEHOLDERS if message.search(text)), "")
+
+
+def _pictures(path: Path, pages: Sequence[PdfPage], ciphers: Sequence[int]) -> list[PdfPage]:
+    """Return the pages that are pictures of text, or may be: drawings among pages of text are left alone.
+
+    Of `ciphers` there is no text, whatever they show.
+    """
     bare = [page for page in pages if not page.damaged and _letters(page) < _FEWEST_LETTERS_A_PAGE]
     if not _has_text(pages):
         return bare
     shares = shares_of_pictures(path, [page.number for page in bare])
-    return [page for page, share in zip(bare, shares, strict=True) if share >= _LEAST_PICTURED]
+    return [
+        page
+        for page, share in zip(bare, shares, strict=True)
+        if share >= _LEAST_PICTURED or page.number in ciphers
+    ]
 
 
 def _has_text(pages: Sequence[PdfPage]) -> bool:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from indexer.errors import ParseError
 from indexer.parsers.document import Document
 from indexer.parsers.pdf.document import read_pdf
 from tests.small_pdf import write_pdf
@@ -236,3 +237,66 @@ def test_fault_ligatures_without_a_letter_were_lost_without_a_word(tmp_path: Pat
     page = paper(*PROSE) + line(520, "aekcz bzdc zeag")
     document = read(tmp_path, page, letters="toeicrsndlfx")
     assert any("letters are missing on page 1" in note for note in document.notes)
+
+
+@pytest.mark.parametrize("offset", [0.0, 0.4, 1.2])
+def test_fault_text_that_is_drawn_twice_was_read_twice(tmp_path: Path, offset: float) -> None:
+    drawn, again = (
+        "".join(put(72 + by, 618 - by - 12 * at, line) for at, line in enumerate(PROSE)) for by in (0, offset)
+    )
+    between = put(72, 500, "Between the two there are other words.")
+    document = read(tmp_path, paper() + drawn + between + again)
+    assert texts(document) == " ".join((*PROSE, "Between the two there are other words."))
+
+
+def test_words_that_stand_twice_on_a_line_stay(tmp_path: Path) -> None:
+    line = "The mill that that miller had had had had no wheel, no no."
+    assert line in texts(read(tmp_path, paper(line, PROSE[2])))
+
+
+@pytest.mark.parametrize(
+    ("drawn", "text"), [("⽂⼀⽅⾼", "文一方高"), ("⻓⻩⻢⻚", "长黄马页"), ("論文研究", "論文研究")]
+)
+def test_fault_radicals_stood_for_characters(tmp_path: Path, drawn: str, text: str) -> None:
+    line = "BT /U 10 Tf 72 618 Td (abcd) Tj ET\n"
+    assert text in texts(read(tmp_path, paper() + line + put(72, 594, PROSE[2]), letters=drawn))
+
+
+CIPHER = "".join(map(chr, range(68, 93)))  # what lies 29 places before "a" to "y"
+
+
+def enciphered(*lines: str) -> str:
+    words = (
+        "".join(letter for letter in line.lower() if letter in " abcdefghijklmnopqrstuvwxy") for line in lines
+    )
+    return "".join(f"BT /U 10 Tf 72 {600 - 12 * at} Td ({line}) Tj ET\n" for at, line in enumerate(words))
+
+
+def test_fault_text_in_a_font_that_gives_wrong_letters_was_read(tmp_path: Path) -> None:
+    plain = paper(*PROSE).replace("/F ", "/I ")
+    document = read(tmp_path, plain, enciphered(*PROSE * 3), letters=CIPHER)
+    assert texts(document) == " ".join(PROSE)
+    assert document.notes == ("text on page 2 cannot be read: its fonts do not say which letters they draw",)
+
+
+def test_fault_a_file_of_wrong_letters_was_a_paper(tmp_path: Path) -> None:
+    with pytest.raises(ParseError, match="its fonts do not say which letters they draw"):
+        read(tmp_path, enciphered(*PROSE * 3), letters=CIPHER)
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ("If this message is not eventually replaced by the proper contents of the document,", "a form"),
+        ("To view the full contents of this document, you need a later version of the PDF viewer.", "a form"),
+        ("For the best experience, open this PDF portfolio in Acrobat X or later.", "a portfolio"),
+    ],
+)
+def test_fault_a_message_in_place_of_the_content_was_read(tmp_path: Path, message: str, words: str) -> None:
+    with pytest.raises(ParseError, match=words):
+        read(tmp_path, put(72, 740, "Please wait...", 16, "B") + put(72, 700, message))
+
+
+def test_a_paper_that_speaks_of_such_a_message_is_read(tmp_path: Path) -> None:
+    line = "For the best experience, open this PDF portfolio in Acrobat, it says."
+    assert line in texts(read(tmp_path, paper(*PROSE, line, *PROSE), paper(*PROSE * 3)))
