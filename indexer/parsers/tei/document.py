@@ -31,7 +31,7 @@ _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 
 NO_TEXT = "GROBID found no text in this paper"
 
-# What GROBID's server says in place of TEI; some clients keep it as a file.
+# Reports of GROBID's server in place of TEI, which some clients keep as files.
 _SERVER_REPORT = re.compile(rb"\s*\[([A-Z]{2,20}(?:_[A-Z]{1,20}){0,4})\]")
 _DECLARED = re.compile(rb"\s*<\?xml[^>]{0,100}?encoding\s*=\s*[\"']([A-Za-z0-9_.:-]{1,40})[\"']")
 _ENCODING = re.compile(
@@ -39,7 +39,7 @@ _ENCODING = re.compile(
     r"|gbk|gb2312|gb18030|big5|shift[_-]jis|euc-\w\w",
     re.IGNORECASE,
 )
-_DECLARATION = re.compile(r"\s*<\?xml[^>]{0,200}\?>")
+_DECLARATION = re.compile(r"\A\s*+<\?xml[^>]{0,200}\?>")
 _OTHER_XML = {
     "article": "JATS, as publishers and PubMed Central have it: use its PDF",
     "PubmedArticleSet": "PubMed's: export the references as RIS or BibTeX",

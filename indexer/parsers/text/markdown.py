@@ -74,8 +74,8 @@ _BLOCK_NAME = re.compile(r"\s\^(?=[\w-]*\d|\w+-)[A-Za-z0-9-]{4,40}\s*\Z")
 _DIVISION = re.compile(r"^:{3,}+[ \t]*+(?:\{[^{}\n]*+\}|[\w-]*+)[ \t]*+:*+$\n?", re.MULTILINE)
 # Python-Markdown's notes and tabs, whose text is indented: !!! note "Title", ??? tip, === "Tab".
 _ADMONITION = re.compile(
-    r"(?P<indent> {0,12})(?:!!!|\?\?\?\+?|===) {0,4}(?:[\w-]{1,40} {0,4}){0,6}"
-    r"(?:\"(?P<title>[^\"]{0,300})\")?[ \t]*"
+    r"(?P<indent> {0,12})(?:!!!|\?\?\?\+?|===)[\w -]{0,100}+"
+    r"(?:\"(?P<title>[^\"]{0,300})\")?[ \t]*+"
 )
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 # Marks that converters leave between pages, and for pages that they could not read.

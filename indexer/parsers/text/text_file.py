@@ -23,9 +23,9 @@ _OTHER_FORMATS = {
     b"\x7fELF": "a program",
 }
 _MARKUP = (
-    (re.compile(r"\s*<(?:!doctype html|html)\b", re.IGNORECASE), "a web page: give its address instead"),
+    (re.compile(r"\A\s*+<(?:!doctype html|html)\b", re.IGNORECASE), "a web page: give its address instead"),
     (
-        re.compile(r"(?:[ \t]*+(?:%.*+)?\n)*+[ \t]*\\document(?:class|style)\b"),
+        re.compile(r"\A(?:[ \t]*+(?:%.*+)?\n)*+[ \t]*+\\document(?:class|style)\b"),
         "LaTeX: use its PDF, or make Markdown of it, as pandoc does",
     ),
 )
