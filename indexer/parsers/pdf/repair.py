@@ -15,8 +15,8 @@ _LIGATURES = (("fi", "fl", "ff", "ffi", "ffl"), ("Th", "tt", "ti", "ft", "ct", "
 _SIGNS = "()[]{}<>.,;:!?\"'“”„‘’«»-–—*†‡0123456789"
 _ENDING = re.compile(r"['’]\w{1,2}$")
 _MOST_LIGATURES = 3  # in a word
-# A font whose words are no language's: by those without a vowel or with capitals inside, of 147 fonts of
-# papers at most .13, and by the function words, at least .03 where so many are odd.
+# A font is a cipher by the share of words without a vowel or with a capital inside, and of function words:
+# of 147 fonts of papers none is beyond both bounds.
 _FEWEST_WORDS, _MOST_ODD, _FEWEST_FUNCTION_WORDS = 60, 0.15, 0.02
 _VOWEL = re.compile(r"[aeiouyà-æè-ïò-öø-ýÿāăąēĕėęěĩīĭįıōŏőœũūŭůűų]", re.IGNORECASE)
 _INNER_CAPITAL = re.compile(r"[a-zß-ÿ][A-Z]")

@@ -26,7 +26,7 @@ _FEWEST_LETTERS_A_PAGE = 40
 # In a document with text a page without is a scan if pictures cover so much of it, else a drawing.
 _LEAST_PICTURED = 0.5
 NO_CODE = "its fonts do not say which letters they draw"
-# What stands in a PDF whose content other programs than Adobe's do not show.
+# Messages in PDFs whose content other programs than Adobe's do not show.
 _PLACEHOLDERS = (
     (
         re.compile(
@@ -128,7 +128,7 @@ def check_text(path: Path, pages: Sequence[PdfPage], ocr: OcrOptions, notes: Seq
 
 
 def _placeholder(pages: Sequence[PdfPage]) -> str:
-    """Return what a PDF is that holds a message in place of its content, "" for another."""
+    """Describe a PDF that holds a message in place of its content, "" for another."""
     if sum(len(page.words) for page in pages) > _MOST_PLACEHOLDER_WORDS:
         return ""
     text = " ".join(word.text for page in pages for word in page.words)

@@ -262,17 +262,18 @@ def test_fault_indented_notes_were_read_as_code(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("title", "one", "two"),
+    ("title", "first", "second"),
     [
         ("**On mills**", "**1 Introduction**", "**1.1 Wheels**"),
         ("# On mills", "**1** **Introduction**", "**1.1** **_Wheels_**"),
         ("---\ntitle: On mills\n---", "__1. Introduction__", "**1.1. Wheels**"),
     ],
 )
-def test_fault_headings_in_bold_were_body_text(tmp_path: Path, title: str, one: str, two: str) -> None:
+def test_fault_headings_in_bold_were_body_text(tmp_path: Path, title: str, first: str, second: str) -> None:
     text = (
-        f"{title}\n\nIda Fen\n\n**Abstract**\n\nWe count mills.\n\n{one}\n\nMills stand here.\n\n{two}\n\n"
-        "Wheels turn. **They do.**\n\n**Figure 1: A mill**\n\n**References**\n\n[1] I. Fen. 2001. Of mills.\n"
+        f"{title}\n\nIda Fen\n\n**Abstract**\n\nWe count mills.\n\n{first}\n\nMills stand here.\n\n"
+        f"{second}\n\nWheels turn. **They do.**\n\n**Figure 1: A mill**\n\n"
+        "**References**\n\n[1] I. Fen. 2001. Of mills.\n"
     )
     document = read(tmp_path, text)
     assert (document.title, [author.name for author in document.authors]) == ("On mills", ["Ida Fen"])
