@@ -27,6 +27,7 @@ from evaluation.answers.asking import open_assistant
 from evaluation.judged import FULL, JudgedQuestion, find, read_judged
 from training.files import TrainingError, draw, hash_byte
 from training.network import Answers, fitted_scale
+from training.written import written_judgements
 
 HARDEST = 24  # wrong sentences of a question, the nearest by words
 FREEDOM = 0.01
@@ -34,17 +35,28 @@ FOREIGN = 0.25  # weight of a question asked of a foreign corpus, relative to a 
 
 
 @dataclass(frozen=True, slots=True)
+class HeldAbstracts:
+    """The folder of the questions written for abstracts, the home of their corpus, and the fold to fit on."""
+
+    data: Path
+    home: Path
+    held: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class JudgedData:
     """The judged questions and the homes of their corpora, by name.
 
-    The network does not learn from the corpora in `measured`: the scales are fitted on them. `foreign` names,
-    for some of these, corpora that cannot answer their questions.
+    The network does not learn from the corpora in `measured`, nor from the held-back `abstracts`: the scales
+    are fitted on them, on the abstracts only that of refusal. `foreign` names, for some of these corpora,
+    others that cannot answer their questions.
     """
 
     questions: Path
     homes: Mapping[str, Path]
     measured: frozenset[str]
     foreign: Mapping[str, Sequence[str]]
+    abstracts: HeldAbstracts | None = None
 
     def opened(
         self, *, measured: bool, most: int | None = None
@@ -114,7 +126,8 @@ class _Rows:
             (found.paper.paper.id, found.passage.number, found.sentence) for found in compared.candidates
         )
         grades = np.asarray([question.grades.get(place, np.nan) for place in places])
-        return cls(question, asking, compared, with_kind(compared.features, asking.kind), grades)
+        features = with_kind(compared.features, asking.kind) if compared.candidates else {}
+        return cls(question, asking, compared, features, grades)
 
     def read(self, scale: Mapping[str, float], network: RelevanceScorer) -> "_Rows":
         """Return the candidates that are likeliest by a scale, with the network's features."""
@@ -130,21 +143,30 @@ class _Rows:
 def choice_scales(data: JudgedData, network: RelevanceScorer, seed: int) -> dict[str, dict[str, float]]:
     """Return the scales of the choice, and of whether anything found answers, with and without the network.
 
-    The likeliest without the network are those that it reads. Refusal is learned from near misses and, as
-    these are few, from questions asked of a foreign corpus.
+    The likeliest without the network are those that it reads. Refusal is learned from near misses, those of
+    held-back abstracts too, and from questions asked of a foreign corpus.
     """
     asked = [_Rows.of(question, assistant) for question, assistant in data.opened(measured=True)]
     asked = [rows for rows in asked if rows.compared.candidates]
-    foreign = [rows for rows in _foreign(data) if rows.compared.candidates]
+    others = [(rows, weight) for rows, weight in _only_refused(data) if rows.compared.candidates]
     _check_enough(asked)
     first = _scale(asked, seed)
-    read, far_read = ([rows.read(first, network) for rows in few] for few in (asked, foreign))
+    read = [rows.read(first, network) for rows in asked]
+    others_read = [(rows.read(first, network), weight) for rows, weight in others]
     return {
         f"{CHOICE}_features": first,
         f"{CHOICE}_all": _scale(read, seed),
-        f"{ANSWERABLE}_features": _answerable_scale(asked, foreign, seed),
-        f"{ANSWERABLE}_all": _answerable_scale(read, far_read, seed),
+        f"{ANSWERABLE}_features": _answerable_scale(asked, others, seed),
+        f"{ANSWERABLE}_all": _answerable_scale(read, others_read, seed),
     }
+
+
+def _only_refused(data: JudgedData) -> Iterator[tuple[_Rows, float]]:
+    """Yield the questions that refusal alone is learned from, each with its weight."""
+    yield from ((rows, FOREIGN) for rows in _foreign(data))
+    if held := data.abstracts:
+        for question, assistant in written_judgements(held.data, held.home, held.held):
+            yield _Rows.of(question, assistant), 1.0
 
 
 def _foreign(data: JudgedData) -> Iterator[_Rows]:
@@ -157,7 +179,9 @@ def _foreign(data: JudgedData) -> Iterator[_Rows]:
                 yield _Rows.of(question.model_copy(update=changes), assistants[corpus])
 
 
-def _answerable_scale(rows: Sequence[_Rows], foreign: Sequence[_Rows], seed: int) -> dict[str, float]:
+def _answerable_scale(
+    rows: Sequence[_Rows], others: Sequence[tuple[_Rows, float]], seed: int
+) -> dict[str, float]:
     """Return the regression of whether a question is answerable on its best candidate.
 
     The chances of each half of the questions come from a scale fitted on the other half.
@@ -166,7 +190,7 @@ def _answerable_scale(rows: Sequence[_Rows], foreign: Sequence[_Rows], seed: int
     def answers() -> Answers:
         for half in (0, 1):
             scale = _scale([row for row in rows if _half(row) != half], seed)
-            for row, weight in [*((row, 1.0) for row in rows), *((row, FOREIGN) for row in foreign)]:
+            for row, weight in [*((row, 1.0) for row in rows), *others]:
                 if _half(row) == half:
                     found = answerable_features(row.features, shares(row.features, scale))
                     best = {name: value for name, (value,) in found.items()}
@@ -187,7 +211,7 @@ def _check_enough(rows: Sequence[_Rows]) -> None:
 
 
 def _half(row: _Rows) -> int:
-    return hash_byte(row.question.id) % 2
+    return hash_byte(row.question.id.partition("#")[0]) % 2
 
 
 def _scale(rows: Sequence[_Rows], seed: int) -> dict[str, float]:

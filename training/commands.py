@@ -147,22 +147,36 @@ def relevance(
 ) -> None:
     """Learn which texts answer a question, from questions with marked answers."""
     with _exit_on_failure():
+        from training.choice import HeldAbstracts
         from training.relevance import RelevanceRun, judged_data, train_relevance
 
         homes = named_folders(home or [])
-        asked = judged_data(judged, homes) if homes else None
+        abstracts = HeldAbstracts(data, work / "abstracts", held)
+        asked = judged_data(judged, homes, abstracts) if homes else None
         run = RelevanceRun(data, work, out or SHIPPED, _say, seed, held, judged=asked, begun=begun)
         echo(json.dumps(train_relevance(run, open_encoder(read_settings())).provenance["held_back"]))
 
 
 def choice(
-    home: Annotated[list[str], Home], out: Part = None, seed: Seed = 13, judged: Judged = JUDGED
+    home: Annotated[list[str], Home],
+    data: Annotated[
+        Path | None, Option(help="The folder of `questions/`: fit on the held-back abstracts in it too.")
+    ] = None,
+    work: Annotated[Path | None, Option(help="The folder that a corpus of abstracts goes to.")] = None,
+    out: Part = None,
+    seed: Seed = 13,
+    held: Held = 0,
+    judged: Judged = JUDGED,
 ) -> None:
     """Fit which sentences are chosen and what is refused, beside the relevance part's network."""
     with _exit_on_failure():
+        from training.choice import HeldAbstracts
         from training.relevance import fit_choice, judged_data
 
-        card = fit_choice(judged_data(judged, named_folders(home)), out or SHIPPED, seed)
+        if (data is None) != (work is None):
+            raise TrainingError("--data and --work are named together.")
+        abstracts = HeldAbstracts(data, work, held) if data and work else None
+        card = fit_choice(judged_data(judged, named_folders(home), abstracts), out or SHIPPED, seed)
         echo(json.dumps(card.scales["answerable_all"]))
 
 

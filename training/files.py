@@ -17,6 +17,7 @@ from corpus.durable import replace_durably, sync_tree
 
 CARD, CHECKPOINT, CURVE = "card.json", "checkpoint.pt", "curve.jsonl"
 SETS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("sets.toml").read_text(encoding="utf-8"))
+FOLDS = 5  # of papers; one of them measures only
 FREE_SINCE = 2016  # abstracts of the Anthology are under a free licence from this year on
 Say = Callable[[str], None]
 Value = TypeVar("Value")

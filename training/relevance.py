@@ -31,8 +31,8 @@ from evaluation.answers.evidence.ranking import measure_rankers
 from evaluation.answers.evidence.rows import EvidenceRow
 from evaluation.harness import Figures
 from training import network
-from training.choice import JudgedData, choice_scales, judged_texts
-from training.files import SETS, Run, draw, grouped, hash_byte
+from training.choice import HeldAbstracts, JudgedData, choice_scales, judged_texts
+from training.files import FOLDS, SETS, Run, draw, grouped, hash_byte
 from training.fitting import Plan, Task, fit
 from training.network import ADAPTERS, Answers, Measured, Pair, PairTokenizer, Reader, fitted_scale, trained
 from training.questions import question_rows
@@ -44,7 +44,6 @@ PLANS = {
     "written": Plan(epochs=1, learning_rate=3e-4, tokens=3072),
 }
 LONGEST = 256
-FOLDS = 5
 TEXTS_AT_ONCE = 8
 NO_TITLE = 0.4  # share of questions that are read without the title of their paper
 MOST_SENTENCES = 6  # of an answer, for its relevance
@@ -173,9 +172,11 @@ def fold_of(row: EvidenceRow) -> int:
     return hash_byte(row.group) % FOLDS
 
 
-def judged_data(questions: Path, homes: Mapping[str, Path]) -> JudgedData:
+def judged_data(
+    questions: Path, homes: Mapping[str, Path], abstracts: HeldAbstracts | None = None
+) -> JudgedData:
     """Return judged questions with the corpora that only measure, and those that are foreign to others."""
-    return JudgedData(questions, homes, frozenset(SETTINGS["measured"]), SETTINGS["foreign"])
+    return JudgedData(questions, homes, frozenset(SETTINGS["measured"]), SETTINGS["foreign"], abstracts)
 
 
 def fit_choice(data: JudgedData, out: Path, seed: int) -> Card:

@@ -42,22 +42,26 @@ class RefusalThresholds(_Table):
 class KindLimits(_Table):
     """Thresholds of a kind of answer: the chances of its first and further sentences, and their number.
 
-    `share` is what a further sentence has of the first one's chance at least.
+    `share` is what a further sentence has of the first one's chance at least, `beside` the same for one that
+    stands next to it.
     """
 
     first: float
     more: float
     share: float
+    beside: float
     most: int
 
 
 class ExtractiveLimits(_Table):
     """Thresholds of the writer without a model, for each kind of answer.
 
-    `alike` is the cosine of two sentences that say the same.
+    `alike` is the cosine of two sentences that say the same, `side` the chance of a sentence from which it is
+    told whether it says yes or no.
     """
 
     alike: float
+    side: float
     synthesis: KindLimits
     how: KindLimits
     summary: KindLimits

@@ -1,7 +1,14 @@
 """The meaning of a question: its kind, its subject, and its words in a conversation."""
 
 from assistant.questions.comparisons import compared, is_open_comparison, says_side
-from assistant.questions.intent import Asked, asked_in_parts, read_question, request_kind, spelt_out
+from assistant.questions.intent import (
+    Asked,
+    asked_in_parts,
+    is_yes_or_no,
+    read_question,
+    request_kind,
+    spelt_out,
+)
 from assistant.questions.listing import asked_as_list
 from assistant.questions.missing import missing_phrases
 from assistant.questions.names import asks_who, is_named, names_in, parts_of_name, says_name, squashed
@@ -20,7 +27,8 @@ from assistant.questions.vocabulary import content_words, stems, vocabulary
 __all__ = [
     "Asked", "AskedPart", "PartName", "Perspective", "Phrase", "Token", "asked_as_list", "asked_in_parts",
     "asked_part", "asks_of_unnamed_paper", "asks_who", "compared", "content_words", "in_plain_words",
-    "is_complete", "is_named", "is_open_comparison", "is_subject", "meant_title", "missing_phrases",
+    "is_complete", "is_named", "is_open_comparison", "is_subject", "is_yes_or_no", "meant_title",
+    "missing_phrases",
     "names_in", "part_cues", "parts_of_name", "perspective_of", "phrases", "read_question", "request_kind",
     "rewrite_from_words", "says_name", "says_side", "spelt_out", "squashed", "stems", "subject_stems",
     "tokens", "vocabulary", "without_perspective", "word_weights"

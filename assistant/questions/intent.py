@@ -20,7 +20,9 @@ _DEFINITION = re.compile(
 # Not "What does X test?".
 _ASKS_MEANING = re.compile(r"^\W*what does\b.*\b(?:mean|stand for)\b|^\W*(?!what does\b)", re.IGNORECASE)
 _DEFINE = re.compile(r"^\W*(?:define|definition of)\b", re.IGNORECASE)
-_YES_OR_NO = re.compile(r"^\W*(?:does|do|did|is|are|was|were|can|could|has|have|will)\b", re.IGNORECASE)
+_YES_OR_NO = re.compile(
+    r"^\W*(?:does|do|did|is|are|was|were|can|could|has|have|will|would|should)\b", re.IGNORECASE
+)
 _COUNT = re.compile(
     r"\bhow\s+(?:many|much)\b|^\W*(?:what|which)\s+(?:percentage|number)\s+of\b",
     re.IGNORECASE,
@@ -143,6 +145,11 @@ def asked_in_parts(question: str) -> list[str]:
     """Split a question into its parts ("How is it built, and why?"), mostly one."""
     parts = [part.strip(" ,") for part in _AND_ASKS.split(question)]
     return parts if all(len(part.split()) >= SHORTEST_PART for part in parts) else [question]
+
+
+def is_yes_or_no(question: str) -> bool:
+    """Return True if a question asks for yes or no, and not for one of two things."""
+    return _YES_OR_NO.match(question) is not None and " or " not in f" {question.lower()} "
 
 
 def without_marks(question: str) -> str:

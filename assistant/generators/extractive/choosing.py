@@ -12,6 +12,9 @@ from assistant.generators.extractive.candidates import (
 from assistant.generators.extractive.ranking import Ranked
 from assistant.records import RequestKind
 
+NEIGHBOURS = (1, -1, 2)  # sentences from the likeliest one that may go on with it
+MORE_BESIDE = 1  # sentences that an answer may have beyond its most where they stand in a row
+
 
 def limits_of(kind: RequestKind) -> KindLimits:
     """Return the thresholds for sentences of answers of a kind."""
@@ -39,14 +42,33 @@ def choose(ranked: Ranked, limits: KindLimits) -> list[Candidate]:
         told += alone
         chosen.append(at)
         bar = max(limits.more, limits.share * float(ranked.chance[chosen[0]]))
-    return told
+    return _with_neighbours(told, ranked, chosen[0], limits) if chosen else told
+
+
+def _with_neighbours(
+    told: list[Candidate], ranked: Ranked, first: int, limits: KindLimits
+) -> list[Candidate]:
+    """Return the sentences with those next to the likeliest one that go on with what it says, in a row."""
+    best = ranked.candidates[first]
+    own = {one.sentence: at for at, one in enumerate(ranked.candidates) if one.passage.id == best.passage.id}
+    bar = limits.beside * float(ranked.chance[first])
+    joined = [
+        ranked.candidates[own[best.sentence + step]]
+        for step in NEIGHBOURS
+        if best.sentence + step in own and ranked.chance[own[best.sentence + step]] >= bar
+    ]
+    fresh = [one for one in joined if all(one.text != other.text for other in told)]
+    fresh = fresh[: max(0, limits.most + MORE_BESIDE - len(told))]
+    beside = [one for one in told if one.passage.id == best.passage.id]
+    in_row = sorted([*beside, *fresh], key=lambda one: one.sentence)
+    return [*in_row, *(one for one in told if one not in beside)]
 
 
 def arrange(chosen: Sequence[Candidate], kind: RequestKind) -> list[str]:
     """Return the sentences as text: a fact's and a summary's as they were chosen, the best first.
 
-    What papers say of a subject, or of how and why, goes paper by paper in order of relevance, each paper's
-    best first. Several papers make a list, so that nobody reads one paper's sentence as the next one's.
+    What papers say of a subject, or of how and why, goes paper by paper in order of relevance. Several papers
+    make a list, so that nobody reads one paper's sentence as the next one's; an overview names them.
     """
     if kind in ("list", "comparison") or (len(chosen) > 1 and all(item.is_row for item in chosen)):
         told = [listed(item) if kind == "list" else cited(item) for item in chosen]
@@ -55,9 +77,10 @@ def arrange(chosen: Sequence[Candidate], kind: RequestKind) -> list[str]:
         return [(" " if number else "") + cited(item) for number, item in enumerate(chosen)]
     papers = dict.fromkeys(candidate.paper.label for candidate in chosen)
     groups = [[item for item in chosen if item.paper.label == label] for label in papers]
-    bullets = len(groups) > 2
+    bullets = len(groups) > (1 if kind == "synthesis" else 2)
     pieces = []
     for number, group in enumerate(groups):
         lead = ("\n" if number else "") + "- " if bullets else (" " if number else "")
-        pieces.append(lead + " ".join(cited(item) for item in group))
+        first = listed(group[0]) if bullets and kind == "synthesis" else cited(group[0])
+        pieces.append(lead + " ".join([first, *map(cited, group[1:])]))
     return pieces

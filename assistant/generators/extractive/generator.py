@@ -13,17 +13,19 @@ from datetime import UTC, datetime
 from assistant.checking import KindLimits, thresholds
 from assistant.generators.extractive.candidates import Candidate, distinct, rows_asked_for
 from assistant.generators.extractive.choosing import arrange, choose, limits_of
-from assistant.generators.extractive.found import find_sentences, rank_parts
-from assistant.generators.extractive.listing import list_papers, list_papers_by
+from assistant.generators.extractive.found import FoundSentences, find_sentences, rank_parts
+from assistant.generators.extractive.listing import list_papers, list_papers_by, tell_overview
 from assistant.generators.extractive.one_paper import ABOUT, meant_paper, narrowed, not_stated, tell_part
 from assistant.generators.extractive.ranking import Ranked
 from assistant.generators.extractive.sides import tell_sides
+from assistant.generators.extractive.yes_or_no import LEADS, take_side
 from assistant.generators.protocol import EXTRACTIVE
 from assistant.prompts import NO_ANSWER
 from assistant.questions import (
     AskedPart,
     asked_part,
     compared,
+    is_yes_or_no,
     perspective_of,
     rewrite_from_words,
     stems,
@@ -35,6 +37,7 @@ from assistant.records import (
     Draft,
     Evidence,
     LabelledPaper,
+    RequestKind,
     Rewrite,
     Step,
     Turn,
@@ -42,6 +45,7 @@ from assistant.records import (
 from corpus.encoders import Encoder
 
 MOST_OF_A_PART = 2
+TAKES_SIDES: tuple[RequestKind, ...] = ("fact", "how", "synthesis", "definition")
 
 
 class ExtractiveGenerator:
@@ -68,7 +72,8 @@ class ExtractiveGenerator:
     ) -> Iteration[str, None, Draft]:
         """Yield the chosen sentences one by one; a draft without text says that none was near enough."""
         started, clock = datetime.now(UTC), time.perf_counter()
-        pieces = arrange(self._select(rewrite, evidence), rewrite.kind)
+        told = self._select(rewrite, evidence)
+        pieces = [*self._side(rewrite, evidence, told), *arrange(told, rewrite.kind)]
         yield from pieces
         draft = Draft("".join(pieces), "stop") if pieces else _nothing(rewrite, evidence)
         call = _call("write", draft.text, started, time.perf_counter() - clock)
@@ -81,25 +86,44 @@ class ExtractiveGenerator:
         if rows := rows_asked_for(rewrite.searched_for, evidence):
             return rows
         found = find_sentences(rewrite, evidence, self._encoder)
+        return self._told_sides(found) or self._of_kind(found)
+
+    def _told_sides(self, found: FoundSentences) -> list[Candidate]:
+        """Return sentences on both sides of a comparison, none where one is nowhere told of."""
+        sides = compared(found.asking.query) if found.asking.kind == "comparison" else None
+        return self._distinct(tell_sides(found, sides)) if sides else []
+
+    def _of_kind(self, found: FoundSentences) -> list[Candidate]:
         kind, ranked = found.asking.kind, found.ranked
+        limits = limits_of(kind)
         if kind == "list":
-            by_whom = list_papers_by(found.asking.query, evidence)
-            return by_whom or list_papers(ranked, limits_of(kind))
-        if kind == "comparison" and (sides := compared(found.asking.query)):
-            told = tell_sides(found, sides)
-            alike = thresholds().extractive.alike
-            if kept := [told[at] for at in distinct([one.text for one in told], self._encoder, alike)]:
-                return kept
+            by_whom = list_papers_by(found.asking.query, found.asking.evidence)
+            return by_whom or list_papers(ranked, limits)
         if len(found.parts) > 1:
-            return self._tell_each(rank_parts(found), limits_of(kind))
-        return choose(ranked, limits_of(kind))
+            return self._tell_each(rank_parts(found), limits)
+        if kind == "synthesis" and len(found.asking.evidence.papers) > 1:
+            return tell_overview(ranked, limits)
+        return choose(ranked, limits)
+
+    def _distinct(self, told: Sequence[Candidate]) -> list[Candidate]:
+        """Return sentences without those that say what one before them says."""
+        alike = thresholds().extractive.alike
+        return [told[at] for at in distinct([one.text for one in told], self._encoder, alike)]
+
+    def _side(self, rewrite: Rewrite, evidence: Evidence, told: Sequence[Candidate]) -> list[str]:
+        """Return the side that the likeliest sentence takes in a question that asks for yes or no."""
+        if not told or rewrite.kind not in TAKES_SIDES or not is_yes_or_no(rewrite.searched_for):
+            return []
+        ranked = find_sentences(rewrite, evidence, self._encoder).ranked
+        chance = {one.text: float(ranked.chance[at]) for at, one in enumerate(ranked.candidates)}
+        best = max(told, key=lambda one: chance.get(one.text, 0.0))
+        is_likely = chance.get(best.text, 0.0) >= thresholds().extractive.side
+        return [LEADS[take_side(rewrite.searched_for, best.text) if is_likely else "open"] + "\n"]
 
     def _tell_each(self, parts: Sequence[Ranked], limits: KindLimits) -> list[Candidate]:
         """Select sentences for each part of the question, in order, without duplicates."""
         few = limits.model_copy(update={"most": min(limits.most, MOST_OF_A_PART)})
-        told = [one for part in parts for one in choose(part, few)]
-        alike = thresholds().extractive.alike
-        return [told[at] for at in distinct([one.text for one in told], self._encoder, alike)]
+        return self._distinct([one for part in parts for one in choose(part, few)])
 
     def _told_part(self, rewrite: Rewrite, evidence: Evidence) -> list[Candidate] | None:
         """Return sentences on the part asked for from the one paper meant; None where more is asked."""

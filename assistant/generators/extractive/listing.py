@@ -1,4 +1,4 @@
-"""A list of papers: those that are about what is asked, each with a line that says why."""
+"""Lists and overviews of papers: those that are about what is asked, each with a line that says why."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -12,6 +12,8 @@ from corpus.records import Author
 from corpus.text import words
 
 FOUND_FIRST = 1  # the label of the paper that is found first
+FEWEST, LIKELY = 3, 0.1  # papers of an overview, if as many have a sentence with this chance
+MOST_OF_EACH = 2  # sentences of a paper in an overview
 _OF_WRITING = frozenset(
     "author authored authors by collection corpus publish published volume write writes written wrote".split()
 )
@@ -22,18 +24,54 @@ def list_papers(ranked: Ranked, limits: KindLimits) -> list[Candidate]:
 
     The paper found first is always among them.
     """
-    chance: dict[int, float] = defaultdict(float)
-    for one, likely in zip(ranked.candidates, ranked.chance.tolist(), strict=True):
-        chance[one.paper.label] = max(chance[one.paper.label], likely)
+    chance = _chances(ranked)
+    labels = list(chance)
     best = max(chance.values(), default=0.0)
     if best < limits.first:
         return []
-    labels = sorted(chance, key=lambda label: (-chance[label], label))
     bar = max(limits.more, limits.share * best)
     always = (labels[0], FOUND_FIRST)
     kept = [label for label in labels if chance[label] >= bar or label in always]
     lines = (_line(ranked, label) for label in kept[: limits.most])
     return [line for line in lines if line]
+
+
+def tell_overview(ranked: Ranked, limits: KindLimits) -> list[Candidate]:
+    """Return one or two sentences of each paper that belongs to an overview, the likeliest paper first.
+
+    There are three papers where as many have something to say.
+    """
+    chance = _chances(ranked)
+    best = max(chance.values(), default=0.0)
+    if best < limits.first:
+        return []
+    bar = max(limits.more, limits.share * best)
+    kept = [
+        label
+        for place, (label, likely) in enumerate(chance.items())
+        if likely >= bar or (place < FEWEST and likely >= LIKELY)
+    ]
+    return [one for label in kept[: limits.most] for one in _told_of(ranked, label, bar)]
+
+
+def _told_of(ranked: Ranked, label: int, bar: float) -> list[Candidate]:
+    """Return the best sentence of a paper that can be read alone, and the next best if it is likely too."""
+    line = _line(ranked, label)
+    if line is None:
+        return []
+    own = (at for at, item in enumerate(ranked.candidates) if item.paper.label == label)
+    likely = (ranked.candidates[at] for at in ranked.best_first(own) if ranked.chance[at] >= bar)
+    more = [one for one in likely if one.text != line.text and len(readable(one)) == 1]
+    told = [line, *more[: MOST_OF_EACH - 1]]
+    return sorted(told, key=lambda one: (one.passage.number, one.sentence))
+
+
+def _chances(ranked: Ranked) -> dict[int, float]:
+    """Return for each paper the chance of its best sentence, the likeliest paper first."""
+    chance: dict[int, float] = defaultdict(float)
+    for one, likely in zip(ranked.candidates, ranked.chance.tolist(), strict=True):
+        chance[one.paper.label] = max(chance[one.paper.label], likely)
+    return dict(sorted(chance.items(), key=lambda entry: (-entry[1], entry[0])))
 
 
 def list_papers_by(query: str, evidence: Evidence) -> list[Candidate]:

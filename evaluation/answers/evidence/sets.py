@@ -6,7 +6,7 @@ A text stands once among the candidates of a row, however often its paper has it
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AliasChoices, BaseModel, Field, NonNegativeInt, model_validator
 
@@ -177,6 +177,7 @@ class WrittenQuestion(_Judged, frozen=True):
     """A question written by reading an abstract; one that it does not answer has no `answers`."""
 
     paper: str
+    kind: Literal["fact", "how", "comparison", "overview", "definition", "list"] = "fact"
 
     def row(self, abstract: WrittenPaper) -> EvidenceRow:
         """Return the question with the abstract's sentences; raises IndexError for one that is not there."""

@@ -2,9 +2,16 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from assistant.generators import ExtractiveGenerator, cannot_answer
+from assistant.generators.extractive.candidates import quotable_sentences
+from assistant.generators.extractive.choosing import choose, limits_of
+from assistant.generators.extractive.ranking import Ranked
+from assistant.generators.extractive.yes_or_no import LEADS, take_side
 from assistant.records import CallLog, Evidence, LabelledPaper, RequestKind, Rewrite
 from corpus.encoders import PairNetwork
 from corpus.records import Aspect, Author, Section
@@ -113,6 +120,63 @@ def test_two_names_are_told_apart_where_nothing_particular_is_asked(ask_demo):
     claims = " ".join(sentence.claim for sentence in turn.answer.sentences)
     assert "BM25 ranks documents by" in claims
     assert "ColBERT" in claims
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "side"),
+    [
+        ("Does LeftParse need a grammar?", "LeftParse does not need any grammar of the language.", "no"),
+        ("Does LeftParse need a grammar?", "LeftParse needs a grammar of each language it parses.", "yes"),
+        ("Does LeftParse need a grammar?", "However, LeftParse reads a grammar only for rare words.", "open"),
+        ("Is a grammar enough for LeftParse?", "LeftParse reads a grammar of the language.", "open"),
+        ("Can't LeftParse undo what it built?", "LeftParse cannot undo what it has built.", "open"),
+        ("Can LeftParse undo what it built?", "LeftParse can't undo what it has built.", "no"),
+    ],
+)
+def test_a_sentence_takes_a_side_by_its_denials(question, sentence, side):
+    assert take_side(question, sentence) == side
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=300), st.text(max_size=300))
+def test_any_two_texts_have_a_side(question, sentence):
+    assert take_side(question, sentence) in LEADS
+
+
+def test_a_yes_or_no_question_is_answered_with_a_side_first(ask_demo):
+    answer = ask_demo("Is BM25 better than dense retrieval out of domain?").answer
+    side, *told = answer.sentences
+    assert side.claim in LEADS.values() and not side.citations and not side.needs_citation
+    assert told and all(one.citations for one in told)
+    assert answer.citation_recall == 1.0
+    assert not any(one.claim in LEADS.values() for one in ask_demo("What is BM25?").answer.sentences)
+
+
+def test_an_overview_names_at_least_three_papers(ask_demo):
+    answer = ask_demo("What is known about dense retrieval?").answer
+    assert len(answer.cited_labels) >= 3
+    lines = answer.text.splitlines()
+    assert len(lines) == len(answer.cited_labels)
+    assert all(line.startswith("- “") for line in lines), "each paper's line begins with its title"
+
+
+def test_what_goes_on_beside_the_likeliest_sentence_is_told_in_a_row():
+    steps = (
+        "The parser first cuts a sentence into words and marks.",
+        "The parser then joins neighbouring words to phrases of the sentence.",
+        "The phrases are joined to one tree of the whole sentence.",
+    )
+    paper = make_paper(1, " ".join(steps), OTHERS)
+    candidates = quotable_sentences(Evidence((paper,)))
+    assert [one.text for one in candidates] == [*steps, OTHERS]
+
+    def chosen(*chance: float) -> list[str]:
+        ranked = Ranked(candidates, np.asarray(chance, np.float32), np.eye(4, dtype=np.float32), 1.0)
+        return [one.text for one in choose(ranked, limits_of("how"))]
+
+    assert chosen(0.3, 0.6, 0.25, 0.3) == list(steps), "in reading order, without the other passage's"
+    assert chosen(0.1, 0.6, 0.1, 0.1) == [steps[1]], "one sentence where one is enough"
+    assert chosen(0.1, 0.6, 0.1, 0.5) == [steps[1], OTHERS]
 
 
 def test_a_definition_needs_its_words_in_one_sentence(ask_demo):
