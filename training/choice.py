@@ -31,7 +31,8 @@ from training.written import written_judgements
 
 HARDEST = 24  # wrong sentences of a question, the nearest by words
 FREEDOM = 0.01
-FOREIGN = 0.25  # weight of a question asked of a foreign corpus, relative to a near miss
+# Weights of a question asked of a foreign corpus and of one on an abstract, relative to a judged one.
+FOREIGN, ON_ABSTRACT = 0.25, 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +167,7 @@ def _only_refused(data: JudgedData) -> Iterator[tuple[_Rows, float]]:
     yield from ((rows, FOREIGN) for rows in _foreign(data))
     if held := data.abstracts:
         for question, assistant in written_judgements(held.data, held.home, held.held):
-            yield _Rows.of(question, assistant), 1.0
+            yield _Rows.of(question, assistant), ON_ABSTRACT
 
 
 def _foreign(data: JudgedData) -> Iterator[_Rows]:

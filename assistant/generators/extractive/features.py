@@ -128,6 +128,7 @@ def answerable_features(features: Mapping[str, Sequence[float]], chances: Sequen
     told = {
         "chance": [math.log(max(best, LEAST) / max(1 - best, LEAST))],
         "named": [1.0 if not features["has_names"][0] else max(features["named_near"][at] for at in first)],
+        "cosine": [max(features["cosine"])],
     }
     return told | ({"network": [max(features["network"])]} if "network" in features else {})
 

@@ -13,12 +13,14 @@ from assistant.generators.extractive.one_paper import meant_paper
 from assistant.generators.extractive.ranking import MOST_READ, Ranked, rank
 from assistant.questions import (
     asked_in_parts,
+    asked_part,
     compared,
     is_open_comparison,
     names_in,
     perspective_of,
     says_name,
     says_side,
+    stems,
 )
 from assistant.records import Evidence, RefusalReason, Rewrite
 from corpus.encoders import Encoder
@@ -115,7 +117,10 @@ def _answering(asking: Asking) -> Callable[[Candidate], bool]:
 
 
 def _unsaid(asking: Asking) -> bool:
-    """Return True if a name of the question stands in nothing that was found."""
+    """Return True if a name of the question stands in nothing that was found, or beside no setting asked for.
+
+    "What batch size was used to train X?" is answered by none but X's batch size.
+    """
     if asking.language:
         return False  # German has nouns in capitals, other scripts have none.
     texts = [
@@ -123,7 +128,13 @@ def _unsaid(asking: Asking) -> bool:
         for paper in asking.evidence.papers
         for passage in paper.passages
     ]
-    return any(not any(says_name(text, name) for text in texts) for name in asking.parts_of_names)
+    if any(not any(says_name(text, name) for text in texts) for name in asking.parts_of_names):
+        return True
+    part, names = asked_part(asking.query), asking.names
+    if not names or part is None or part.name != "settings" or not part.term:
+        return False
+    naming = (text for text in texts if any(says_name(text, name) for name in names))
+    return not any(stems(part.term) <= stems(text) for text in naming)
 
 
 def cannot_answer(

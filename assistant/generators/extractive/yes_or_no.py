@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from assistant.questions import stems
+from assistant.questions import names_in, stems
 from corpus.text import words
 
 Side = Literal["yes", "no", "open"]
@@ -32,7 +32,8 @@ def _lists() -> dict[str, frozenset[str]]:
 def take_side(question: str, sentence: str) -> Side:
     """Return the side that a sentence takes in a question that asks for yes or no."""
     lists, asked, told = _lists(), words(question), words(sentence)
-    subject = frozenset().union(*(stems(word) for word in asked if len(word) >= SHORTEST))
+    names = frozenset().union(*map(words, names_in(question)))
+    subject = stems(" ".join(word for word in asked if len(word) >= SHORTEST and word not in names))
     is_denial = _has(lists["denying"], asked)
     if not is_denial and _denies(told, lists["denying"], subject):
         return "no"

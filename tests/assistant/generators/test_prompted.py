@@ -134,7 +134,7 @@ def written(
 
 
 def searched(question: str) -> Rewrite:
-    return Rewrite(question, f"{question} Searched for, which the prompt must not hold.")
+    return Rewrite(question, f"{question} As searched.")  # which no prompt may hold
 
 
 def test_golden_rewrite_messages():
