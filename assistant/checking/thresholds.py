@@ -29,6 +29,15 @@ class SupportBars(Bars):
     found: float
 
 
+class UnsaidBars(_Table):
+    """The bars of phrases that are named as unsaid."""
+
+    context: float
+    share: float
+    runs: int
+    alike: float
+
+
 class RefusalThresholds(_Table):
     relevant: float
     answerable: float
@@ -71,6 +80,7 @@ class Thresholds(_Table):
     overlap: OverlapBars
     support: SupportBars
     relevance: Bars
+    unsaid: UnsaidBars
     refusal: RefusalThresholds
     extractive: ExtractiveLimits
 
