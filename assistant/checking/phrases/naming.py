@@ -1,12 +1,15 @@
 """Names the phrases of a claim that its evidence does not say.
 
-A number or a name that stands nowhere is named wherever it is. Of other words, only a few beside words that the
-evidence has in the same order are surely absent: a claim that is reworded throughout may say the same.
+A number or a name that stands nowhere is named wherever it is. Other words are surely absent only where they
+are few, beside words that the evidence has in the same order: a claim in other words throughout may say the
+same.
 """
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -21,7 +24,10 @@ from corpus.text import write_out_numbers
 
 LONGEST_CLAIM, LONGEST_TEXT = 1000, 2000
 CLOSE = 4  # sentences of the evidence that are read word by word
-_SIGNS = "$€£"
+MOST_CAPITALS = 2  # of a name; of more, as in "BiLSTM", a text may have the words in full
+SHORTEST_NAME = 4
+_GROUPING = re.compile(r"[$€£,.]")
+_OPENING = re.compile(r"[.!?:;(\"“”]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +85,26 @@ def _is_quoted(words: Sequence[Word], texts: Sequence[_Text]) -> bool:
 def _absent(claim: str, words: Sequence[Word], evidence: Sequence[str]) -> set[int]:
     """Return the words that are numbers or names which stand nowhere."""
     cited = read_cited(tuple(evidence))
-    numbers = {number.lstrip(_SIGNS).replace(",", "") for number in number_absent(claim, cited)}
+    digits = {_digits(word.text) for text in evidence for word in read_words(text) if word.lower[0].isdigit()}
+    numbers = {_digits(number) for number in number_absent(claim, cited)} - digits
     names = {part for name in name_absent(claim, cited) for part in name.split()}
-    return {
-        at
-        for at, word in enumerate(words)
-        if word.text in names or write_out_numbers(word.text).replace(",", "") in numbers
-    }
+    names.update(name for name in _proper_names(claim, words) if not word_stands(name, cited))
+    return {at for at, word in enumerate(words) if word.text in names or _digits(word.text) in numbers}
+
+
+def _digits(number: str) -> str:
+    """Return a number without what only groups its digits, as the point in the German "5.000"."""
+    return _GROUPING.sub("", write_out_numbers(number))
+
+
+def _proper_names(claim: str, words: Sequence[Word]) -> Iterator[str]:
+    """Yield the words with a capital within a sentence that are no abbreviations: "Arabic", "ConceptNet"."""
+    for before, word in pairwise(words):
+        opens = _OPENING.search(claim, before.end, word.start)
+        capitals = sum(letter.isupper() for letter in word.text)
+        is_name = word.text[0].isupper() and 1 <= capitals <= MOST_CAPITALS and word.text.isalpha()
+        if is_name and not opens and word.tells and len(word.text) >= SHORTEST_NAME:
+            yield word.text
 
 
 def _is_missing(word: Word, texts: Sequence[_Text], evidence: Sequence[str]) -> bool:
@@ -105,16 +124,27 @@ def _surely_missing(
 ) -> set[int]:
     """Return the missing words that stand together, beside words that a text has in the same order."""
     bars = thresholds().unsaid
-    runs = list(group_words(claim, words, missing))
+    runs = [
+        (first, last)
+        for first, last in group_words(claim, words, missing)
+        if any(words[at].tells for at in range(first, last + 1) if at in missing)
+    ]
     within = {at for first, last in runs for at in range(first, last + 1)}
     around = [word.stem for at, word in enumerate(words) if at not in within]
-    if not missing or len(runs) > bars.runs or len(within) > bars.share * len(words):
+    if not runs or len(runs) > bars.runs or len(within) > bars.share * len(words):
         return set()
     close = sorted(texts, key=lambda text: -len(text.stems.intersection(around)))[:CLOSE]
     in_order = max(aligned(around, [word.stem for word in text.words]) for text in close)
     if in_order < bars.context * len(around):
         return set()
-    return set(missing) - _alike(words, missing, close, encoder)
+    unlike = within.intersection(missing) - _alike(words, missing, close, encoder)
+    return {
+        at
+        for first, last in group_words(claim, words, unlike)
+        if any(words[at].tells for at in range(first, last + 1) if at in unlike)
+        for at in range(first, last + 1)
+        if at in unlike
+    }
 
 
 def _alike(
