@@ -299,7 +299,15 @@ class Assistant:
         def checked(draft: Draft, mend: Mend = usual) -> Answer:
             given = evidence.without(draft.left_out)
             answer = check(
-                draft, question, given, papers, searched, query=query, scorer=self.scorer, mend=mend
+                draft,
+                question,
+                given,
+                papers,
+                searched,
+                query=query,
+                scorer=self.scorer,
+                mend=mend,
+                names_unsaid=options.names_unsaid,
             )
             if mend == "claims" and not answer.refusal:
                 own = in_third_person(answer, given)
@@ -454,4 +462,5 @@ class _Run:
             passages=self._options.passages,
             finds_citations=self._options.finds_citations,
             careful=bool(self._options.careful),
+            names_unsaid=self._options.names_unsaid,
         )

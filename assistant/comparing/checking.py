@@ -13,6 +13,7 @@ from assistant.checking import (
     plain_claim,
     read_draft,
     read_labels,
+    with_unsaid,
 )
 from assistant.comparing.protocol import SourceText
 from assistant.comparing.records import ELEMENT_NAMES, Candidate, ElementEvidence, KeyElement
@@ -75,6 +76,7 @@ class SummaryChecker:
         papers = tuple(source.paper for source in sources)
         self.evidence = Evidence(papers)
         self._support = SupportCheck(self.evidence, scorer)
+        self._encoder = scorer.encoder
 
     def scored(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Return candidates with the recall and precision of their citations."""
@@ -87,13 +89,18 @@ class SummaryChecker:
             for one, quality in zip(candidates, qualities, strict=True)
         ]
 
-    def answer(self, text: str, problems: tuple[DraftProblem, ...]) -> Answer:
-        """Return a summary as a checked answer: every sentence's citations resolved and scored."""
+    def answer(self, text: str, problems: tuple[DraftProblem, ...], *, names_unsaid: bool = True) -> Answer:
+        """Return a summary as a checked answer: every sentence's citations resolved and scored.
+
+        `names_unsaid`: phrases of a sentence that nothing it cites says are named.
+        """
         weighed = self._support.weigh(check_sentences(text, self.evidence, resolve=_not_resolved))
-        quality = citation_quality(weighed)
+        quality, sentences = citation_quality(weighed), weighed.sentences
+        if names_unsaid:
+            sentences = with_unsaid(sentences, self.evidence, self._encoder)
         return Answer(
             text=text,
-            sentences=weighed.sentences,
+            sentences=sentences,
             citation_recall=quality.recall,
             citation_precision=quality.precision,
             problems=problems,

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from assistant.checking.absent import name_absent, number_absent, read_cited, word_stands
+from assistant.checking.absent import Cited, name_absent, number_absent, read_cited, word_stands
 from assistant.checking.comparable_text import read_statement
 from assistant.checking.features import strip_references
 from assistant.checking.mending import aligned
@@ -45,6 +45,8 @@ class _Text:
 
     words: tuple[Word, ...]
     stems: frozenset[str]
+    scopes: frozenset[str]
+    numbers: frozenset[str]
     joined: str
 
 
@@ -60,8 +62,9 @@ def find_unsaid_phrases(
     texts = [_read_text(strip_references(text)[:LONGEST_TEXT]) for text in evidence_texts]
     if not words or not any(text.words for text in texts) or _is_quoted(words, texts):
         return ()
-    absent = _absent(claim, words, evidence_texts)
-    missing = {at for at, word in enumerate(words) if _is_missing(word, texts, evidence_texts)}
+    cited = read_cited(tuple(evidence_texts))
+    absent = _absent(claim, words, texts, cited)
+    missing = {at for at, word in enumerate(words) if _is_missing(word, texts, cited)}
     named = absent | _surely_missing(claim, words, missing | absent, texts, encoder)
     spans = (phrase_span(claim, words, first, last) for first, last in group_words(claim, words, named))
     return tuple(UnsaidPhrase(claim[start:end], start, end) for start, end in _joined(spans))
@@ -70,7 +73,13 @@ def find_unsaid_phrases(
 @lru_cache(maxsize=2048)
 def _read_text(text: str) -> _Text:
     words = tuple(read_words(text))
-    return _Text(words, frozenset(word.stem for word in words), _in_a_row(words))
+    return _Text(
+        words,
+        stems=frozenset(word.stem for word in words),
+        scopes=frozenset(word.scope for word in words),
+        numbers=frozenset(_digits(word.text) for word in words if word.lower[0].isdigit()),
+        joined=_in_a_row(words),
+    )
 
 
 def _in_a_row(words: Sequence[Word]) -> str:
@@ -82,11 +91,10 @@ def _is_quoted(words: Sequence[Word], texts: Sequence[_Text]) -> bool:
     return any(said in text.joined for text in texts)
 
 
-def _absent(claim: str, words: Sequence[Word], evidence: Sequence[str]) -> set[int]:
+def _absent(claim: str, words: Sequence[Word], texts: Sequence[_Text], cited: Cited) -> set[int]:
     """Return the words that are numbers or names which stand nowhere."""
-    cited = read_cited(tuple(evidence))
-    digits = {_digits(word.text) for text in evidence for word in read_words(text) if word.lower[0].isdigit()}
-    numbers = {_digits(number) for number in number_absent(claim, cited)} - digits
+    known = frozenset[str]().union(*(text.numbers for text in texts))
+    numbers = {_digits(number) for number in number_absent(claim, cited)} - known
     names = {part for name in name_absent(claim, cited) for part in name.split()}
     names.update(name for name in _proper_names(claim, words) if not word_stands(name, cited))
     return {at for at, word in enumerate(words) if word.text in names or _digits(word.text) in numbers}
@@ -107,13 +115,12 @@ def _proper_names(claim: str, words: Sequence[Word]) -> Iterator[str]:
             yield word.text
 
 
-def _is_missing(word: Word, texts: Sequence[_Text], evidence: Sequence[str]) -> bool:
+def _is_missing(word: Word, texts: Sequence[_Text], cited: Cited) -> bool:
     """Return True if no text has a word in any form; of a scope word, none that does the same."""
     if word.scope:
-        return not any(other.scope == word.scope for text in texts for other in text.words)
+        return not any(word.scope in text.scopes for text in texts)
     if not word.counts or any(word.stem in text.stems for text in texts):
         return False
-    cited = read_cited(tuple(evidence))
     if numbers := read_statement(word.text).numbers:
         return not any(numbers[0].says(other) for other in cited.numbers)
     return not word_stands(word.text, cited)
