@@ -18,6 +18,7 @@ from assistant.checking import (
     with_coverage,
     with_found,
     with_relevance,
+    with_unsaid,
 )
 from assistant.generators import (
     ABOUT,
@@ -299,20 +300,14 @@ class Assistant:
         def checked(draft: Draft, mend: Mend = usual) -> Answer:
             given = evidence.without(draft.left_out)
             answer = check(
-                draft,
-                question,
-                given,
-                papers,
-                searched,
-                query=query,
-                scorer=self.scorer,
-                mend=mend,
-                names_unsaid=options.names_unsaid,
+                draft, question, given, papers, searched, query=query, scorer=self.scorer, mend=mend
             )
             if mend == "claims" and not answer.refusal:
                 own = in_third_person(answer, given)
                 if own.text != answer.text:
                     return _checked_again(answer, own, checked)
+            if options.names_unsaid:
+                answer = with_unsaid(answer, given, self.encoder)
             # Who wrote a paper stands in none of its sentences, and cells are no sentences.
             by_whom = rewrite.kind == "list" and list_papers_by(query, given)
             if not (by_whom or is_of_rows(answer, query, given)):

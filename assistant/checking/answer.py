@@ -7,7 +7,6 @@ from itertools import compress
 from assistant.checking.citations import LabelledText, check_sentences, read_labels
 from assistant.checking.drafts import ReadDraft, read_draft
 from assistant.checking.mending import Mend, mended, with_better, with_found
-from assistant.checking.phrases import with_unsaid
 from assistant.checking.refusal import nothing_holds, refuse
 from assistant.checking.scorer import SupportScorer
 from assistant.checking.support import (
@@ -46,13 +45,11 @@ def check(
     query: str = "",
     scorer: SupportScorer | None = None,
     mend: Mend = "nothing",
-    names_unsaid: bool = True,
 ) -> Answer:
     """Return the checked answer: labels in one form, every sentence's citations resolved and scored.
 
     `mend`, where there is a scorer, says whether citations are found and unsupported claims taken out; with
-    "citations", papers that support a claim better than what it cites are offered. `names_unsaid`: phrases of
-    a sentence that nothing it cites says are named.
+    "citations", papers that support a claim better than what it cites are offered.
 
     A draft that claims nothing, of whose claims nothing holds, or that says that the papers do not answer,
     becomes a refusal (the gate after).
@@ -72,8 +69,6 @@ def check(
         else:
             answer = _weighed(answer, evidence, scorer)
         if answer.sentences and not nothing_holds(answer):
-            if names_unsaid and scorer is not None:
-                answer = replace(answer, sentences=with_unsaid(answer.sentences, evidence, scorer.encoder))
             return answer
     if said and draft.finish_reason == NOTHING_NEAR:
         return refuse("not_about", papers, searched, stated=said)

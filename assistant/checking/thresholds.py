@@ -33,6 +33,9 @@ class UnsaidBars(_Table):
     """The bars of phrases that are named as unsaid."""
 
     context: float
+    scope: float
+    alone: float
+    least: int
     share: float
     runs: int
     alike: float

@@ -95,16 +95,15 @@ class SummaryChecker:
         `names_unsaid`: phrases of a sentence that nothing it cites says are named.
         """
         weighed = self._support.weigh(check_sentences(text, self.evidence, resolve=_not_resolved))
-        quality, sentences = citation_quality(weighed), weighed.sentences
-        if names_unsaid:
-            sentences = with_unsaid(sentences, self.evidence, self._encoder)
-        return Answer(
+        quality = citation_quality(weighed)
+        answer = Answer(
             text=text,
-            sentences=sentences,
+            sentences=weighed.sentences,
             citation_recall=quality.recall,
             citation_precision=quality.precision,
             problems=problems,
         )
+        return with_unsaid(answer, self.evidence, self._encoder) if names_unsaid else answer
 
     def elements(self, label: int, texts: Mapping[ElementName, str]) -> tuple[KeyElement, ...]:
         """Return the seven elements with the sentences of their text that carry them, found and scored."""

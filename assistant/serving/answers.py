@@ -63,8 +63,8 @@ class CitationDocument:
 class SentenceDocument:
     """A sentence of an answer with what it cites; `needs_citation`: it makes a claim and cites nothing.
 
-    `better` is another paper that supports it, where what it cites does not. `not_said` are phrases that nothing
-    it cites says.
+    `better` is another paper that supports it, where what it cites does not. `not_said` are phrases that
+    nothing it cites says.
     """
 
     text: str

@@ -11,11 +11,11 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from assistant.checking import UnsaidPhrase, find_unsaid_phrases
+from assistant.checking import UnsaidPhrase, find_unsaid_phrases, strip_references
 from corpus.encoder_choice import open_encoder
 from corpus.encoders import Encoder
 from corpus.settings import read_settings
-from evaluation.answers.attribution.pairs import Verdict, read_pairs
+from evaluation.answers.attribution.pairs import Verdict, evidence_sentences, read_pairs
 from evaluation.harness import Figures, Report, command, figures_table, share
 from evaluation.input_files import EvaluationError, read_json_lines
 
@@ -126,7 +126,8 @@ def count_pairs(path: Path, sets: Sequence[str], encoder: Encoder, sample: int |
     for pair in read_pairs(path, sets, (), sample):
         own = counts.setdefault(f"{pair.set}, {pair.verdict}", Counter())
         own["claims"] += 1
-        own["with_phrase"] += bool(find_unsaid_phrases(pair.claim, pair.references, encoder))
+        claim, sentences = strip_references(pair.claim), evidence_sentences(pair.references)
+        own["with_phrase"] += bool(find_unsaid_phrases(claim, sentences, encoder))
     return {name: {**own, "share": share(own["with_phrase"], own["claims"])} for name, own in counts.items()}
 
 

@@ -20,6 +20,9 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+|(?<=\d)[.,]\d[^\W_]*)*")
 _BREAK = re.compile(r"[,;:.!?()\[\]—–“”\"]")
 
 
+_CURRENCIES = ("$", "€", "£")
+
+
 class _Lists(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -123,7 +126,8 @@ def phrase_span(claim: str, words: Sequence[Word], first: int, last: int) -> tup
         first -= 2 if is_led else 1
     elif first and words[first - 1].lower in known.leading and _adjoin(claim, words, first - 1):
         first -= 1
-    return words[first].start, words[last].end
+    start, end = words[first].start, words[last].end
+    return start - (claim[start - 1 : start] in _CURRENCIES), end + (claim[end : end + 1] == "%")
 
 
 def _is_one_name(claim: str, word: Word, after: Word) -> bool:
@@ -138,8 +142,9 @@ def _with_tail(claim: str, words: Sequence[Word], last: int, most: int) -> int:
     tail = last
     for at in range(last + 1, min(last + 1 + most, len(words))):
         lower = words[at].lower
-        is_joint = lower in known.determiners or lower in known.auxiliaries
-        if not _adjoin(claim, words, at - 1) or words[at].scope or (lower in function and not is_joint):
+        is_joint = lower in known.auxiliaries
+        goes_on = is_joint or (lower not in function and words[at].stem not in known.reporting)
+        if not _adjoin(claim, words, at - 1) or words[at].scope or not goes_on:
             break
         tail = tail if is_joint else at
     return tail

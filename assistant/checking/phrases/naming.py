@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from assistant.checking.absent import Cited, name_absent, number_absent, read_cited, word_stands
-from assistant.checking.comparable_text import read_statement
+from assistant.checking.comparable_text import read_statement, word_lists
 from assistant.checking.features import strip_references
 from assistant.checking.mending import aligned
 from assistant.checking.phrases.candidates import Word, group_words, phrase_span, read_words
@@ -55,6 +55,7 @@ def find_unsaid_phrases(
 ) -> tuple[UnsaidPhrase, ...]:
     """Return the phrases of a claim that no text of its evidence says, in their order; none of a quotation.
 
+    The texts are best sentences: words of a long text stand in any order by chance.
     Raises CorpusError where the encoder cannot be had.
     """
     claim = claim[:LONGEST_CLAIM]
@@ -142,16 +143,22 @@ def _surely_missing(
         return set()
     close = sorted(texts, key=lambda text: -len(text.stems.intersection(around)))[:CLOSE]
     in_order = max(aligned(around, [word.stem for word in text.words]) for text in close)
-    if in_order < bars.context * len(around):
+    is_scope = len(runs) == 1 and any(words[at].scope for at in within.intersection(missing))
+    if in_order < max(bars.least, (bars.scope if is_scope else bars.context) * len(around)):
         return set()
     unlike = within.intersection(missing) - _alike(words, missing, close, encoder)
-    return {
-        at
-        for first, last in group_words(claim, words, unlike)
-        if any(words[at].tells for at in range(first, last + 1) if at in unlike)
-        for at in range(first, last + 1)
-        if at in unlike
-    }
+    found = set[int]()
+    for first, last in group_words(claim, words, unlike):
+        own = [at for at in range(first, last + 1) if at in unlike]
+        is_alone = len(own) == 1 and _is_ordinary(words[own[0]])
+        if any(words[at].tells for at in own) and (not is_alone or in_order >= bars.alone * len(around)):
+            found.update(own)
+    return found
+
+
+def _is_ordinary(word: Word) -> bool:
+    """Return True for a word in small letters that is no number and does not widen or narrow a statement."""
+    return word.text.islower() and not word.scope and word.lower not in word_lists().numbers
 
 
 def _alike(

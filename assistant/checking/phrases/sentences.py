@@ -1,4 +1,4 @@
-"""Sentences of an answer with the phrases named that nothing they cite says."""
+"""Answers with the phrases named that nothing their sentences cite says."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,31 +7,30 @@ from assistant.checking.mending import texts_of
 from assistant.checking.phrases.naming import find_unsaid_phrases
 from assistant.checking.support import about, cites_across
 from assistant.checking.thresholds import thresholds
-from assistant.records import AnswerSentence, Citation, Evidence
+from assistant.records import Answer, AnswerSentence, Citation, Evidence
 from corpus.encoders import Encoder
 from corpus.language import foreign_language
 
 BELOW_STRONG = 0.01  # a sentence of which a phrase is not said is partly supported at most
 
 
-def with_unsaid(
-    sentences: Sequence[AnswerSentence], evidence: Evidence, encoder: Encoder
-) -> tuple[AnswerSentence, ...]:
-    """Return the sentences with the phrases that nothing they cite says, and their support held back.
+def with_unsaid(answer: Answer, evidence: Evidence, encoder: Encoder) -> Answer:
+    """Return an answer with the phrases named that nothing a sentence cites says, and its support held back.
 
-    The word lists are English: sentences in another language, or that cite one, are returned as they are.
+    The word lists are English: sentences in another language, or that cite one, stay as they are.
     """
-    if foreign_language(" ".join(sentence.claim for sentence in sentences)):
-        return tuple(sentences)
+    if not answer.sentences or foreign_language(answer.text):
+        return answer
     texts = {paper.label: (*texts_of(paper), about(paper.paper)) for paper in evidence.papers}
-    return tuple(
+    sentences = tuple(
         sentence
         if cites_across(sentence)
         else _with_unsaid(
             sentence, [text for label in sentence.labels for text in texts.get(label, ())], encoder
         )
-        for sentence in sentences
+        for sentence in answer.sentences
     )
+    return replace(answer, sentences=sentences)
 
 
 def _with_unsaid(sentence: AnswerSentence, texts: Sequence[str], encoder: Encoder) -> AnswerSentence:
