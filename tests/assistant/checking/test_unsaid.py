@@ -18,6 +18,7 @@ from assistant.checking import (
 )
 from assistant.records import Answer, Draft, Evidence
 from corpus.sentences import sentence_spans
+from tests.assistant.asked_questions import QUESTION
 from tests.assistant.checking.test_citations import make_paper
 
 TEXT = (
@@ -143,3 +144,21 @@ def test_the_notices_of_an_answer_name_the_phrase(encoder):
     assert wording.notices(answer)[-1] == (
         f"Not said by what it cites: “on all languages”. In: “{OVERCLAIMED}.”"
     )
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        QUESTION,
+        "How does BM25 rank documents?",
+        "What is late interaction?",
+        "Which papers are about evaluation?",
+        "Compare BM25 and dense retrieval.",
+        "What are the limitations of dense retrieval?",
+    ],
+)
+def test_quoted_sentences_have_no_unsaid_phrase(ask_demo, question):
+    turn = ask_demo(question)
+    assert turn.names_unsaid
+    assert turn.answer.sentences
+    assert [sentence.not_said for sentence in turn.answer.sentences if sentence.not_said] == []
