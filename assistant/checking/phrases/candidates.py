@@ -18,8 +18,6 @@ LONGEST_TAIL = 2  # words that a number or a scope word counts or widens; of oth
 # Hyphenated words are read as their parts, numbers whole.
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+|(?<=\d)[.,]\d[^\W_]*)*")
 _BREAK = re.compile(r"[,;:.!?()\[\]—–“”\"]")
-
-
 _CURRENCIES = ("$", "€", "£")
 
 

@@ -58,7 +58,8 @@ def find_unsaid_phrases(
     The texts are best sentences: words of a long text stand in any order by chance.
     Raises CorpusError where the encoder cannot be had.
     """
-    claim = claim[:LONGEST_CLAIM]
+    if len(claim) > LONGEST_CLAIM:
+        claim = claim[:LONGEST_CLAIM].rpartition(" ")[0]
     words = read_words(claim)
     texts = [_read_text(strip_references(text)[:LONGEST_TEXT]) for text in evidence_texts]
     if not words or not any(text.words for text in texts) or _is_quoted(words, texts):

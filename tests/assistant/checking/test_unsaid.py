@@ -97,6 +97,15 @@ def test_any_text_can_be_read(encoder, claim, texts):
         assert claim[phrase.start : phrase.end] == phrase.text
 
 
+def test_a_claim_that_is_too_long_is_cut_between_words(encoder):
+    sentence = (
+        "The encoder has 22 million parameters and was trained on 2,500,000 pairs of English questions. "
+    )
+    long = sentence * 11
+    assert find_unsaid_phrases(long[: len(long) - 1], (sentence, long), encoder) == ()
+    assert phrases(f"{SENTENCES[1]} " * 12 + "It was trained in 1999.", encoder) == []
+
+
 def checked(text: str, encoder, evidence: Evidence) -> Answer:
     scorer = open_scorer(encoder)
     answer = check(Draft(text), "What do hard negatives do?", evidence, (), "these papers", scorer=scorer)
