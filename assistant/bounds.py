@@ -36,6 +36,7 @@ OF_TRAILS = Bounds(
         ),
         "AnswerSentence.claim": _ANSWER,
         "AnswerSentence.support": SHARE,
+        "AnswerSentence.not_said": _ANSWER,
         "Citation.claim": _ANSWER,
         "Citation.evidence": PASSAGE_TEXT,
         "Citation.overlap": SHARE,

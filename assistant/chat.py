@@ -18,6 +18,7 @@ from assistant.checking import (
     with_coverage,
     with_found,
     with_relevance,
+    with_unsaid,
 )
 from assistant.generators import (
     ABOUT,
@@ -305,6 +306,8 @@ class Assistant:
                 own = in_third_person(answer, given)
                 if own.text != answer.text:
                     return _checked_again(answer, own, checked)
+            if options.names_unsaid:
+                answer = with_unsaid(answer, given, self.encoder)
             # Who wrote a paper stands in none of its sentences, and cells are no sentences.
             by_whom = rewrite.kind == "list" and list_papers_by(query, given)
             if not (by_whom or is_of_rows(answer, query, given)):
@@ -454,4 +457,5 @@ class _Run:
             passages=self._options.passages,
             finds_citations=self._options.finds_citations,
             careful=bool(self._options.careful),
+            names_unsaid=self._options.names_unsaid,
         )

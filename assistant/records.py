@@ -157,7 +157,7 @@ class AnswerSentence:
     `unknown_labels` are labels it carried that name no paper given; they are never linked. `needs_citation`
     says that it makes a claim and cites nothing. `support` is how well all that it cites carries it.
     `better` leads to another paper, where that supports it and what it cites does not: it is offered to the
-    reader and not a citation.
+    reader and not a citation. `not_said` are phrases of the claim that nothing it cites says.
     """
 
     start: int
@@ -169,6 +169,7 @@ class AnswerSentence:
     needs_citation: bool = False
     support: float | None = None
     better: Citation | None = None
+    not_said: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,9 +366,9 @@ class Turn:
     """A question to its answer, with everything sent and received on the way, and what its reader made of it.
 
     Of one conversation `question` and `asked` name it: its feedback may change. `in_context`: passages that
-    say little alone were given with those beside them. `passages` as in AskOptions. `finds_citations` and
-    `careful` as the answer was checked; trails of before 0.3 were checked without either. `quick` is the
-    extractive answer that was shown while a slow model wrote its own.
+    say little alone were given with those beside them. `passages` as in AskOptions. `finds_citations`,
+    `careful` and `names_unsaid` as the answer was checked; trails of before 0.3 were checked without them.
+    `quick` is the extractive answer that was shown while a slow model wrote its own.
     """
 
     question: str
@@ -387,6 +388,7 @@ class Turn:
     passages: tuple[int, ...] = (3,)  # what older versions of Paper Trail read, and did not record
     finds_citations: bool = False
     careful: bool = False
+    names_unsaid: bool = False
     quick: Answer | None = None
 
     @property
@@ -494,7 +496,8 @@ class AskOptions:
 
     `finds_citations`: a claim that a model cites to no paper is cited to the one that supports it best, where
     one does. `careful`: claims that no paper supports are taken out, and the extractive answer stands in for
-    one of which nothing is left; None for models of less than eight billion parameters alone.
+    one of which nothing is left; None for models of less than eight billion parameters alone. `names_unsaid`:
+    phrases of a sentence that nothing it cites says are named.
     """
 
     scope: Scope = field(default_factory=Scope)
@@ -507,3 +510,4 @@ class AskOptions:
     passages: tuple[int, ...] = (8, 5, 4, 3)
     finds_citations: bool = True
     careful: bool | None = None
+    names_unsaid: bool = True

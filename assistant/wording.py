@@ -1,6 +1,6 @@
 """A turn's record in plain words, for files and the terminal; nothing is escaped."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from assistant.checking import WORD_BESIDE, describe_relevance, score_digits
 from assistant.records import (
@@ -121,7 +121,7 @@ def _without_folder(model: str) -> str:
 
 
 def notices(answer: Answer) -> tuple[str, ...]:
-    """Return the problems of the text, the changes to it, and the claims taken out or better cited."""
+    """Return the problems of the text, the changes to it, and the claims that are not carried, or in part."""
     problems = (PROBLEMS[problem] for problem in answer.problems)
     taken_out = (f"Not carried by the papers: “{claim}”" for claim in answer.not_carried)
     better = (
@@ -129,7 +129,17 @@ def notices(answer: Answer) -> tuple[str, ...]:
         for sentence in answer.sentences
         if sentence.better
     )
-    return (*problems, *changes(answer), *taken_out, *better)
+    unsaid = (
+        f"{describe_unsaid(sentence.not_said)} In: “{sentence.claim}”"
+        for sentence in answer.sentences
+        if sentence.not_said
+    )
+    return (*problems, *changes(answer), *taken_out, *better, *unsaid)
+
+
+def describe_unsaid(phrases: Sequence[str]) -> str:
+    """Return the phrases of a sentence that what it cites does not say, in words."""
+    return f"Not said by what it cites: {', '.join(f'“{phrase}”' for phrase in phrases)}."
 
 
 def describe_parameters(given: Parameters) -> str:

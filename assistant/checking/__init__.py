@@ -23,6 +23,7 @@ from assistant.checking.overlap import (
     score_digits,
     support_word,
 )
+from assistant.checking.phrases import UnsaidPhrase, find_unsaid_phrases, with_unsaid
 from assistant.checking.refusal import refuse, with_coverage
 from assistant.checking.scorer import (
     NOWHERE,
@@ -36,10 +37,11 @@ from assistant.checking.thresholds import KindLimits, thresholds
 
 __all__ = [
     "NOWHERE", "WORD_BESIDE", "Carrier", "KindLimits", "Mend", "ScoreWord", "Statement", "SupportCheck",
-    "SupportReader", "SupportScorer", "SupportWeights", "about", "check", "check_sentences",
-    "citation_quality", "close_text", "describe_relevance", "exchanges_words", "hold_back", "is_off",
-    "is_weak", "labelled", "mended", "normalise_labels", "open_scorer", "overlap_word", "plain_claim",
-    "read_draft", "read_labels", "read_statement", "refuse", "score_attribution", "score_digits", "stem",
-    "strip_references", "support_weights", "support_word", "thresholds", "with_coverage",
-    "with_found", "with_relevance", "without_labels", "word_lists"
+    "SupportReader", "SupportScorer", "SupportWeights", "UnsaidPhrase", "about", "check",
+    "check_sentences", "citation_quality", "close_text", "describe_relevance", "exchanges_words",
+    "find_unsaid_phrases", "hold_back", "is_off", "is_weak", "labelled", "mended", "normalise_labels",
+    "open_scorer", "overlap_word", "plain_claim", "read_draft", "read_labels", "read_statement", "refuse",
+    "score_attribution", "score_digits", "stem", "strip_references", "support_weights", "support_word",
+    "thresholds", "with_coverage", "with_found", "with_relevance", "with_unsaid", "without_labels",
+    "word_lists"
 ]  # fmt: skip

@@ -38,7 +38,7 @@ _NOT_LETTERS = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
-class _Cited:
+class Cited:
     """The cited text, prepared for looking up numbers and names."""
 
     numbers: tuple[Quantity, ...]
@@ -51,11 +51,11 @@ class _Cited:
 
 def is_absent(claim: str, cited: Sequence[str]) -> bool:
     """Return True if a number or a name of the claim stands in none of the texts that are cited."""
-    texts = _read(tuple(cited))
+    texts = read_cited(tuple(cited))
     return any(number_absent(claim, texts)) or any(name_absent(claim, texts))
 
 
-def number_absent(claim: str, cited: _Cited) -> Iterator[str]:
+def number_absent(claim: str, cited: Cited) -> Iterator[str]:
     """Yield the numbers written in digits that stand nowhere, in whatever form."""
     text = unicodedata.normalize("NFKC", _ATTACHED.sub(r"\g<before> ", write_out_numbers(claim)))
     for match in _DIGITS.finditer(text):
@@ -67,12 +67,12 @@ def number_absent(claim: str, cited: _Cited) -> Iterator[str]:
             yield match[0]
 
 
-def name_absent(claim: str, cited: _Cited) -> Iterator[str]:
+def name_absent(claim: str, cited: Cited) -> Iterator[str]:
     """Yield the names of which nothing stands in what is cited: no part, no other form, no initials."""
     for name in filter(_is_sure, _names(_NOT_CLAIMED.sub(" ", claim))):
         initials = "".join(part[0] for part in name).lower()
         is_abbreviated = len(name) > 1 and initials in cited.words
-        if not is_abbreviated and not any(_stands(part, cited) for part in name):
+        if not is_abbreviated and not any(word_stands(part, cited) for part in name):
             yield " ".join(name)
 
 
@@ -102,7 +102,7 @@ def _is_sure(name: Sequence[str]) -> bool:
     )
 
 
-def _stands(part: str, cited: _Cited) -> bool:
+def word_stands(part: str, cited: Cited) -> bool:
     """Return True if a part of a name is there, in another form, or as the initials of what is there."""
     word = part.lower()
     letters = _NOT_LETTERS.sub("", word)
@@ -123,11 +123,12 @@ def _alike(word: str, other: str) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _read(cited: tuple[str, ...]) -> _Cited:
+def read_cited(cited: tuple[str, ...]) -> Cited:
+    """Prepare cited texts for looking up numbers and names."""
     read = [read_statement(text) for text in cited]
     words = [word for statement in read for word in statement.words]
     text = " ".join(cited).lower()
-    return _Cited(
+    return Cited(
         numbers=tuple(number for statement in read for number in statement.numbers),
         glued=frozenset(match[1] for match in _GLUED.finditer(text)),
         words=frozenset(words) | frozenset(_WORD.findall(text)),

@@ -29,6 +29,18 @@ class SupportBars(Bars):
     found: float
 
 
+class UnsaidBars(_Table):
+    """The bars of phrases that are named as unsaid."""
+
+    context: float
+    scope: float
+    alone: float
+    least: int
+    share: float
+    runs: int
+    alike: float
+
+
 class RefusalThresholds(_Table):
     relevant: float
     answerable: float
@@ -75,6 +87,7 @@ class Thresholds(_Table):
     overlap: OverlapBars
     support: SupportBars
     relevance: Bars
+    unsaid: UnsaidBars
     refusal: RefusalThresholds
     extractive: ExtractiveLimits
 

@@ -223,6 +223,7 @@ def sentence_json(answer: Answer, sentence: AnswerSentence) -> dict[str, Any]:
         "support": rounded(sentence.support),
         "citations": [_citation_json(citation) for citation in sentence.citations],
         "better": sentence.better and _citation_json(sentence.better),
+        "not_said": list(sentence.not_said),
     }
 
 

@@ -123,6 +123,9 @@ def print_comparison(comparison: Comparison) -> None:
 def _print_checks(comparison: Comparison) -> None:
     for problem in comparison.answer.problems:
         warn(wording.PROBLEMS[problem])
+    for sentence in comparison.answer.sentences:
+        if sentence.not_said:
+            warn(wording.describe_unsaid(sentence.not_said))
     for remark in comparison.remarks:
         warn(remark)
     grid = element_grid(comparison)

@@ -13,6 +13,7 @@ from assistant.checking import (
     plain_claim,
     read_draft,
     read_labels,
+    with_unsaid,
 )
 from assistant.comparing.protocol import SourceText
 from assistant.comparing.records import ELEMENT_NAMES, Candidate, ElementEvidence, KeyElement
@@ -75,6 +76,7 @@ class SummaryChecker:
         papers = tuple(source.paper for source in sources)
         self.evidence = Evidence(papers)
         self._support = SupportCheck(self.evidence, scorer)
+        self._encoder = scorer.encoder
 
     def scored(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Return candidates with the recall and precision of their citations."""
@@ -87,17 +89,21 @@ class SummaryChecker:
             for one, quality in zip(candidates, qualities, strict=True)
         ]
 
-    def answer(self, text: str, problems: tuple[DraftProblem, ...]) -> Answer:
-        """Return a summary as a checked answer: every sentence's citations resolved and scored."""
+    def answer(self, text: str, problems: tuple[DraftProblem, ...], *, names_unsaid: bool = True) -> Answer:
+        """Return a summary as a checked answer: every sentence's citations resolved and scored.
+
+        `names_unsaid`: phrases of a sentence that nothing it cites says are named.
+        """
         weighed = self._support.weigh(check_sentences(text, self.evidence, resolve=_not_resolved))
         quality = citation_quality(weighed)
-        return Answer(
+        answer = Answer(
             text=text,
             sentences=weighed.sentences,
             citation_recall=quality.recall,
             citation_precision=quality.precision,
             problems=problems,
         )
+        return with_unsaid(answer, self.evidence, self._encoder) if names_unsaid else answer
 
     def elements(self, label: int, texts: Mapping[ElementName, str]) -> tuple[KeyElement, ...]:
         """Return the seven elements with the sentences of their text that carry them, found and scored."""

@@ -53,7 +53,10 @@ Result = TypeVar("Result")
 
 
 class Comparer:
-    """Compares papers of a corpus with a generator; `kept` holds key elements from comparisons before."""
+    """Compares papers of a corpus with a generator; `kept` holds key elements from comparisons before.
+
+    `names_unsaid`: phrases of a sentence that nothing it cites says are named.
+    """
 
     def __init__(
         self,
@@ -61,7 +64,10 @@ class Comparer:
         encoder: Encoder,
         generator: ComparativeGenerator,
         kept: ElementStore | None = None,
+        *,
+        names_unsaid: bool = True,
     ) -> None:
+        self.names_unsaid = names_unsaid
         self.corpus = corpus
         self.encoder = encoder
         self.generator = generator
@@ -93,7 +99,9 @@ class Comparer:
             led = executor.check(lambda: with_evidence(elements, checker))
             writing = self._written(run, _steps(run, elements), executor, checker, ledger)
             rounds, written = yield from run.timed("compare", writing)
-            checked = executor.check(lambda: checker.answer(written.text, written.problems))
+            checked = executor.check(
+                lambda: checker.answer(written.text, written.problems, names_unsaid=self.names_unsaid)
+            )
             answer = yield from run.timed("check", awaited(checked, ledger))
         outcome = Outcome(len(run.sources) - 1, led.result(), rounds, answer)
         yield Compared(self._comparison(run, identifier, outcome, ledger))
@@ -159,6 +167,7 @@ class Comparer:
             provenance=provenance_of(self.corpus, self.generator.name, self.scorer.name),
             parameters=self.generator.parameters,
             remarks=(*run.planned.remarks, *remarks_after(outcome, ledger.calls)),
+            names_unsaid=self.names_unsaid,
         )
 
 

@@ -236,7 +236,8 @@ class Comparison:
 
     `evidence` holds the papers under their labels, in the order in which they were compared, each with those
     of its passages that something cites. `remarks` say what readers should know of the papers. `notes` are
-    what its reader has marked in them, added when it is exported.
+    what its reader has marked in them, added when it is exported. `names_unsaid` as in AskOptions: it was
+    checked so.
     """
 
     id: str
@@ -254,6 +255,7 @@ class Comparison:
     parameters: Parameters | None = None
     remarks: tuple[str, ...] = ()
     notes: tuple[Annotation, ...] = ()
+    names_unsaid: bool = False
 
     @property
     def papers(self) -> tuple[Paper, ...]:

@@ -63,7 +63,8 @@ class CitationDocument:
 class SentenceDocument:
     """A sentence of an answer with what it cites; `needs_citation`: it makes a claim and cites nothing.
 
-    `better` is another paper that supports it, where what it cites does not.
+    `better` is another paper that supports it, where what it cites does not. `not_said` are phrases that
+    nothing it cites says.
     """
 
     text: str
@@ -73,6 +74,7 @@ class SentenceDocument:
     support: float | None
     citations: tuple[CitationDocument, ...]
     better: CitationDocument | None
+    not_said: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +283,7 @@ def _sentence(answer: Answer, sentence: AnswerSentence, passages: dict[str, Pass
         maybe_rounded(sentence.support),
         tuple(_citation(one, passages.get(one.passage_id)) for one in sentence.citations),
         _citation(better, passages.get(better.passage_id)) if better else None,
+        sentence.not_said,
     )
 
 

@@ -88,7 +88,9 @@ def replay_comparison(comparison: Comparison, encoder: Encoder, corpus_at: Corpu
             recorded if comparison.provenance.generator != EXTRACTIVE else _without_model(comparison, encoder)
         )
         try:
-            found = _compare_again(comparison, Comparer(corpus_at(versions), encoder, generator))
+            corpus, names_unsaid = corpus_at(versions), comparison.names_unsaid
+            comparer = Comparer(corpus, encoder, generator, names_unsaid=names_unsaid)
+            found = _compare_again(comparison, comparer)
         except NotRecordedError:
             return ComparisonReplay(comparison.about, (step_replay("calls", _asked_anew(recorded.missing)),))
     except (AssistantError, CorpusError) as error:

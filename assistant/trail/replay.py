@@ -117,6 +117,7 @@ def _options(turn: Turn, drafts: int) -> AskOptions:
         passages=turn.passages,
         finds_citations=turn.finds_citations,
         careful=turn.careful,
+        names_unsaid=turn.names_unsaid,
     )
 
 

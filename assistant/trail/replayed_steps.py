@@ -16,7 +16,15 @@ Outcome = Literal["equal", "different"]
 TOLERANCE = 1e-4
 # The results of the support scorer; another scorer gives others.
 SCORED = frozenset(
-    {"support", "citation_recall", "citation_precision", "relevance", "needs_citation", "problems"}
+    {
+        "support",
+        "citation_recall",
+        "citation_precision",
+        "relevance",
+        "needs_citation",
+        "problems",
+        "not_said",
+    }
 )
 # Of papers and sentences, what older versions of Paper Trail did not record.
 _ADDED_LATER = ("aspects", "topics", "references")

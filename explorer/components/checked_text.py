@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from assistant.records import Answer
+from assistant.records import Answer, AnswerSentence
 from corpus.records import parse_passage_id
 from explorer.app import PAPER, link_to
 from explorer.components.rows import fold
@@ -22,6 +22,7 @@ from explorer.presenters import (
     format_not_carried,
     format_off,
     format_problems,
+    format_unsaid,
     format_weak,
     format_without_source,
     found_numbers,
@@ -34,6 +35,7 @@ from explorer.presenters import (
     uncited,
     uncited_ends,
     weak_numbers,
+    with_unsaid_phrases,
 )
 
 INVENTED = (
@@ -44,6 +46,7 @@ UNCITED = (
     "Claims without a citation stay in the text with the sign †. There was nothing to check them against."
 )
 NOT_CARRIED = "The model wrote these sentences as well. No paper that it was given supports them."
+UNSAID = "No paper that these sentences cite says these phrases. Look them up before you use them."
 BETTER = "The model cited another paper for these sentences, which hardly supports them."
 LONGEST_QUOTED = 240
 
@@ -95,8 +98,8 @@ def _draw_findings(number: int, checked: Checked, looking: Looking) -> None:
     answer, weak = checked.answer, weak_numbers(checked)
     problems, said, title = format_problems(answer), format_claims(answer), format_without_source(answer)
     # Most answers have one line, which needs no place of its own.
-    taken_out, better = format_not_carried(answer), format_better(answer)
-    is_long = problems or weak or title or taken_out or better
+    taken_out, better, unsaid = format_not_carried(answer), format_better(answer), format_unsaid(answer)
+    is_long = problems or weak or title or taken_out or better or unsaid
     several = st.container(key=f"findings_{number}", gap="xxsmall") if is_long else None
     with several or nullcontext():
         if problems:
@@ -108,6 +111,10 @@ def _draw_findings(number: int, checked: Checked, looking: Looking) -> None:
         if title:
             with st.expander(title, type="compact", key=f"without_source_{number}"):
                 _draw_without_source(answer)
+        if unsaid:
+            with st.expander(unsaid, type="compact", key=f"unsaid_{number}"):
+                st.caption(UNSAID)
+                st.markdown("\n".join(map(_unsaid_line, with_unsaid_phrases(answer))))
         if better:
             with st.expander(better, type="compact", key=f"better_{number}"):
                 _draw_better(checked)
@@ -137,6 +144,10 @@ def _draw_without_source(answer: Answer) -> None:
     if claims := uncited(answer):
         st.caption(UNCITED)
         st.markdown("\n".join(f"- {_quoted(one.claim)}" for one in claims))
+
+
+def _unsaid_line(sentence: AnswerSentence) -> str:
+    return f"- {', '.join(map(_quoted, sentence.not_said))} in {_quoted(sentence.claim)}"
 
 
 def _draw_better(checked: Checked) -> None:

@@ -7,6 +7,7 @@ import streamlit as st
 
 from assistant.records import Citation, Turn
 from assistant.storage import LONGEST_NOTE, mark_of
+from assistant.wording import describe_unsaid
 from corpus.sentences import with_formulas_named
 from explorer.app import PAPER, Library, link_to
 from explorer.components.page_image import Evidenced, save_button, show_strip
@@ -81,6 +82,8 @@ def draw_source(
         _draw_head(source, place, go_to)
         _draw_passage(library, source, place)
         _draw_scores(source.citation)
+        if source.not_said:
+            st.caption(escaped(describe_unsaid(source.not_said)))
         _draw_page(library, source, place)
         _draw_links(library, source, place)
         if marks and source.citation:

@@ -23,8 +23,8 @@ def meaning() -> str:
         "Overlap is the share of the claim's words that the cited passage also has (ROUGE-1 precision), of "
         f"the passage, not of the marked sentence alone: {_levels(overlap.partial, overlap.strong)}. Support "
         "is how likely what is cited carries the claim, judged by words, meaning, numbers, names and "
-        f"negation: {_levels(support.partial, support.strong)}. Neither is proof: read the "
-        f"passage. {NOT_MEASURED}"
+        f"negation: {_levels(support.partial, support.strong)}; of a claim with a phrase that nothing cited "
+        f"says, partial at most. Neither is proof: read the passage. {NOT_MEASURED}"
     )
 
 

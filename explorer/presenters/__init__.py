@@ -14,6 +14,7 @@ from explorer.presenters.citations import (
     format_not_carried,
     format_off,
     format_problems,
+    format_unsaid,
     format_weak,
     format_without_source,
     found_numbers,
@@ -31,6 +32,7 @@ from explorer.presenters.citations import (
     uncited,
     uncited_ends,
     weak_numbers,
+    with_unsaid_phrases,
 )
 from explorer.presenters.coverage import (
     Example,
@@ -128,13 +130,14 @@ __all__ = [
     "chosen_ids", "cited_sentences", "collection_facts", "collection_titles", "collections_in", "covered",
     "cut_passage", "day", "draft_source", "drawable", "drawn_places", "escaped", "example_questions",
     "extent", "facets_of", "fault_of", "first_number", "format_better", "format_claims", "format_kind",
-    "format_not_carried", "format_off", "format_problems", "format_spending", "format_weak",
-    "format_without_source", "format_years", "found_numbers", "frequent_topics", "groups_of", "invented",
-    "known_labels", "known_topics", "known_values", "listed", "marked_terms", "members", "menu_title",
-    "named_authors", "named_facet", "names_papers", "one_line", "ordered_aspects", "overview_of",
-    "paper_set", "parse_cite", "passage_boxes", "passage_markdown", "passage_page", "passage_place",
-    "query_terms", "search_papers", "searched_for", "seconds", "short_reference", "shortened",
-    "shorter_context", "shown_draft", "snippet", "sources", "spread", "supports", "text_with_references",
-    "topic_label", "topic_name", "uncited", "uncited_ends", "value_name", "venue_name", "volume_facts",
-    "volume_years", "weak_numbers", "web_address", "year_range"
+    "format_not_carried", "format_off", "format_problems", "format_spending", "format_unsaid",
+    "format_weak", "format_without_source", "format_years", "found_numbers", "frequent_topics",
+    "groups_of", "invented", "known_labels", "known_topics", "known_values", "listed", "marked_terms",
+    "members", "menu_title", "named_authors", "named_facet", "names_papers", "one_line",
+    "ordered_aspects", "overview_of", "paper_set", "parse_cite", "passage_boxes", "passage_markdown",
+    "passage_page", "passage_place", "query_terms", "search_papers", "searched_for", "seconds",
+    "short_reference", "shortened", "shorter_context", "shown_draft", "snippet", "sources", "spread",
+    "supports", "text_with_references", "topic_label", "topic_name", "uncited", "uncited_ends",
+    "value_name", "venue_name", "volume_facts", "volume_years", "weak_numbers", "web_address",
+    "with_unsaid_phrases", "year_range"
 ]  # fmt: skip

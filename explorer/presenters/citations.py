@@ -32,7 +32,8 @@ class Checked(Protocol):
 class Source:
     """The source of a citation: a passage of a paper, and the sentence that supports the claim.
 
-    `citation` is None while the answer is still being written: nothing has been checked yet.
+    `citation` is None while the answer is still being written: nothing has been checked yet. `not_said` are
+    phrases of the claim that nothing its sentence cites says.
     """
 
     number: int
@@ -42,6 +43,7 @@ class Source:
     passage: Passage
     sentence: int | None
     citation: Citation | None
+    not_said: tuple[str, ...] = ()
 
     @property
     def is_supported_by_no_sentence(self) -> bool:
@@ -80,15 +82,25 @@ def sources(checked: Checked) -> tuple[Source, ...]:
         for label, paper in papers.items()
         for passage in reversed(paper.passages)
     }
-    found = _citations(checked)
+    found, unsaid = _citations(checked), _unsaid_phrases(checked.answer)
     made = []
     for number, (label, citation) in enumerate(found, start=1):
         labelled = papers[label]
         passage = passages.get((label, citation.passage_id)) if citation else None
         sentence = citation.sentence if citation else None
         shown = passage or labelled.passages[0]
-        made.append(Source(number, len(found), label, labelled.paper, shown, sentence, citation))
+        not_said = unsaid.get(citation, ()) if citation else ()
+        made.append(Source(number, len(found), label, labelled.paper, shown, sentence, citation, not_said))
     return tuple(made)
+
+
+def _unsaid_phrases(answer: Answer) -> dict[Citation, tuple[str, ...]]:
+    """Return the phrases that are not said, by the citations of whose claims they are."""
+    return {
+        citation: tuple(phrase for phrase in sentence.not_said if phrase in citation.claim)
+        for sentence in answer.sentences
+        for citation in sentence.citations
+    }
 
 
 def supports(checked: Checked) -> tuple[float | None, ...]:
@@ -222,6 +234,17 @@ def format_better(answer: Answer) -> str:
     """Return the title of the list of sentences that another paper supports better, "" for none."""
     count = len(better_cited(answer))
     return f"Supported by another paper than the one cited: {counted(count, 'sentence')}" if count else ""
+
+
+def with_unsaid_phrases(answer: Answer) -> tuple[AnswerSentence, ...]:
+    """Return the sentences of which what they cite does not say a phrase."""
+    return tuple(sentence for sentence in answer.sentences if sentence.not_said)
+
+
+def format_unsaid(answer: Answer) -> str:
+    """Return the title of the list of phrases that are not said, "" for none."""
+    count = sum(len(sentence.not_said) for sentence in answer.sentences)
+    return f"Not said by what is cited: {counted(count, 'phrase')}" if count else ""
 
 
 def uncited(answer: Answer) -> tuple[AnswerSentence, ...]:

@@ -290,6 +290,22 @@ def test_a_paper_that_supports_a_sentence_better_is_offered(
     assert len(offered.get("page_link")) == 1
 
 
+def test_a_phrase_that_is_not_said_is_named_below_the_answer_and_in_the_panel(
+    screen: Screen, model: Callable[..., StandinChat]
+) -> None:
+    claim = "BM25 has two parameters: k1 sets how fast repeated terms saturate, b how much length counts"
+    model(reply(f"{claim} in Romance languages [1]."))
+    test = ask(choose_the_model(screen("ask")), "What is BM25?")
+    (sentence,) = visitor_of(test).turns[0].answer.sentences
+    assert sentence.not_said == ("in Romance languages",)
+    listed = test.expander(key="unsaid_1")
+    assert listed.label == "Not said by what is cited: 1 phrase"
+    assert escaped("“in Romance languages”") in listed.markdown[0].value
+    test.button(key="cite_1_1").click().run()
+    told = escaped("Not said by what it cites: “in Romance languages”.")
+    assert told in [caption.value for caption in test.caption]
+
+
 def test_without_a_corpus_it_says_what_to_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PAPER_TRAIL_HOME", str(tmp_path))
     test = AppTest.from_file(str(PROJECT / "streamlit_app.py"), default_timeout=180).run()

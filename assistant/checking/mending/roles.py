@@ -61,11 +61,11 @@ def _has_exchanged(claim: str, text: str) -> bool:
     said, told = _words(claim), _words(text)
     content = set(map(stem, content_words(claim)))
     shared = [word for word in dict.fromkeys(said) if word in content and word in told][:_MOST_WORDS]
-    before = _aligned(said, told)
+    before = aligned(said, told)
     for first, second in combinations(shared, 2):
         if not (_stand_together(said, first, second) or _stand_together(told, first, second)):
             other = {first: second, second: first}
-            if _aligned([other.get(word, word) for word in said], told) > before:
+            if aligned([other.get(word, word) for word in said], told) > before:
                 return True
     return False
 
@@ -74,7 +74,7 @@ def _nearest_is(claim: str, source: Sequence[str], is_so: Callable[[str, str], b
     """Return True if `is_so` holds for the source's sentence most like the claim, of equals for all."""
     said, best, found = _words(claim), 0, False
     for text in (text[: 2 * _LONGEST_CLAIM] for text in source):
-        length = _aligned(said, _words(text))
+        length = aligned(said, _words(text))
         if length >= max(best, _LEAST_ALIGNED * len(said), 1):
             found = is_so(claim, text) and (found or length > best)
             best = length
@@ -127,7 +127,7 @@ def _directions(text: str) -> frozenset[int]:
     return frozenset(read_statement(text).directions)
 
 
-def _aligned(said: Sequence[str], told: Sequence[str]) -> int:
+def aligned(said: Sequence[str], told: Sequence[str]) -> int:
     """Return the length of the longest common subsequence of two texts, in words."""
     before = [0] * (len(told) + 1)
     for one in said:

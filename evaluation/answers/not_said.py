@@ -1,0 +1,173 @@
+"""Phrases named as not said, on right claims and on twins of them in which a few words are wrong."""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from assistant.checking import UnsaidPhrase, find_unsaid_phrases, strip_references
+from corpus.encoder_choice import open_encoder
+from corpus.encoders import Encoder
+from corpus.settings import read_settings
+from evaluation.answers.attribution.pairs import Verdict, evidence_sentences, read_pairs
+from evaluation.harness import Figures, Report, command, figures_table, share
+from evaluation.input_files import EvaluationError, read_json_lines
+
+FOLDS = 5
+Part = Literal["develop", "held"]
+_WORD = re.compile(r"[^\W_]+")
+
+
+class WrittenPaper(BaseModel):
+    """The abstract of a paper that claims are written about."""
+
+    paper: str
+    title: str
+    sentences: tuple[str, ...] = Field(min_length=1)
+
+    @property
+    def fold(self) -> int:
+        return int(hashlib.sha256(self.paper.encode()).hexdigest(), 16) % FOLDS
+
+
+class WrittenClaim(BaseModel):
+    """A claim about an abstract; `twin_of` is a right one that it differs from in a few words."""
+
+    paper: str
+    claim: str
+    label: Verdict
+    type: str
+    twin_of: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A claim with the phrases that were named; `right` counts the right ones, None if unknown."""
+
+    kind: str
+    claim: str
+    phrases: tuple[UnsaidPhrase, ...]
+    right: int | None
+
+
+def name_phrases(
+    papers: Sequence[WrittenPaper], claims: Iterable[WrittenClaim], encoder: Encoder
+) -> list[Named]:
+    """Name what the abstracts of some papers do not say of the claims about them."""
+    texts = {paper.paper: (*paper.sentences, paper.title) for paper in papers}
+    named = []
+    for claim in claims:
+        if claim.paper in texts:
+            phrases = find_unsaid_phrases(claim.claim, texts[claim.paper], encoder)
+            named.append(Named(_kind(claim), claim.claim, phrases, _count_right(claim, phrases)))
+    return named
+
+
+def _kind(claim: WrittenClaim) -> str:
+    is_twin = claim.twin_of and claim.label != "supported"
+    return f"twin: {claim.type}" if is_twin else f"{claim.label}: {claim.type}"
+
+
+def _count_right(claim: WrittenClaim, phrases: Sequence[UnsaidPhrase]) -> int | None:
+    """Count the phrases that overlap the changed words of a twin; of a supported claim none is right."""
+    if claim.label == "supported":
+        return 0
+    if not claim.twin_of:
+        return None
+    changed = changed_spans(claim.twin_of, claim.claim)
+    return sum(any(start < phrase.end and phrase.start < end for start, end in changed) for phrase in phrases)
+
+
+def changed_spans(before: str, after: str) -> list[tuple[int, int]]:
+    """Return the characters of `after` whose words are not those of `before`."""
+    words = list(_WORD.finditer(after))
+    matcher = SequenceMatcher(
+        None, _WORD.findall(before.lower()), [word[0].lower() for word in words], autojunk=False
+    )
+    return [
+        (words[first].start(), words[last - 1].end())
+        for change, _, _, first, last in matcher.get_opcodes()
+        if change in ("replace", "insert")
+    ]
+
+
+def summarize(named: Sequence[Named]) -> Figures:
+    """Count claims, claims with a phrase named, phrases, right ones, and precision, in all and by kind.
+
+    Precision counts the phrases of twins and supported claims, of which it is known whether they are right.
+    """
+    kinds = {kind: [item for item in named if item.kind == kind] for kind in sorted({n.kind for n in named})}
+    return {**_counts(named), "kinds": {kind: _counts(own) for kind, own in kinds.items()}}
+
+
+def _counts(named: Sequence[Named]) -> Figures:
+    judged = [item for item in named if item.right is not None]
+    right = sum(item.right or 0 for item in judged)
+    twins = [item for item in judged if item.kind.startswith("twin")]
+    return {
+        "claims": len(named),
+        "with_phrase": sum(bool(item.phrases) for item in named),
+        "phrases": sum(len(item.phrases) for item in named),
+        "right": right if judged else None,
+        "precision": share(right, sum(len(item.phrases) for item in judged)),
+        "recall": share(sum(bool(item.right) for item in twins), len(twins)),
+    }
+
+
+def count_pairs(path: Path, sets: Sequence[str], encoder: Encoder, sample: int | None) -> Figures:
+    """Count for labelled pairs, by set and verdict, the claims of which a phrase is named."""
+    counts: dict[str, Counter[str]] = {}
+    for pair in read_pairs(path, sets, (), sample):
+        own = counts.setdefault(f"{pair.set}, {pair.verdict}", Counter())
+        own["claims"] += 1
+        claim, sentences = strip_references(pair.claim), evidence_sentences(pair.references)
+        own["with_phrase"] += bool(find_unsaid_phrases(claim, sentences, encoder))
+    return {name: {**own, "share": share(own["with_phrase"], own["claims"])} for name, own in counts.items()}
+
+
+@command("not-said")
+def measure_unsaid(
+    data: Path,
+    *,
+    part: Part = "develop",
+    pairs: Path | None = None,
+    only_set: list[str] | None = None,
+    sample: int | None = None,
+    show: bool = False,
+) -> Report:
+    encoder = open_encoder(read_settings())
+    hint = "Each line has paper, title and sentences."
+    abstracts = read_json_lines(data / "questions" / "papers_abstracts.jsonl", WrittenPaper, hint)
+    hint = "Each line has paper, claim, label and type."
+    claims = [
+        claim
+        for name in ("paper_claims", "paper_claim_twins")
+        for claim in read_json_lines(data / "support" / f"{name}.jsonl", WrittenClaim, hint)
+    ]
+    papers = [paper for paper in abstracts if (paper.fold == 0) == (part == "held")]
+    named = name_phrases(papers, claims, encoder)
+    if not named:
+        raise EvaluationError(f"No claim in {data} is about a paper of the part {part!r}.")
+    figures = summarize(named)
+    columns = {
+        "claims": "Claims", "with_phrase": "With a phrase", "phrases": "Phrases", "right": "Right",
+        "precision": "Precision", "recall": "Recall",
+    }  # fmt: skip
+    rows = {"all": figures, **figures["kinds"]}
+    shown = [figures_table("Claims", rows, columns)]
+    if pairs:
+        figures["pairs"] = count_pairs(pairs, only_set or (), encoder, sample)
+        heads = {"claims": "Claims", "with_phrase": "With a phrase", "share": "Share"}
+        shown.append(figures_table("Pairs", figures["pairs"], heads))
+    listed = (
+        f"{item.kind}: {', '.join(phrase.text for phrase in item.phrases)} | {item.claim}"
+        for item in named
+        if show and item.phrases
+    )
+    return Report(figures, [*listed, *shown])
