@@ -20,8 +20,6 @@ PassageOrder = Callable[[Rewrite, Evidence], Sequence[str]]
 MOST_READ = 20  # sentences that the network reads, likeliest first; on QASPER 16 order paragraphs as 32 do
 LONGEST_READ = 300  # characters of each
 ANSWERS = -0.5  # number of the network from which a text may answer: four in five of those that do have more
-    -0.5
-)  # the number of the network from which a text may answer: 80 to 90 % of those that do have more
 SAYS_SOMETHING = 0.5  # of what the sentence with the question's words most has of them (BM25)
 UNREAD = float("-inf")
 
