@@ -12,6 +12,7 @@ from corpus.records import Paper, PaperHits, Passage, PassageSize, Scope
 Step = Literal[
     "rewrite",
     "retrieve",
+    "search_again",  # a model makes a query of the part of a question that was left open
     "rerank",  # a model says which papers bear on the question
     "write",
     "revise",  # a model writes its draft again without what the papers do not carry
@@ -87,11 +88,15 @@ class Rewrite:
 
 @dataclass(frozen=True, slots=True)
 class LabelledPaper:
-    """A paper as the generator is given it: its label and its passages in reading order."""
+    """A paper as the generator is given it: its label and its passages in reading order.
+
+    `found_for` is the part of the question that a second search found passages of it for, "" without one.
+    """
 
     label: int
     paper: Paper
     passages: tuple[Passage, ...]
+    found_for: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,6 +335,19 @@ class ScoredPassage:
 
 
 @dataclass(frozen=True, slots=True)
+class SecondSearch:
+    """A search for the part of a question that the first one left open: its query, and the passages it found.
+
+    `joined` are the ids of the papers whose passages were added to the evidence.
+    """
+
+    part: str
+    query: str
+    hits: tuple[ScoredPassage, ...] = ()
+    joined: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class StepTime:
     step: Step
     seconds: float
@@ -367,7 +385,7 @@ class Turn:
     Of one conversation `question` and `asked` name it: its feedback may change. `in_context`: passages that
     say little alone were given with those beside them. `passages` as in AskOptions. `finds_citations` and
     `careful` as the answer was checked; trails of before 0.3 were checked without either. `quick` is the
-    extractive answer that was shown while a slow model wrote its own.
+    extractive answer that was shown while a slow model wrote its own. `hits` are those of the first search.
     """
 
     question: str
@@ -388,6 +406,14 @@ class Turn:
     finds_citations: bool = False
     careful: bool = False
     quick: Answer | None = None
+    second_search: SecondSearch | None = None
+
+    @property
+    def all_hits(self) -> tuple[ScoredPassage, ...]:
+        """The passages found, each once, those of the first search first."""
+        again = self.second_search.hits if self.second_search else ()
+        known = {hit.passage_id for hit in self.hits}
+        return (*self.hits, *(hit for hit in again if hit.passage_id not in known))
 
     @property
     def usage(self) -> Usage:
@@ -436,9 +462,10 @@ class Rewritten:
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """Event: the papers are found."""
+    """Event: the papers are found; once more where a second search was made for a part left open."""
 
     papers: tuple[PaperHits, ...]
+    second_search: SecondSearch | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -495,6 +522,9 @@ class AskOptions:
     `finds_citations`: a claim that a model cites to no paper is cited to the one that supports it best, where
     one does. `careful`: claims that no paper supports are taken out, and the extractive answer stands in for
     one of which nothing is left; None for models of less than eight billion parameters alone.
+
+    `searches_again`: a part of the question that nothing found answers is searched for by itself; None as the
+    writer does.
     """
 
     scope: Scope = field(default_factory=Scope)
@@ -507,3 +537,4 @@ class AskOptions:
     passages: tuple[int, ...] = (8, 5, 4, 3)
     finds_citations: bool = True
     careful: bool | None = None
+    searches_again: bool | None = None

@@ -2,7 +2,13 @@
 
 from assistant.generators.best_of import MOST_DRAFTS, SampledGenerator, citation_quality, write_best
 from assistant.generators.calls import Price, call_of, no_price, unknown_price
-from assistant.generators.choice import GeneratorChoice, check_choice, generator_choices, open_generator
+from assistant.generators.choice import (
+    GeneratorChoice,
+    check_choice,
+    generator_choices,
+    open_generator,
+    searches_again,
+)
 from assistant.generators.estimate import question_price
 from assistant.generators.extractive import (
     ABOUT,
@@ -17,6 +23,8 @@ from assistant.generators.extractive import (
     is_of_rows,
     list_papers_by,
     meant_paper,
+    open_parts,
+    papers_telling,
     read_features,
     with_kind,
 )
@@ -32,6 +40,6 @@ __all__ = [
     "PromptedGenerator", "SampledGenerator", "answerable_features", "ask_of", "by_rank", "call_of",
     "cannot_answer", "check_choice", "citation_quality", "compare", "default_parameters",
     "generator_choices", "is_of_rows", "list_papers_by", "meant_paper", "no_price",
-    "open_generator", "question_price",
-    "read_features", "recorded_generators", "unknown_price", "with_kind", "write_best"
+    "open_generator", "open_parts", "papers_telling", "question_price",
+    "read_features", "recorded_generators", "searches_again", "unknown_price", "with_kind", "write_best"
 ]  # fmt: skip

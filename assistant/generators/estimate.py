@@ -11,11 +11,14 @@ from assistant.retrieve import TIMES_ALONE
 _PASSAGE, _PAPER, _BESIDE = 400, 300, 3000
 
 
-def question_price(entry: ModelEntry, parameters: Parameters, options: AskOptions) -> float:
+def question_price(
+    entry: ModelEntry, parameters: Parameters, options: AskOptions, *, searches_again: bool = False
+) -> float:
     """Return the US dollars that a question may cost, estimated from above; 0 where prices are not known."""
+    short = 1 + searches_again  # its search query, and that of a second search
     calls = options.drafts * (1 + entry.rerank + entry.revise)
-    prompt = min(_BESIDE, entry.context) + calls * min(_BESIDE + _read(options), entry.context)
-    return entry.price(prompt, (1 + calls) * parameters.max_tokens) or 0.0
+    prompt = short * min(_BESIDE, entry.context) + calls * min(_BESIDE + _read(options), entry.context)
+    return entry.price(prompt, (short + calls) * parameters.max_tokens) or 0.0
 
 
 def _read(options: AskOptions) -> int:

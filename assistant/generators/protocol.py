@@ -24,8 +24,17 @@ class Generator(Protocol):
         """The name readers see."""
         ...
 
+    @property
+    def searches_again(self) -> bool:
+        """Whether a part of a question that is left open is searched for again, unless asked otherwise."""
+        ...
+
     def rewrite_question(self, question: str, history: tuple[Turn, ...], log: CallLog) -> Rewrite:
         """Return the search query for `question` in the light of `history` (oldest turn first)."""
+        ...
+
+    def query_for_part(self, part: str, rewrite: Rewrite, log: CallLog) -> str:
+        """Return the query of a second search, for the open `part` of the question `rewrite`."""
         ...
 
     def write_draft(

@@ -8,7 +8,7 @@ from itertools import islice, zip_longest
 from assistant.generators.best_of import MOST_DRAFTS
 from assistant.generators.extractive import ExtractiveGenerator
 from assistant.generators.model_evidence import by_rank
-from assistant.generators.prompted import PromptedGenerator, rewrite_read
+from assistant.generators.prompted import PromptedGenerator, part_query_read, rewrite_read
 from assistant.generators.protocol import ANY_LENGTH, Generator
 from assistant.generators.rounds import revised
 from assistant.models import Completion, Enough, Exchange, ModelError, OnPiece, Schema
@@ -50,6 +50,19 @@ class RecordedGenerator:
             return self._turn.rewrite
         log.add(call)
         return rewrite_read(call.reply, call.finish_reason, question, history)
+
+    @property
+    def searches_again(self) -> bool:
+        return self._turn.second_search is not None
+
+    def query_for_part(self, part: str, rewrite: Rewrite, log: CallLog) -> str:
+        if self._is_extractive:
+            return ExtractiveGenerator(self._encoder).query_for_part(part, rewrite, log)
+        call = next((call for call in self._turn.calls if call.step == "search_again"), None)
+        if call is None:
+            return self._turn.second_search.query if self._turn.second_search else ""
+        log.add(call)
+        return part_query_read(call.reply, call.finish_reason, part, rewrite)
 
     def write_draft(
         self, rewrite: Rewrite, history: tuple[Turn, ...], evidence: Evidence, log: CallLog

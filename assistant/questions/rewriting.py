@@ -14,7 +14,7 @@ from assistant.learned import Exchange, Filling, FollowUps, Surety, open_follow_
 from assistant.questions.intent import without_marks
 from assistant.questions.names import names_in
 from assistant.questions.phrases import is_complete, phrases
-from assistant.questions.vocabulary import stems, vocabulary
+from assistant.questions.vocabulary import content_words, stems, vocabulary
 from assistant.records import LabelledPaper, Rewrite, Turn
 from corpus.text import words
 from corpus.wording import possessive
@@ -101,6 +101,23 @@ def rewrite_from_words(
         return Rewrite(question, asked)
     query, turns = _resolved(asked, history, reader)
     return Rewrite(question, query, tuple(sorted(set(turns))))
+
+
+def query_from_part(part: str, question: str, follow_ups: FollowUps | None = None) -> str:
+    """Return a part of a question as it is to be searched by itself, with the subject that it leans on.
+
+    Of the whole question only the words that carry its subject are left.
+    """
+    if part == question:
+        known = vocabulary()
+        return " ".join(word for word in content_words(question) if word not in known.frame)
+    names_own = any(is_complete(phrase) for phrase in phrases(part))
+    if names_own and not vocabulary().pointing & set(words(part)):
+        return part
+    others = question.replace(part, " ").strip(" ,")
+    query, used = _filled(part, [(others, "")], follow_ups or open_follow_ups())
+    subjects = [phrase.text for phrase in phrases(others) if is_complete(phrase)]
+    return query if used else _in_brackets(part, subjects[:NAMED_AGAIN])
 
 
 def _back_to(subject: str, rest: str, reader: FollowUps | None) -> str:

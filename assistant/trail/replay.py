@@ -117,12 +117,14 @@ def _options(turn: Turn, drafts: int) -> AskOptions:
         passages=turn.passages,
         finds_citations=turn.finds_citations,
         careful=turn.careful,
+        searches_again=turn.second_search is not None,
     )
 
 
 def _compared(recorded: Turn, found: Turn, *, is_asked_again: bool) -> Iterator[StepReplay]:
     yield step_replay("rewrite", chain(differences(recorded.rewrite, found.rewrite), _misread(recorded)))
-    yield step_replay("retrieve", _hits(recorded, found))
+    again = differences(recorded.second_search, found.second_search, "second search")
+    yield step_replay("retrieve", chain(_hits(recorded, found), again))
     yield step_replay("evidence", evidence_differences(recorded.evidence, found.evidence))
     contradictions = tuple(_miswritten(recorded))
     if is_asked_again or contradictions:

@@ -25,6 +25,8 @@ from corpus.encoders import Encoder
 
 TOLD_FIRST = 2  # sentences that tell what a question is about
 GLANCED = 6  # sentences that are read first where a model writes: mostly they show that there is an answer
+# Of a list, of two sides and of one paper no part is told by itself.
+_TOLD_AS_A_WHOLE = ("list", "comparison", "summary")
 _NUMBER = re.compile(r"(?<![\w-])\d")
 
 
@@ -61,17 +63,40 @@ def find_sentences(
     return FoundSentences(asking, sentences, rank(asking, sentences, most_read))
 
 
-def rank_parts(found: FoundSentences) -> list[Ranked]:
+@lru_cache(maxsize=4)
+def rank_parts(rewrite: Rewrite, evidence: Evidence, encoder: Encoder) -> tuple[Ranked, ...]:
     """Return the sentences ranked for each thing that is asked; for the later ones of the papers told first.
 
-    A later part says less of what it is about: it goes on with the first.
+    A later part says less of what it is about: it goes on with the first, and with what was found for it.
     """
+    found = find_sentences(rewrite, evidence, encoder)
     first, *later = (_asking_part(found, part) for part in found.parts)
     ranked = rank(first, found.sentences)
     likeliest = ranked.best_first(range(len(ranked.candidates)))[:TOLD_FIRST]
     told = {ranked.candidates[at].paper.label for at in likeliest}
-    about = [one for one in found.sentences if one.paper.label in told]
-    return [ranked, *(rank(part, about) for part in later)]
+
+    def about(part: str) -> list[Candidate]:
+        return [
+            one for one in found.sentences if one.paper.label in told or one.paper.found_for == part
+        ]
+
+    return (ranked, *(rank(one, about(one.query)) for one in later))
+
+
+def open_parts(rewrite: Rewrite, evidence: Evidence, encoder: Encoder) -> tuple[str, ...] | None:
+    """Return the parts of a question that nothing in the evidence answers; None of one that has no parts."""
+    if rewrite.kind in _TOLD_AS_A_WHOLE or rows_asked_for(rewrite.searched_for, evidence):
+        return None
+    found = find_sentences(rewrite, evidence, encoder)
+    if len(found.parts) == 1 or found.asking.language:
+        return None
+    bar = thresholds().refusal.answerable
+    ranked = zip(found.parts, rank_parts(rewrite, evidence, encoder), strict=True)
+    return tuple(
+        part
+        for part, of_part in ranked
+        if of_part.answerable < bar or _unsaid(replace(found.asking, query=part))
+    )
 
 
 def rank_sides(found: FoundSentences, sides: Sequence[str]) -> list[Ranked]:
@@ -131,7 +156,8 @@ def cannot_answer(
 ) -> RefusalReason | None:
     """Return why what was found cannot answer, None where it may; `by_model` says that a model will write.
 
-    What is asked of a paper as a whole, it tells, or says that it does not; who wrote a paper is known.
+    What is asked of a paper as a whole, it tells, or says that it does not; who wrote a paper is known. A
+    question in parts may be answered where each of them is.
     """
     if not evidence.papers:
         return "empty_corpus"
@@ -149,7 +175,9 @@ def cannot_answer(
     alone = bars.answerable_untrained if found.asking.language else bars.answerable
     is_likely = found.ranked.answerable >= (bars.answerable_by_model if by_model else alone)
     may_answer = (is_likely or _tells_sides(found)) and not _unsaid(found.asking)
-    return None if may_answer else "nothing_relevant"
+    if may_answer or open_parts(rewrite, evidence, encoder) == ():
+        return None
+    return "nothing_relevant"
 
 
 def _tells_sides(found: FoundSentences) -> bool:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from assistant.checking import KindLimits, thresholds
 from assistant.generators.extractive.candidates import Candidate, distinct, rows_asked_for
 from assistant.generators.extractive.choosing import arrange, choose, limits_of
-from assistant.generators.extractive.found import find_sentences, rank_parts
+from assistant.generators.extractive.found import cannot_answer, find_sentences, rank_parts
 from assistant.generators.extractive.listing import list_papers, list_papers_by
 from assistant.generators.extractive.one_paper import ABOUT, meant_paper, narrowed, not_stated, tell_part
 from assistant.generators.extractive.ranking import Ranked
@@ -25,6 +25,7 @@ from assistant.questions import (
     asked_part,
     compared,
     perspective_of,
+    query_from_part,
     rewrite_from_words,
     stems,
 )
@@ -50,14 +51,21 @@ class ExtractiveGenerator:
     name = EXTRACTIVE
     label = "Extractive (no model)"
 
-    def __init__(self, encoder: Encoder) -> None:
+    def __init__(self, encoder: Encoder, *, searches_again: bool = True) -> None:
         self._encoder = encoder
+        self.searches_again = searches_again
 
     def rewrite_question(self, question: str, history: tuple[Turn, ...], log: CallLog) -> Rewrite:
         started, clock = datetime.now(UTC), time.perf_counter()
         rewrite = rewrite_from_words(question, history)
         log.add(_call("rewrite", rewrite.search_query, started, time.perf_counter() - clock))
         return rewrite
+
+    def query_for_part(self, part: str, rewrite: Rewrite, log: CallLog) -> str:
+        started, clock = datetime.now(UTC), time.perf_counter()
+        query = query_from_part(part, rewrite.searched_for)
+        log.add(_call("search_again", query, started, time.perf_counter() - clock))
+        return query
 
     def write_draft(
         self,
@@ -91,7 +99,7 @@ class ExtractiveGenerator:
             if kept := [told[at] for at in distinct([one.text for one in told], self._encoder, alike)]:
                 return kept
         if len(found.parts) > 1:
-            return self._tell_each(rank_parts(found), limits_of(kind))
+            return self._tell_each(rank_parts(rewrite, evidence, self._encoder), limits_of(kind))
         return choose(ranked, limits_of(kind))
 
     def _tell_each(self, parts: Sequence[Ranked], limits: KindLimits) -> list[Candidate]:
@@ -117,6 +125,14 @@ class ExtractiveGenerator:
             Candidate(paper, passages[one.passage], one.sentence, one.text, stems(one.text))
             for one in tell_part(paper, part, self._encoder)
         ]
+
+
+def papers_telling(rewrite: Rewrite, evidence: Evidence, encoder: Encoder) -> tuple[str, ...]:
+    """Return the ids of the papers from which an answer would quote, the surest first."""
+    if cannot_answer(rewrite, evidence, encoder):
+        return ()
+    chosen = choose(find_sentences(rewrite, evidence, encoder).ranked, limits_of(rewrite.kind))
+    return tuple(dict.fromkeys(one.paper.paper.id for one in chosen))
 
 
 def _nothing(rewrite: Rewrite, evidence: Evidence) -> Draft:
