@@ -164,7 +164,9 @@ def _answer(
             match event:
                 case Rewritten(rewrite) if not quiet:
                     say(f"Searched for: {rewrite.searched_for}")
-                case Retrieved(found):
+                case Retrieved(found, second):
+                    if second and not quiet:
+                        say(wording.searched_again(second))
                     passages = sum(len(paper.hits) for paper in found)
                     if not quiet:
                         say(f"Found {counted(len(found), 'paper')}, {counted(passages, 'passage')}")
@@ -189,11 +191,13 @@ def turn_json(turn: Turn, loading: float) -> dict[str, Any]:
 
     `loading` is the seconds spent on opening corpus and encoder, before the question was taken.
     """
-    answer = turn.answer
+    answer, second = turn.answer, turn.second_search
     return {
         "question": turn.question,
         "search_query": turn.rewrite.search_query,
         "kind": turn.rewrite.kind,
+        "second_search": second
+        and {"part": second.part, "query": second.query, "joined": list(second.joined)},
         "papers": [
             {"id": item.paper.id, "label": item.label, "title": item.paper.title}
             for item in turn.evidence.papers

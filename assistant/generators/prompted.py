@@ -77,8 +77,8 @@ _OPENING, _CLOSING, _NOT_INSIDE = "\"'`“‘«*_", "\"'`”’»*_", frozenset(
 class ModelOptions:
     """The options of a model: whether it `thinks`, and which calls it gets beside the answer.
 
-    One that `is_small` gets the short prompt. `searches_again` as for every generator. A prompt is what can be read in `reading_seconds`, as far as it
-    is known how quickly the model reads; None for no such limit.
+    One that `is_small` gets the short prompt. `searches_again` as for every generator. A prompt is what can
+    be read in `reading_seconds`, as far as it is known how quickly the model reads; None for no such limit.
     """
 
     thinks: bool = False

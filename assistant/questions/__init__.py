@@ -21,7 +21,7 @@ __all__ = [
     "Asked", "AskedPart", "PartName", "Perspective", "Phrase", "Token", "asked_as_list", "asked_in_parts",
     "asked_part", "asks_of_unnamed_paper", "asks_who", "compared", "content_words", "in_plain_words",
     "is_complete", "is_named", "is_open_comparison", "is_subject", "meant_title", "missing_phrases",
-    "names_in", "part_cues", "parts_of_name", "perspective_of", "phrases", "query_from_part", "read_question", "request_kind",
-    "rewrite_from_words", "says_name", "says_side", "spelt_out", "squashed", "stems", "subject_stems",
-    "tokens", "vocabulary", "without_perspective", "word_weights"
+    "names_in", "part_cues", "parts_of_name", "perspective_of", "phrases", "query_from_part",
+    "read_question", "request_kind", "rewrite_from_words", "says_name", "says_side", "spelt_out",
+    "squashed", "stems", "subject_stems", "tokens", "vocabulary", "without_perspective", "word_weights"
 ]  # fmt: skip

@@ -20,6 +20,7 @@ from assistant.records import (
     RequestKind,
     Retrieved,
     Rewritten,
+    SecondSearch,
     StepTime,
     Turn,
     Usage,
@@ -133,6 +134,15 @@ class CheckedTextDocument:
 
 
 @dataclass(frozen=True, slots=True)
+class SecondSearchDocument:
+    """A search for the part of a question that the first left open; `joined` are papers added to read."""
+
+    part: str
+    query: str
+    joined: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerDocument:
     """An answer; with a `refusal` its text is empty. `relevance` is how likely it answers the question."""
 
@@ -146,6 +156,7 @@ class AnswerDocument:
     refusal: RefusalDocument | None
     usage: Usage
     seconds: tuple[StepDocument, ...]
+    second_search: SecondSearchDocument | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,9 +179,10 @@ class RetrievedPaper:
 
 @dataclass(frozen=True, slots=True)
 class RetrievedDocument:
-    """The papers that were found, best first."""
+    """The papers that were found, best first; told once more where there was a second search."""
 
     papers: tuple[RetrievedPaper, ...]
+    second_search: SecondSearchDocument | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,8 +228,8 @@ def event_document(event: Event) -> EventDocument | None:
     match event:
         case Rewritten(rewrite):
             return RewrittenDocument(rewrite.searched_for, rewrite.kind)
-        case Retrieved(papers):
-            return RetrievedDocument(tuple(map(_retrieved, papers)))
+        case Retrieved(papers, second):
+            return RetrievedDocument(tuple(map(_retrieved, papers)), _searched_again(second))
         case Quick(turn):
             return QuickDocument(checked_text(turn.answer, turn.evidence))
         case Written(text):
@@ -230,6 +242,10 @@ def event_document(event: Event) -> EventDocument | None:
 
 def _retrieved(found: PaperHits) -> RetrievedPaper:
     return RetrievedPaper(found.paper.id, found.paper.title, rounded(found.score), len(found.hits))
+
+
+def _searched_again(second: SecondSearch | None) -> SecondSearchDocument | None:
+    return SecondSearchDocument(second.part, second.query, second.joined) if second else None
 
 
 def answer_document(turn: Turn) -> AnswerDocument:
@@ -245,6 +261,7 @@ def answer_document(turn: Turn) -> AnswerDocument:
         refusal=_refusal(answer.refusal) if answer.refusal else None,
         usage=turn.usage,
         seconds=step_documents(turn.seconds),
+        second_search=_searched_again(turn.second_search),
     )
 
 

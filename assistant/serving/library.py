@@ -60,9 +60,7 @@ class OpenLibrary:
         if entry is None:
             return 0.0
         again = searches_again(entry, self.settings)
-        return question_price(
-            entry, default_parameters(self.settings, entry), options, searches_again=again
-        )
+        return question_price(entry, default_parameters(self.settings, entry), options, searches_again=again)
 
 
 @lru_cache(maxsize=1)

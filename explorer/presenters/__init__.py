@@ -111,6 +111,7 @@ from explorer.presenters.wording import (
     format_years,
     menu_title,
     ordered_aspects,
+    searched_again,
     searched_for,
     seconds,
     short_reference,
@@ -133,8 +134,8 @@ __all__ = [
     "known_labels", "known_topics", "known_values", "listed", "marked_terms", "members", "menu_title",
     "named_authors", "named_facet", "names_papers", "one_line", "ordered_aspects", "overview_of",
     "paper_set", "parse_cite", "passage_boxes", "passage_markdown", "passage_page", "passage_place",
-    "query_terms", "search_papers", "searched_for", "seconds", "short_reference", "shortened",
-    "shorter_context", "shown_draft", "snippet", "sources", "spread", "supports", "text_with_references",
-    "topic_label", "topic_name", "uncited", "uncited_ends", "value_name", "venue_name", "volume_facts",
-    "volume_years", "weak_numbers", "web_address", "year_range"
+    "query_terms", "search_papers", "searched_again", "searched_for", "seconds", "short_reference",
+    "shortened", "shorter_context", "shown_draft", "snippet", "sources", "spread", "supports",
+    "text_with_references", "topic_label", "topic_name", "uncited", "uncited_ends", "value_name",
+    "venue_name", "volume_facts", "volume_years", "weak_numbers", "web_address", "year_range"
 ]  # fmt: skip

@@ -76,9 +76,7 @@ def rank_parts(rewrite: Rewrite, evidence: Evidence, encoder: Encoder) -> tuple[
     told = {ranked.candidates[at].paper.label for at in likeliest}
 
     def about(part: str) -> list[Candidate]:
-        return [
-            one for one in found.sentences if one.paper.label in told or one.paper.found_for == part
-        ]
+        return [one for one in found.sentences if one.paper.label in told or one.paper.found_for == part]
 
     return (ranked, *(rank(one, about(one.query)) for one in later))
 
