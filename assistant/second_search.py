@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from assistant.generators import Generator, cannot_answer, open_parts, papers_telling
+from assistant.generators import Generator, open_parts, papers_telling
 from assistant.records import (
     AskOptions,
     CallLog,
@@ -37,35 +37,25 @@ class SecondSearcher:
         options: AskOptions,
         log: CallLog,
     ) -> tuple[tuple[PaperHits, ...], Evidence, SecondSearch | None]:
-        """Return the papers and the evidence of both searches, and the second search if one was made.
-
-        Without an open part, or a query of its own for it, no second search is made.
-        """
-        part = self._open_part(rewrite, evidence)
-        query = self.generator.query_for_part(part, rewrite, log) if part else ""
-        if not query or query == rewrite.searched_for:
+        """Return the papers and the evidence of both searches, and the second search if one was made."""
+        parts = open_parts(rewrite, evidence, self.encoder)
+        if not parts:
             return papers, evidence, None
+        part = parts[0]
+        query = self.generator.query_for_part(part, rewrite, log)
         asked = Rewrite(rewrite.question, query, kind=rewrite.kind)
         found = retrieve(self.corpus, self.encoder, asked, options)
-        to_answer = rewrite if part == rewrite.searched_for else asked
-        telling = papers_telling(*self.gather(to_answer, found, options), self.encoder)
-        added = join_papers(papers, [one for one in found if one.paper.id in telling], options.papers)
-        joined = tuple(one.paper.id for one in added if one.paper.id in telling)
+        telling = papers_telling(*self.gather(asked, found, options), self.encoder)
+        added = join_papers(papers, [hits for hits in found if hits.paper.id in telling], options.papers)
+        joined = tuple(hits.paper.id for hits in added if hits.paper.id in telling)
         second = SecondSearch(part, query, scored(found), joined)
         if not joined:
             return papers, evidence, second
         _, evidence = self.gather(rewrite, added, options)
-        marked = (replace(one, found_for=part if one.paper.id in joined else "") for one in evidence.papers)
+        marked = (
+            replace(paper, found_for=part if paper.paper.id in joined else "") for paper in evidence.papers
+        )
         return added, Evidence(tuple(marked)), second
-
-    def _open_part(self, rewrite: Rewrite, evidence: Evidence) -> str:
-        """Return the first part of a question that the evidence does not answer, "" where it answers all."""
-        if not evidence.papers:
-            return ""
-        parts = open_parts(rewrite, evidence, self.encoder)
-        if parts is not None:
-            return parts[0] if parts else ""
-        return rewrite.searched_for if cannot_answer(rewrite, evidence, self.encoder) else ""
 
 
 def join_papers(
@@ -75,13 +65,13 @@ def join_papers(
 
     A paper that both found has the passages of both. The last of the first search make room.
     """
-    again = {one.paper.id: one for one in second}
-    merged = [_merged(one, again[one.paper.id]) if one.paper.id in again else one for one in first]
-    known = {one.paper.id for one in first}
-    new = [one for one in second if one.paper.id not in known][: wanted // 2]
+    again = {hits.paper.id: hits for hits in second}
+    merged = [_merged(hits, again[hits.paper.id]) if hits.paper.id in again else hits for hits in first]
+    known = {hits.paper.id for hits in first}
+    new = [hits for hits in second if hits.paper.id not in known][: wanted // 2]
     overflow = max(0, len(merged) + len(new) - wanted)
-    left_out = [one.paper.id for one in reversed(merged) if one.paper.id not in again][:overflow]
-    kept = [one for one in merged if one.paper.id not in left_out]
+    left_out = [hits.paper.id for hits in reversed(merged) if hits.paper.id not in again][:overflow]
+    kept = [hits for hits in merged if hits.paper.id not in left_out]
     return (*kept, *new)[:wanted]
 
 

@@ -14,7 +14,7 @@ from assistant.learned import Exchange, Filling, FollowUps, Surety, open_follow_
 from assistant.questions.intent import without_marks
 from assistant.questions.names import names_in
 from assistant.questions.phrases import is_complete, phrases
-from assistant.questions.vocabulary import content_words, stems, vocabulary
+from assistant.questions.vocabulary import stems, vocabulary
 from assistant.records import LabelledPaper, Rewrite, Turn
 from corpus.text import words
 from corpus.wording import possessive
@@ -104,13 +104,7 @@ def rewrite_from_words(
 
 
 def query_from_part(part: str, question: str, follow_ups: FollowUps | None = None) -> str:
-    """Return a part of a question as it is to be searched by itself, with the subject that it leans on.
-
-    Of the whole question only the words that carry its subject are left.
-    """
-    if part == question:
-        known = vocabulary()
-        return " ".join(word for word in content_words(question) if word not in known.frame)
+    """Return a part of a question as it is to be searched by itself, with the subject that it leans on."""
     names_own = any(is_complete(phrase) for phrase in phrases(part))
     if names_own and not vocabulary().pointing & set(words(part)):
         return part

@@ -23,6 +23,7 @@ from assistant.questions import (
 from assistant.records import Evidence, RefusalReason, Rewrite
 from corpus.encoders import Encoder
 
+MOST_PARTS = 4  # of a question, each of which is ranked by itself
 TOLD_FIRST = 2  # sentences that tell what a question is about
 GLANCED = 6  # sentences that are read first where a model writes: mostly they show that there is an answer
 # Of a list, of two sides and of one paper no part is told by itself.
@@ -82,11 +83,15 @@ def rank_parts(rewrite: Rewrite, evidence: Evidence, encoder: Encoder) -> tuple[
 
 
 def open_parts(rewrite: Rewrite, evidence: Evidence, encoder: Encoder) -> tuple[str, ...] | None:
-    """Return the parts of a question that nothing in the evidence answers; None of one that has no parts."""
-    if rewrite.kind in _TOLD_AS_A_WHOLE or rows_asked_for(rewrite.searched_for, evidence):
+    """Return the parts of a question that nothing in the evidence answers.
+
+    None for a question without parts, and for one with more than MOST_PARTS, each of which takes its time.
+    """
+    is_whole = rewrite.kind in _TOLD_AS_A_WHOLE or len(asked_in_parts(rewrite.searched_for)) == 1
+    if is_whole or not evidence.papers or rows_asked_for(rewrite.searched_for, evidence):
         return None
     found = find_sentences(rewrite, evidence, encoder)
-    if len(found.parts) == 1 or found.asking.language:
+    if found.asking.language or not 1 < len(found.parts) <= MOST_PARTS:
         return None
     bar = thresholds().refusal.answerable
     ranked = zip(found.parts, rank_parts(rewrite, evidence, encoder), strict=True)
