@@ -114,11 +114,11 @@ class Assistant:
         rewrite, evidence = run.timed("retrieve", lambda: self.gathered(rewrite, papers, options))
         if options.searches_again:
             searcher = SecondSearcher(self.corpus, self.encoder, self.generator, self.gathered)
-            papers, evidence, run.second_search = run.timed(
+            papers, evidence, run.second_searches = run.timed(
                 "retrieve", lambda: searcher.search(rewrite, papers, evidence, options, run.log)
             )
-        if run.second_search:
-            yield Retrieved(papers, run.second_search)
+        if run.second_searches:
+            yield Retrieved(papers, run.second_searches)
         reason = run.timed("retrieve", lambda: self._cannot_answer(rewrite, evidence, options))
         if reason:
             refused = self._refused(reason, papers, options.scope, rewrite)
@@ -418,7 +418,7 @@ class _Run:
     def __init__(self, question: str, options: AskOptions, provenance: Provenance) -> None:
         self.log = CallLog()
         self.hits: tuple[ScoredPassage, ...] = ()
-        self.second_search: SecondSearch | None = None
+        self.second_searches: tuple[SecondSearch, ...] = ()
         self._question = question
         self._options = options
         self._provenance = provenance
@@ -464,5 +464,5 @@ class _Run:
             passages=self._options.passages,
             finds_citations=self._options.finds_citations,
             careful=bool(self._options.careful),
-            second_search=self.second_search,
+            second_searches=self.second_searches,
         )

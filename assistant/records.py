@@ -90,13 +90,13 @@ class Rewrite:
 class LabelledPaper:
     """A paper as the generator is given it: its label and its passages in reading order.
 
-    `found_for` is the part of the question that a second search found passages of it for, "" without one.
+    `found_for` are the parts of the question for which a second search found it.
     """
 
     label: int
     paper: Paper
     passages: tuple[Passage, ...]
-    found_for: str = ""
+    found_for: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,14 +406,15 @@ class Turn:
     finds_citations: bool = False
     careful: bool = False
     quick: Answer | None = None
-    second_search: SecondSearch | None = None
+    second_searches: tuple[SecondSearch, ...] = ()
 
     @property
     def all_hits(self) -> tuple[ScoredPassage, ...]:
         """The passages found, each once, those of the first search first."""
-        again = self.second_search.hits if self.second_search else ()
-        known = {hit.passage_id for hit in self.hits}
-        return (*self.hits, *(hit for hit in again if hit.passage_id not in known))
+        found: dict[str, ScoredPassage] = {}
+        for hit in (*self.hits, *(hit for second in self.second_searches for hit in second.hits)):
+            found.setdefault(hit.passage_id, hit)
+        return tuple(found.values())
 
     @property
     def usage(self) -> Usage:
@@ -462,10 +463,10 @@ class Rewritten:
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """Event: the papers are found; once more where a second search was made for a part left open."""
+    """Event: the papers are found; once more after searches for parts that were left open."""
 
     papers: tuple[PaperHits, ...]
-    second_search: SecondSearch | None = None
+    second_searches: tuple[SecondSearch, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ def searched_for(turn: Turn) -> str:
     source += f", translated from {language_name(turn.rewrite.language)}" if turn.rewrite.language else ""
     source += f", drawing on turn{'s' if len(earlier) > 1 else ''} {', '.join(earlier)}" if earlier else ""
     first = f"Searched for: {turn.rewrite.searched_for} ({KINDS[turn.rewrite.kind]}{source})"
-    return f"{first}. {searched_again(turn.second_search)}" if turn.second_search else first
+    return ". ".join((first, " ".join(map(searched_again, turn.second_searches)))).removesuffix(". ")
 
 
 def searched_again(second: SecondSearch) -> str:

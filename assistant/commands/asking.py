@@ -164,8 +164,8 @@ def _answer(
             match event:
                 case Rewritten(rewrite) if not quiet:
                     say(f"Searched for: {rewrite.searched_for}")
-                case Retrieved(found, second):
-                    if second and not quiet:
+                case Retrieved(found, second_searches):
+                    for second in second_searches if not quiet else ():
                         say(wording.searched_again(second))
                     passages = sum(len(paper.hits) for paper in found)
                     if not quiet:
@@ -191,13 +191,15 @@ def turn_json(turn: Turn, loading: float) -> dict[str, Any]:
 
     `loading` is the seconds spent on opening corpus and encoder, before the question was taken.
     """
-    answer, second = turn.answer, turn.second_search
+    answer = turn.answer
     return {
         "question": turn.question,
         "search_query": turn.rewrite.search_query,
         "kind": turn.rewrite.kind,
-        "second_search": second
-        and {"part": second.part, "query": second.query, "joined": list(second.joined)},
+        "second_searches": [
+            {"part": second.part, "query": second.query, "joined": list(second.joined)}
+            for second in turn.second_searches
+        ],
         "papers": [
             {"id": item.paper.id, "label": item.label, "title": item.paper.title}
             for item in turn.evidence.papers

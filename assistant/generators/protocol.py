@@ -9,6 +9,8 @@ from assistant.records import CallLog, Draft, Evidence, Rewrite, Turn
 EXTRACTIVE = "extractive"
 # A context in which every prompt and every reply fits: where no model is asked.
 ANY_LENGTH = 10**9
+# Searches for parts of one question that the first search left open.
+MOST_SECOND_SEARCHES = 2
 
 
 class Generator(Protocol):

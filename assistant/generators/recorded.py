@@ -12,6 +12,7 @@ from assistant.generators.prompted import PromptedGenerator, part_query_read, re
 from assistant.generators.protocol import ANY_LENGTH, Generator
 from assistant.generators.rounds import revised
 from assistant.models import Completion, Enough, Exchange, ModelError, OnPiece, Schema
+from assistant.questions import query_from_part
 from assistant.records import Call, CallLog, Draft, Evidence, Message, Parameters, Rewrite, Turn
 from corpus.encoders import Encoder
 
@@ -53,14 +54,16 @@ class RecordedGenerator:
 
     @property
     def searches_again(self) -> bool:
-        return self._turn.second_search is not None
+        return bool(self._turn.second_searches)
 
     def query_for_part(self, part: str, rewrite: Rewrite, log: CallLog) -> str:
         if self._is_extractive:
             return ExtractiveGenerator(self._encoder).query_for_part(part, rewrite, log)
-        call = next((call for call in self._turn.calls if call.step == "search_again"), None)
-        if call is None:
-            return self._turn.second_search.query if self._turn.second_search else ""
+        made = next((second for second in self._turn.second_searches if second.part == part), None)
+        calls = [call for call in self._turn.calls if call.step == "search_again"]
+        if made is None or not calls:
+            return made.query if made else query_from_part(part, rewrite.searched_for)
+        call = calls[min(self._turn.second_searches.index(made), len(calls) - 1)]
         log.add(call)
         return part_query_read(call.reply, call.finish_reason, part, rewrite)
 

@@ -156,7 +156,7 @@ class AnswerDocument:
     refusal: RefusalDocument | None
     usage: Usage
     seconds: tuple[StepDocument, ...]
-    second_search: SecondSearchDocument | None
+    second_searches: tuple[SecondSearchDocument, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,7 @@ class RetrievedDocument:
     """The papers that were found, best first; told once more where there was a second search."""
 
     papers: tuple[RetrievedPaper, ...]
-    second_search: SecondSearchDocument | None
+    second_searches: tuple[SecondSearchDocument, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,8 +244,8 @@ def _retrieved(found: PaperHits) -> RetrievedPaper:
     return RetrievedPaper(found.paper.id, found.paper.title, rounded(found.score), len(found.hits))
 
 
-def _searched_again(second: SecondSearch | None) -> SecondSearchDocument | None:
-    return SecondSearchDocument(second.part, second.query, second.joined) if second else None
+def _searched_again(searches: Iterable[SecondSearch]) -> tuple[SecondSearchDocument, ...]:
+    return tuple(SecondSearchDocument(second.part, second.query, second.joined) for second in searches)
 
 
 def answer_document(turn: Turn) -> AnswerDocument:
@@ -261,7 +261,7 @@ def answer_document(turn: Turn) -> AnswerDocument:
         refusal=_refusal(answer.refusal) if answer.refusal else None,
         usage=turn.usage,
         seconds=step_documents(turn.seconds),
-        second_search=_searched_again(turn.second_search),
+        second_searches=_searched_again(turn.second_searches),
     )
 
 

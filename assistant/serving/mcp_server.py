@@ -130,7 +130,7 @@ def _describe(document: EventDocument) -> str:
         case RewrittenDocument(search_query, _):
             return f"Searched for: {search_query}"
         case RetrievedDocument(papers, second):
-            again = f"Searched again for: {second.query}. " if second else ""
+            again = "".join(f"Searched again for: {one.query}. " for one in second)
             return f"{again}Found {counted(len(papers), 'paper')}"
         case QuickDocument(answer):
             return f"Quick answer, without the model: {answer.text}"

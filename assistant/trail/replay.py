@@ -117,13 +117,13 @@ def _options(turn: Turn, drafts: int) -> AskOptions:
         passages=turn.passages,
         finds_citations=turn.finds_citations,
         careful=turn.careful,
-        searches_again=turn.second_search is not None,
+        searches_again=bool(turn.second_searches),
     )
 
 
 def _compared(recorded: Turn, found: Turn, *, is_asked_again: bool) -> Iterator[StepReplay]:
     yield step_replay("rewrite", chain(differences(recorded.rewrite, found.rewrite), _misread(recorded)))
-    again = differences(recorded.second_search, found.second_search, "second search")
+    again = differences(recorded.second_searches, found.second_searches, "second search")
     yield step_replay("retrieve", chain(_hits(recorded, found), again))
     yield step_replay("evidence", evidence_differences(recorded.evidence, found.evidence))
     contradictions = tuple(_miswritten(recorded))

@@ -186,8 +186,8 @@ def _draw_steps(visitor: Visitor, number: int, turn: Turn) -> None:
         with menu("change the search", key) as is_drawn:
             if is_drawn:
                 _draw_query_field(visitor, number, turn)
-    if turn.second_search:
-        st.caption(searched_again(turn.second_search))
+    for second in turn.second_searches:
+        st.caption(searched_again(second))
     st.html(steps_html(steps_of(turn)))
 
 

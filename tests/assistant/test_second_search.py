@@ -20,6 +20,7 @@ from tests.standin_chat import StandinChat, reply
 QUESTION = "How does ColBERT store token vectors, and when should a system abstain?"
 OPEN = "when should a system abstain?"
 ABSTAINING = "field-notes-evaluation/refusal"
+SHOWN = {"part": OPEN, "query": OPEN, "joined": [ABSTAINING]}
 FEW = AskOptions(papers=4)
 ON, OFF = replace(FEW, searches_again=True), replace(FEW, searches_again=False)
 WHOLE = "How does dense retrieval work, and why does it fail?"
@@ -38,10 +39,10 @@ def replayed(turn, corpus, encoder):
 
 def test_the_open_part_is_answered_by_a_paper_that_the_first_search_did_not_find(turns):
     again, once = turns
-    assert once.second_search is None
+    assert once.second_searches == ()
     assert ABSTAINING not in {paper.paper.id for paper in once.evidence.papers}
     assert "abstain" not in once.answer.text
-    second = again.second_search
+    (second,) = again.second_searches
     assert (second.part, second.query, second.joined) == (OPEN, OPEN, (ABSTAINING,))
     assert "abstain" in again.answer.text and "ColBERT" in again.answer.text
     assert ABSTAINING in {paper.paper.id for paper in again.cited_papers}
@@ -54,7 +55,7 @@ def test_the_papers_are_no_more_than_wanted_and_the_first_stay(turns):
     assert len(now) == len(before) == 4
     assert [paper.label for paper in again.evidence.papers] == [1, 2, 3, 4]
     assert now[:2] == before[:2]
-    assert [paper.found_for for paper in again.evidence.papers if paper.paper.id == ABSTAINING] == [OPEN]
+    assert [paper.found_for for paper in again.evidence.papers if paper.paper.id == ABSTAINING] == [(OPEN,)]
     assert again.hits == once.hits
 
 
@@ -83,7 +84,7 @@ def test_papers_of_both_searches_are_joined_without_losing_the_first(extractive_
 
 def test_a_question_whose_parts_are_answered_is_searched_for_once(extractive_assistant):
     turn = extractive_assistant.answer(WHOLE, (), ON)
-    assert turn.second_search is None
+    assert turn.second_searches == ()
     assert [call.step for call in turn.calls] == ["rewrite", "write"]
     assert turn.answer == extractive_assistant.answer(WHOLE, (), OFF).answer
 
@@ -91,7 +92,17 @@ def test_a_question_whose_parts_are_answered_is_searched_for_once(extractive_ass
 def test_what_no_paper_answers_is_still_refused_and_the_attempt_is_told(extractive_assistant):
     turn = extractive_assistant.answer("What does ROUGE miss, and who won the 1998 world cup?", (), ON)
     assert turn.answer.refusal
-    assert (turn.second_search.part, turn.second_search.joined) == ("who won the 1998 world cup?", ())
+    told = [(second.part, second.joined) for second in turn.second_searches]
+    assert told == [("who won the 1998 world cup?", ())]
+
+
+def test_each_open_part_is_searched_for(extractive_assistant):
+    question = "How does product quantisation save memory, and how are unanswerable questions collected?"
+    turn = extractive_assistant.answer(question, (), ON)
+    assert len(turn.second_searches) == 2
+    cited = {paper.paper.id for paper in turn.cited_papers}
+    assert cited >= {"field-notes-retrieval/index-structures", ABSTAINING}
+    assert extractive_assistant.answer(question, (), OFF).answer.refusal
 
 
 def test_the_trail_holds_both_searches_and_replays_equal(turns, demo_corpus, encoder):
@@ -101,16 +112,16 @@ def test_the_trail_holds_both_searches_and_replays_equal(turns, demo_corpus, enc
         replay = replayed(turn, demo_corpus, encoder)
         assert replay.is_equal and not replay.impossible, replay
     again = turns[0]
-    forged = replace(again, second_search=replace(again.second_search, query="another query"))
+    forged = replace(again, second_searches=(replace(again.second_searches[0], query="another query"),))
     (retrieve,) = [step for step in replayed(forged, demo_corpus, encoder).steps if step.step == "retrieve"]
     assert retrieve.outcome == "different"
-    assert "second search, query" in retrieve.differences[0]
+    assert "second search, 1, query" in retrieve.differences[0]
 
 
 def test_a_trail_without_the_new_fields_is_read_and_replayed(turns, demo_corpus, encoder):
     document = json.loads(to_json(Conversation("c", "", (turns[1],))))
     (turn,) = document["conversation"]["turns"]
-    del turn["second_search"]
+    del turn["second_searches"]
     for paper in turn["evidence"]["papers"]:
         del paper["found_for"]
     (read,) = from_json(json.dumps(document)).turns
@@ -121,13 +132,13 @@ def test_a_trail_without_the_new_fields_is_read_and_replayed(turns, demo_corpus,
 def test_exports_and_the_terminal_tell_of_the_second_search(turns, run):
     assert f"Searched again for: {OPEN}" in to_markdown(Conversation("c", "", (turns[0],)))
     shown = run("ask", QUESTION, "--papers", "4", "--json")
-    assert json.loads(shown.stdout)["second_search"] == {"part": OPEN, "query": OPEN, "joined": [ABSTAINING]}
+    assert json.loads(shown.stdout)["second_searches"] == [SHOWN]
     assert f"Searched again for: {OPEN}" in run("ask", QUESTION, "--papers", "4").output
 
 
 def test_off_is_off(monkeypatch, run):
     monkeypatch.setenv("PAPER_TRAIL_SECOND_SEARCH", "off")
-    assert json.loads(run("ask", QUESTION, "--papers", "4", "--json").stdout)["second_search"] is None
+    assert json.loads(run("ask", QUESTION, "--papers", "4", "--json").stdout)["second_searches"] == []
 
 
 @pytest.mark.parametrize(
@@ -155,21 +166,21 @@ def test_a_model_is_asked_for_the_query_once_and_its_call_is_kept(assistant_over
         turn = assistant.answer(QUESTION, (), options)
     assert [call.step for call in turn.calls] == ["search_again", "write"]
     assert OPEN in turn.calls[0].messages[-1].content
-    assert turn.second_search.query == query
-    assert ABSTAINING in turn.second_search.joined
+    assert turn.second_searches[0].query == query
+    assert ABSTAINING in turn.second_searches[0].joined
     assert replayed(turn, demo_corpus, encoder).is_equal
 
 
 def test_a_reply_that_is_no_query_is_replaced_by_the_words_of_the_part(assistant_over):
     with StandinChat(reply("<b>purple cows</b>"), reply("It should abstain [4].")) as server:
         turn = assistant_over(server).answer(QUESTION, (), ON)
-    assert turn.second_search.query == OPEN
+    assert turn.second_searches[0].query == OPEN
 
 
 def test_a_model_is_not_asked_by_default_where_nobody_allowed_it(assistant_over):
     with StandinChat(reply("ColBERT stores vectors [1].")) as server:
         turn = assistant_over(server).answer(QUESTION, (), FEW)
-    assert turn.second_search is None
+    assert turn.second_searches == ()
     assert [call.step for call in turn.calls] == ["write"]
 
 

@@ -68,18 +68,31 @@ def find_sentences(
 def rank_parts(rewrite: Rewrite, evidence: Evidence, encoder: Encoder) -> tuple[Ranked, ...]:
     """Return the sentences ranked for each thing that is asked; for the later ones of the papers told first.
 
-    A later part says less of what it is about: it goes on with the first, and with what was found for it.
+    A later part says less of what it is about: it goes on with the first. A part that a second search was
+    made for is told by the papers found for it, which stand first as they did in that search.
     """
     found = find_sentences(rewrite, evidence, encoder)
     first, *later = (_asking_part(found, part) for part in found.parts)
-    ranked = rank(first, found.sentences)
+    ranked = _rank_found_for(first, found) or rank(first, found.sentences)
     likeliest = ranked.best_first(range(len(ranked.candidates)))[:TOLD_FIRST]
     told = {ranked.candidates[at].paper.label for at in likeliest}
+    about = [one for one in found.sentences if one.paper.label in told]
+    return (ranked, *(_rank_found_for(part, found) or rank(part, about) for part in later))
 
-    def about(part: str) -> list[Candidate]:
-        return [one for one in found.sentences if one.paper.label in told or one.paper.found_for == part]
 
-    return (ranked, *(rank(one, about(one.query)) for one in later))
+def _rank_found_for(part: Asking, found: FoundSentences) -> Ranked | None:
+    """Return the sentences of the papers that a second search found for a part, None where there was none."""
+    papers = [paper for paper in part.evidence.papers if part.query in paper.found_for]
+    if not papers:
+        return None
+    first = {paper.label: replace(paper, label=place) for place, paper in enumerate(papers, start=1)}
+    original = dict(enumerate(papers, start=1))
+    sentences = [
+        replace(one, paper=first[one.paper.label]) for one in found.sentences if one.paper.label in first
+    ]
+    ranked = rank(replace(part, evidence=Evidence(tuple(first.values()))), sentences)
+    candidates = [replace(one, paper=original[one.paper.label]) for one in ranked.candidates]
+    return replace(ranked, candidates=candidates)
 
 
 def open_parts(rewrite: Rewrite, evidence: Evidence, encoder: Encoder) -> tuple[str, ...] | None:

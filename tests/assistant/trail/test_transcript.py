@@ -216,7 +216,7 @@ ADDED_SINCE = {
     "calls": ("price", "attempts", "first_token_seconds", "left_out", "problem"),
     "parameters": ("top_k", "repetition_penalty"),
     "provenance": ("encoder_runtime", "scorer"),
-    "turns": ("drafts", "feedback", "in_context", "passages", "second_search"),
+    "turns": ("drafts", "feedback", "in_context", "passages", "second_searches"),
     "papers": ("found_for",),
 }
 
