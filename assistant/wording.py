@@ -60,7 +60,7 @@ def searched_for(turn: Turn) -> str:
 def searched_again(second: SecondSearch) -> str:
     """Return the query of a second search, the part of the question it was made for, and its result."""
     result = "" if second.joined else " Nothing it found answers that."
-    return f"Searched again for: {second.query} (nothing found first answered “{second.part}”).{result}"
+    return f"Searched again for: {second.query} (the part “{second.part}” was left open).{result}"
 
 
 def describe_scope(scope: Scope) -> str:

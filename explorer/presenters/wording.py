@@ -136,9 +136,8 @@ def searched_again(second: SecondSearch) -> str:
     """Return, as Markdown, the query of a second search and the part of the question it was made for."""
     query, part = (escaped(shortened(text, 160)) for text in (second.query, second.part))
     result = "" if second.joined else " Nothing it found answers that."
-    if second.query == second.part:
-        return f"Nothing found first answered “{part}”: searched for it again.{result}"
-    return f"Nothing found first answered “{part}”: searched again for “{query}”.{result}"
+    again = "searched for it again" if second.query == second.part else f"searched again for “{query}”"
+    return f"The part “{part}” was left open: {again}.{result}"
 
 
 def format_kind(rewrite: Rewrite) -> str:
