@@ -32,12 +32,11 @@ _NUMBER = re.compile(r"(?<![\w-])\d")
 
 
 @dataclass(frozen=True, slots=True)
-class FoundSentences:
-    """A question as its answer is chosen: the sentences that may be chosen, and the likeliest ranked."""
+class QuotableSentences:
+    """A question as its answer is chosen, and the sentences that may be chosen for it."""
 
     asking: Asking
     sentences: list[Candidate]
-    ranked: Ranked
 
     @property
     def parts(self) -> list[str]:
@@ -45,14 +44,25 @@ class FoundSentences:
         return asked_in_parts(self.asking.query)
 
 
+@dataclass(frozen=True, slots=True)
+class FoundSentences(QuotableSentences):
+    """The same, with the likeliest sentences ranked."""
+
+    ranked: Ranked
+
+
 @lru_cache(maxsize=4)
 def find_sentences(
     rewrite: Rewrite, evidence: Evidence, encoder: Encoder, most_read: int = MOST_READ
 ) -> FoundSentences:
-    """Return the sentences that may answer; of one paper that is meant, and of a perspective, only those.
+    """Return the sentences that may answer, the likeliest ranked, of which the network reads `most_read`."""
+    found = quotable_for(rewrite, evidence, encoder)
+    return FoundSentences(found.asking, found.sentences, rank(found.asking, found.sentences, most_read))
 
-    The likeliest are ranked, of which the network reads `most_read`.
-    """
+
+@lru_cache(maxsize=4)
+def quotable_for(rewrite: Rewrite, evidence: Evidence, encoder: Encoder) -> QuotableSentences:
+    """Return the sentences that may answer; of one paper that is meant, and of a perspective, only those."""
     paper = meant_paper(rewrite.searched_for, evidence)
     if rewrite.kind == "summary" and paper:
         evidence = Evidence((paper,))
@@ -61,7 +71,7 @@ def find_sentences(
         quotable = [one for one in quotable if perspective.is_taken_by(one.text)]
     may_answer = _answering(asking)
     sentences = [one for one in quotable if may_answer(one)]
-    return FoundSentences(asking, sentences, rank(asking, sentences, most_read))
+    return QuotableSentences(asking, sentences)
 
 
 @lru_cache(maxsize=4)
@@ -71,7 +81,7 @@ def rank_parts(rewrite: Rewrite, evidence: Evidence, encoder: Encoder) -> tuple[
     A later part says less of what it is about: it goes on with the first. A part that a second search was
     made for is told by the papers found for it, which stand first as they did in that search.
     """
-    found = find_sentences(rewrite, evidence, encoder)
+    found = quotable_for(rewrite, evidence, encoder)
     first, *later = (_asking_part(found, part) for part in found.parts)
     ranked = _rank_found_for(first, found) or rank(first, found.sentences)
     likeliest = ranked.best_first(range(len(ranked.candidates)))[:TOLD_FIRST]
@@ -80,7 +90,7 @@ def rank_parts(rewrite: Rewrite, evidence: Evidence, encoder: Encoder) -> tuple[
     return (ranked, *(_rank_found_for(part, found) or rank(part, about) for part in later))
 
 
-def _rank_found_for(part: Asking, found: FoundSentences) -> Ranked | None:
+def _rank_found_for(part: Asking, found: QuotableSentences) -> Ranked | None:
     """Return the sentences of the papers that a second search found for a part, None where there was none."""
     papers = [paper for paper in part.evidence.papers if part.query in paper.found_for]
     if not papers:
@@ -103,7 +113,7 @@ def open_parts(rewrite: Rewrite, evidence: Evidence, encoder: Encoder) -> tuple[
     is_whole = rewrite.kind in _TOLD_AS_A_WHOLE or len(asked_in_parts(rewrite.searched_for)) == 1
     if is_whole or not evidence.papers or rows_asked_for(rewrite.searched_for, evidence):
         return None
-    found = find_sentences(rewrite, evidence, encoder)
+    found = quotable_for(rewrite, evidence, encoder)
     if found.asking.language or not 1 < len(found.parts) <= MOST_PARTS:
         return None
     bar = thresholds().refusal.answerable
@@ -122,7 +132,7 @@ def rank_sides(found: FoundSentences, sides: Sequence[str]) -> list[Ranked]:
     return [rank(side, named) for side, named in zip(asking, naming, strict=True)]
 
 
-def _asking_part(found: FoundSentences, part: str) -> Asking:
+def _asking_part(found: QuotableSentences, part: str) -> Asking:
     vector = found.asking.encoder.encode_query(part)
     rarity = rarity_of(part, found.sentences, found.asking.language)
     return replace(found.asking, query=part, vector=vector, rarity=rarity)
@@ -177,10 +187,12 @@ def cannot_answer(
     """
     if not evidence.papers:
         return "empty_corpus"
-    if rewrite.kind == "summary" and meant_paper(rewrite.searched_for, evidence):
-        return None
+    is_of_paper = rewrite.kind == "summary" and meant_paper(rewrite.searched_for, evidence)
     by_whom = rewrite.kind == "list" and list_papers_by(rewrite.searched_for, evidence)
-    if by_whom or rows_asked_for(rewrite.searched_for, evidence):
+    if is_of_paper or by_whom or rows_asked_for(rewrite.searched_for, evidence):
+        return None
+    # A model may answer without any ranking of parts, which takes as long as the whole.
+    if not by_model and open_parts(rewrite, evidence, encoder) == ():
         return None
     bars = thresholds().refusal
     found = find_sentences(rewrite, evidence, encoder, GLANCED if by_model else MOST_READ)
@@ -191,7 +203,7 @@ def cannot_answer(
     alone = bars.answerable_untrained if found.asking.language else bars.answerable
     is_likely = found.ranked.answerable >= (bars.answerable_by_model if by_model else alone)
     may_answer = (is_likely or _tells_sides(found)) and not _unsaid(found.asking)
-    if may_answer or open_parts(rewrite, evidence, encoder) == ():
+    if may_answer or (by_model and open_parts(rewrite, evidence, encoder) == ()):
         return None
     return "nothing_relevant"
 

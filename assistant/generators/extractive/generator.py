@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from assistant.checking import KindLimits, thresholds
 from assistant.generators.extractive.candidates import Candidate, distinct, rows_asked_for
 from assistant.generators.extractive.choosing import arrange, choose, limits_of
-from assistant.generators.extractive.found import cannot_answer, find_sentences, rank_parts
+from assistant.generators.extractive.found import cannot_answer, find_sentences, open_parts, rank_parts
 from assistant.generators.extractive.listing import list_papers, list_papers_by
 from assistant.generators.extractive.one_paper import ABOUT, meant_paper, narrowed, not_stated, tell_part
 from assistant.generators.extractive.ranking import Ranked
@@ -84,10 +84,11 @@ class ExtractiveGenerator:
         return draft
 
     def _select(self, rewrite: Rewrite, evidence: Evidence) -> list[Candidate]:
-        if (told := self._told_part(rewrite, evidence)) is not None:
+        told = self._told_part(rewrite, evidence)
+        if told is not None or (told := rows_asked_for(rewrite.searched_for, evidence)):
             return told
-        if rows := rows_asked_for(rewrite.searched_for, evidence):
-            return rows
+        if open_parts(rewrite, evidence, self._encoder) is not None:
+            return self._tell_each(rank_parts(rewrite, evidence, self._encoder), limits_of(rewrite.kind))
         found = find_sentences(rewrite, evidence, self._encoder)
         kind, ranked = found.asking.kind, found.ranked
         if kind == "list":
