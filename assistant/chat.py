@@ -61,12 +61,14 @@ from assistant.records import (
     Rewrite,
     Rewritten,
     ScoredPassage,
+    SecondSearch,
     Step,
     StepTime,
     Turn,
     Written,
 )
 from assistant.retrieve import as_read, gather_evidence, retrieve
+from assistant.second_search import SecondSearcher, scored
 from corpus.encoders import Encoder, keep_vectors
 from corpus.records import PaperHits, Scope
 from corpus.store import Corpus
@@ -102,17 +104,26 @@ class Assistant:
             in_context=options.in_context and self._is_model,
             finds_citations=options.finds_citations and self._is_model,
             careful=self._is_careful(options),
+            searches_again=self._searches_again(options),
         )
         run = _Run(question, options, provenance_of(self.corpus, self.generator.name, self.scorer.name))
         rewrite = run.timed("rewrite", lambda: self._understand(question, history, options, run.log))
         yield Rewritten(rewrite)
         papers = run.timed("retrieve", lambda: retrieve(self.corpus, self.encoder, rewrite, options))
         yield Retrieved(papers)
+        run.hits = scored(papers)
         rewrite, evidence = run.timed("retrieve", lambda: self.gathered(rewrite, papers, options))
+        if options.searches_again:
+            searcher = SecondSearcher(self.corpus, self.encoder, self.generator, self.gathered)
+            papers, evidence, run.second_searches = run.timed(
+                "retrieve", lambda: searcher.search(rewrite, papers, evidence, options, run.log)
+            )
+        if run.second_searches:
+            yield Retrieved(papers, run.second_searches)
         reason = run.timed("retrieve", lambda: self._cannot_answer(rewrite, evidence, options))
         if reason:
             refused = self._refused(reason, papers, options.scope, rewrite)
-            yield Answered(run.turn(rewrite, papers, Evidence(), refused))
+            yield Answered(run.turn(rewrite, Evidence(), refused))
             return
         checked = self._checker(rewrite, papers, evidence, options)
         drafting = _Drafting(rewrite, history, evidence)
@@ -120,17 +131,17 @@ class Assistant:
         if self._is_slow or options.careful:
             standing = run.timed("retrieve", lambda: self._extractive(drafting, checked))
         if options.careful and standing and standing.refusal:
-            yield Answered(run.turn(rewrite, papers, evidence, standing))
+            yield Answered(run.turn(rewrite, evidence, standing))
             return
         is_shown = standing is not None and not standing.refusal and self._is_slow
         if standing and is_shown:
-            yield Quick(run.turn(rewrite, papers, evidence, standing))
+            yield Quick(run.turn(rewrite, evidence, standing))
         draft = yield from run.write(self._write(drafting, checked, options.drafts, run.log))
         yield Checking()
         answer = run.timed(
             "check", lambda: self._usable(checked(draft), standing, drafting, checked, options)
         )
-        turn = run.turn(rewrite, papers, evidence, answer)
+        turn = run.turn(rewrite, evidence, answer)
         yield Answered(replace(turn, quick=standing) if is_shown and not answer.stands_in_for else turn)
 
     def answer(
@@ -209,6 +220,9 @@ class Assistant:
             return None
         draft = _last_of(drafting.begin(ExtractiveGenerator(self.encoder), CallLog()))
         return checked(draft, mend="nothing")
+
+    def _searches_again(self, options: AskOptions) -> bool:
+        return self.generator.searches_again if options.searches_again is None else options.searches_again
 
     @property
     def _is_slow(self) -> bool:
@@ -406,6 +420,8 @@ class _Run:
 
     def __init__(self, question: str, options: AskOptions, provenance: Provenance) -> None:
         self.log = CallLog()
+        self.hits: tuple[ScoredPassage, ...] = ()
+        self.second_searches: tuple[SecondSearch, ...] = ()
         self._question = question
         self._options = options
         self._provenance = provenance
@@ -433,20 +449,14 @@ class _Run:
                     return cast(Draft, end.value)
                 yield Written(piece)
 
-    def turn(
-        self, rewrite: Rewrite, papers: tuple[PaperHits, ...], evidence: Evidence, answer: Answer
-    ) -> Turn:
+    def turn(self, rewrite: Rewrite, evidence: Evidence, answer: Answer) -> Turn:
         return Turn(
             question=self._question,
             asked=self._asked,
             scope=self._options.scope,
             papers_wanted=self._options.papers,
             rewrite=rewrite,
-            hits=tuple(
-                ScoredPassage(hit.passage.id, hit.score, hit.dense, hit.lexical, hit.sentence_score)
-                for found in papers
-                for hit in found.hits
-            ),
+            hits=self.hits,
             evidence=evidence,
             answer=answer,
             calls=self.log.calls,
@@ -458,4 +468,5 @@ class _Run:
             finds_citations=self._options.finds_citations,
             careful=bool(self._options.careful),
             names_unsaid=self._options.names_unsaid,
+            second_searches=self.second_searches,
         )

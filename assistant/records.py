@@ -12,6 +12,7 @@ from corpus.records import Paper, PaperHits, Passage, PassageSize, Scope
 Step = Literal[
     "rewrite",
     "retrieve",
+    "search_again",  # a model makes a query of the part of a question that was left open
     "rerank",  # a model says which papers bear on the question
     "write",
     "revise",  # a model writes its draft again without what the papers do not carry
@@ -87,11 +88,15 @@ class Rewrite:
 
 @dataclass(frozen=True, slots=True)
 class LabelledPaper:
-    """A paper as the generator is given it: its label and its passages in reading order."""
+    """A paper as the generator is given it: its label and its passages in reading order.
+
+    `found_for` are the parts of the question for which a second search found it.
+    """
 
     label: int
     paper: Paper
     passages: tuple[Passage, ...]
+    found_for: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,6 +336,19 @@ class ScoredPassage:
 
 
 @dataclass(frozen=True, slots=True)
+class SecondSearch:
+    """A search for the part of a question that the first one left open: its query, and the passages it found.
+
+    `joined` are the ids of the papers whose passages were added to the evidence.
+    """
+
+    part: str
+    query: str
+    hits: tuple[ScoredPassage, ...] = ()
+    joined: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class StepTime:
     step: Step
     seconds: float
@@ -368,7 +386,8 @@ class Turn:
     Of one conversation `question` and `asked` name it: its feedback may change. `in_context`: passages that
     say little alone were given with those beside them. `passages` as in AskOptions. `finds_citations`,
     `careful` and `names_unsaid` as the answer was checked; trails of before 0.3 were checked without them.
-    `quick` is the extractive answer that was shown while a slow model wrote its own.
+    `quick` is the extractive answer that was shown while a slow model wrote its own. `hits` are those of the
+    first search.
     """
 
     question: str
@@ -390,6 +409,15 @@ class Turn:
     careful: bool = False
     names_unsaid: bool = False
     quick: Answer | None = None
+    second_searches: tuple[SecondSearch, ...] = ()
+
+    @property
+    def all_hits(self) -> tuple[ScoredPassage, ...]:
+        """The passages found, each once, those of the first search first."""
+        found: dict[str, ScoredPassage] = {}
+        for hit in (*self.hits, *(hit for second in self.second_searches for hit in second.hits)):
+            found.setdefault(hit.passage_id, hit)
+        return tuple(found.values())
 
     @property
     def usage(self) -> Usage:
@@ -438,9 +466,10 @@ class Rewritten:
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """Event: the papers are found."""
+    """Event: the papers are found; once more after searches for parts that were left open."""
 
     papers: tuple[PaperHits, ...]
+    second_searches: tuple[SecondSearch, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -498,6 +527,9 @@ class AskOptions:
     one does. `careful`: claims that no paper supports are taken out, and the extractive answer stands in for
     one of which nothing is left; None for models of less than eight billion parameters alone. `names_unsaid`:
     phrases of a sentence that nothing it cites says are named.
+
+    `searches_again`: a part of the question that nothing found answers is searched for by itself; None as the
+    writer does.
     """
 
     scope: Scope = field(default_factory=Scope)
@@ -511,3 +543,4 @@ class AskOptions:
     finds_citations: bool = True
     careful: bool | None = None
     names_unsaid: bool = True
+    searches_again: bool | None = None

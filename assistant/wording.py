@@ -10,6 +10,7 @@ from assistant.records import (
     Parameters,
     Provenance,
     RequestKind,
+    SecondSearch,
     Turn,
 )
 from assistant.verdicts import Feedback, Verdict
@@ -52,7 +53,14 @@ def searched_for(turn: Turn) -> str:
     source = ", the reader's own query" if turn.rewrite.edited else ""
     source += f", translated from {language_name(turn.rewrite.language)}" if turn.rewrite.language else ""
     source += f", drawing on turn{'s' if len(earlier) > 1 else ''} {', '.join(earlier)}" if earlier else ""
-    return f"Searched for: {turn.rewrite.searched_for} ({KINDS[turn.rewrite.kind]}{source})"
+    first = f"Searched for: {turn.rewrite.searched_for} ({KINDS[turn.rewrite.kind]}{source})"
+    return ". ".join((first, " ".join(map(searched_again, turn.second_searches)))).removesuffix(". ")
+
+
+def searched_again(second: SecondSearch) -> str:
+    """Return the query of a second search, the part of the question it was made for, and its result."""
+    result = "" if second.joined else " Nothing it found answers that."
+    return f"Searched again for: {second.query} (the part “{second.part}” was left open).{result}"
 
 
 def describe_scope(scope: Scope) -> str:

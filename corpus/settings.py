@@ -127,6 +127,8 @@ class Settings(BaseSettings):
     free_disk_megabytes: int = Field(
         default=1_000, ge=0
     )  # with less nothing of visitors' is stored; 0 is no floor
+    # auto: with the extractive writer and models of one's own, not with those that cost
+    second_search: Literal["auto", "on", "off"] = "auto"
     models_file: Path | None = None
     local_model: str = ""
     temperature: float = Field(default=0.2, ge=0, le=2)

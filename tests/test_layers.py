@@ -76,6 +76,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
             "generators",
             "admission",
             "language",
+            "second_search",
             "chat",
             "suggestions",
             "comparing",

@@ -7,7 +7,7 @@ from itertools import compress
 from assistant.checking.citations import LabelledText, check_sentences, read_labels
 from assistant.checking.drafts import ReadDraft, read_draft
 from assistant.checking.mending import Mend, mended, with_better, with_found
-from assistant.checking.refusal import nothing_holds, refuse
+from assistant.checking.refusal import ALL_THOUGHT, nothing_holds, refuse
 from assistant.checking.scorer import SupportScorer
 from assistant.checking.support import (
     SupportCheck,
@@ -73,9 +73,10 @@ def check(
     if said and draft.finish_reason == NOTHING_NEAR:
         return refuse("not_about", papers, searched, stated=said)
     reason = _refusal_reason(draft, said, is_written=bool(sentences))
-    return replace(
-        refuse(reason, papers, searched, query=query or question, said=said or ""), problems=problems
-    )
+    is_all_thought = reason == "nothing_written" and draft.finish_reason == "length" and not read.text
+    stated = ALL_THOUGHT if is_all_thought else ""
+    refused = refuse(reason, papers, searched, query=query or question, said=said or "", stated=stated)
+    return replace(refused, problems=problems)
 
 
 def _without_example(read: ReadDraft, asked: tuple[str, ...], evidence: Evidence) -> ReadDraft:

@@ -48,11 +48,12 @@ _ANCHOR = re.compile(r"<a\b[^<>]{0,300}>(?P<inside>[^<>]{1,60})</a\s{0,3}>", re.
 _RAISED_TAG = re.compile(r"<sup\b[^<>]{0,120}>(?P<inside>[^<>]{1,120})</sup\s{0,3}>", re.IGNORECASE)
 _TAG = re.compile(
     rf"<(?P<name>{_TAGS})(?P<given>[\s:=][^<>/]{{0,120}})?>(?P<inside>[^<>]{{0,600}})"
-    r"</(?P=name)\b[^<>]{0,60}>"
+    r"</(?P=name)\b(?P<closing>[^<>]{0,60})>"
     rf"|<(?:{_TAGS})(?P<alone>[\s:=][^<>/]{{1,120}})/?>",
     re.IGNORECASE,
 )
 _GIVEN = re.compile(r"(?:[:=]|\A)\s{0,3}[\"']?(?P<value>[^\"'=:]{1,60})[\"']?\s{0,3}\Z")
+_CALL = re.compile(r"\d{1,3}:\[(?P<labels>[\d, ]{1,40})\]")
 _LATEX = re.compile(
     r"~?\\(?:[a-z]{0,6}cite[a-z]{0,8}|textsuperscript|footnotemark)\*?(?:\[[^\[\]{}]{0,60}\]){0,2}"
     r"\{(?P<keys>[^{}]{1,80})\}",
@@ -163,7 +164,8 @@ def _tagged(match: re.Match[str], write: Write) -> str:
         return write(labels) if labels else match[0]
     if labels := _bare_labels(match["inside"]):
         return write(labels)
-    labels = _given(match["given"] or "")
+    # Cohere's grounded replies may name what they cite at the end alone, as "2" or "0:[1,2]".
+    labels = _given(match["given"] or "") or _given(_CALL.sub(r"\g<labels>", match["closing"] or ""))
     return f"{match['inside'].rstrip()} {write(labels)}" if labels else match[0]
 
 

@@ -30,6 +30,10 @@ _MESSAGES: dict[RefusalReason, str] = {
     "nothing_supported": "The passages found in {searched} do not answer this. Ask more narrowly, or have "
     "more papers read.",
 }
+ALL_THOUGHT = (
+    "The writer used all the tokens of its reply before it wrote an answer, as models do that think first. "
+    "The papers may well answer this: allow it a longer reply, or choose another writer."
+)
 SHORTEST_NAME = 3
 MISSING_SAID = 3
 CHOICES = 8  # papers to choose from where none is named

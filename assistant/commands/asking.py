@@ -164,7 +164,9 @@ def _answer(
             match event:
                 case Rewritten(rewrite) if not quiet:
                     say(f"Searched for: {rewrite.searched_for}")
-                case Retrieved(found):
+                case Retrieved(found, second_searches):
+                    for second in second_searches if not quiet else ():
+                        say(wording.searched_again(second))
                     passages = sum(len(paper.hits) for paper in found)
                     if not quiet:
                         say(f"Found {counted(len(found), 'paper')}, {counted(passages, 'passage')}")
@@ -194,6 +196,10 @@ def turn_json(turn: Turn, loading: float) -> dict[str, Any]:
         "question": turn.question,
         "search_query": turn.rewrite.search_query,
         "kind": turn.rewrite.kind,
+        "second_searches": [
+            {"part": second.part, "query": second.query, "joined": list(second.joined)}
+            for second in turn.second_searches
+        ],
         "papers": [
             {"id": item.paper.id, "label": item.label, "title": item.paper.title}
             for item in turn.evidence.papers

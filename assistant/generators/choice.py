@@ -15,6 +15,7 @@ from assistant.models import (
     TokenCounts,
     available_models,
     is_mute,
+    is_paid,
     open_model,
     replacement,
 )
@@ -66,7 +67,7 @@ def open_generator(
     """
     choice = check_choice(name, settings, parameters)
     if choice is None:
-        return ExtractiveGenerator(encoder)
+        return ExtractiveGenerator(encoder, searches_again=searches_again(None, settings))
     entry, parameters = choice
     model = open_model(entry, settings, session)
     model = through(model) if through else model
@@ -81,10 +82,18 @@ def open_generator(
             entry.rerank,
             entry.revise,
             is_small=entry.is_small,
+            searches_again=searches_again(entry, settings),
             reading_seconds=None if entry.provider == "together" else settings.model_reading_seconds,
         ),
         encoder=encoder,
     )
+
+
+def searches_again(entry: ModelEntry | None, settings: Settings) -> bool:
+    """Return True if a second search is made with that model, None for none: not with those that cost."""
+    if settings.second_search != "auto":
+        return settings.second_search == "on"
+    return entry is None or not (entry.provider == "together" or is_paid(entry))
 
 
 def check_choice(

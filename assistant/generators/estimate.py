@@ -2,6 +2,7 @@
 
 from itertools import chain, islice, repeat
 
+from assistant.generators.protocol import MOST_SECOND_SEARCHES
 from assistant.models import ModelEntry
 from assistant.records import AskOptions, Parameters
 from assistant.retrieve import TIMES_ALONE
@@ -11,11 +12,15 @@ from assistant.retrieve import TIMES_ALONE
 _PASSAGE, _PAPER, _BESIDE = 400, 300, 3000
 
 
-def question_price(entry: ModelEntry, parameters: Parameters, options: AskOptions) -> float:
+def question_price(
+    entry: ModelEntry, parameters: Parameters, options: AskOptions, *, searches_again: bool = False
+) -> float:
     """Return the US dollars that a question may cost, estimated from above; 0 where prices are not known."""
+    # Calls for its search query, and for those of second searches.
+    short = 1 + MOST_SECOND_SEARCHES * searches_again
     calls = options.drafts * (1 + entry.rerank + entry.revise)
-    prompt = min(_BESIDE, entry.context) + calls * min(_BESIDE + _read(options), entry.context)
-    return entry.price(prompt, (1 + calls) * parameters.max_tokens) or 0.0
+    prompt = short * min(_BESIDE, entry.context) + calls * min(_BESIDE + _read(options), entry.context)
+    return entry.price(prompt, (short + calls) * parameters.max_tokens) or 0.0
 
 
 def _read(options: AskOptions) -> int:

@@ -38,7 +38,7 @@ from assistant.prompts import (
     task,
     tells_example,
 )
-from assistant.questions import content_words, rewrite_from_words, stems, vocabulary
+from assistant.questions import content_words, query_from_part, rewrite_from_words, stems, vocabulary
 from assistant.records import CallLog, Draft, Evidence, Message, Parameters, Rewrite, Step, Turn
 from corpus.encoders import Encoder
 from corpus.language import foreign_language, holds, stem
@@ -77,14 +77,15 @@ _OPENING, _CLOSING, _NOT_INSIDE = "\"'`“‘«*_", "\"'`”’»*_", frozenset(
 class ModelOptions:
     """The options of a model: whether it `thinks`, and which calls it gets beside the answer.
 
-    One that `is_small` gets the short prompt. A prompt is what can be read in `reading_seconds`, as far as it
-    is known how quickly the model reads; None for no such limit.
+    One that `is_small` gets the short prompt. `searches_again` as for every generator. A prompt is what can
+    be read in `reading_seconds`, as far as it is known how quickly the model reads; None for no such limit.
     """
 
     thinks: bool = False
     rerank: bool = False
     revise: bool = False
     is_small: bool = False
+    searches_again: bool = False
     reading_seconds: float | None = None
 
 
@@ -134,6 +135,10 @@ class PromptedGenerator:
         return self._options.is_small
 
     @property
+    def searches_again(self) -> bool:
+        return self._options.searches_again
+
+    @property
     def is_slow(self) -> bool:
         """Whether its first words may take longer than a reader likes to wait, as far as is known."""
         speed = self._counts.tokens_per_second(self._model.id)
@@ -170,6 +175,16 @@ class PromptedGenerator:
         enough = None if self._options.thinks else holds_query
         reply = whole(self._ask("rewrite", messages, parameters, log, enough=enough))
         return rewrite_read(reply.text, reply.finish_reason, question, history)
+
+    def query_for_part(self, part: str, rewrite: Rewrite, log: CallLog) -> str:
+        """Return the query the model makes of an open part; a small one is not asked, the words are taken."""
+        if self.is_small:
+            return query_from_part(part, rewrite.searched_for)
+        prompt = load_prompt("search_again")
+        messages = prompt.render(question=as_data(rewrite.searched_for), part=as_data(part))
+        enough = None if self._options.thinks else holds_query
+        reply = whole(self._ask("search_again", messages, self._exact(REWRITE_TOKENS), log, enough=enough))
+        return part_query_read(reply.text, reply.finish_reason, part, rewrite)
 
     def _exact(self, tokens: int) -> Parameters:
         """Return parameters for exact output of at most `tokens` tokens, more if the model thinks."""
@@ -356,6 +371,13 @@ def rewrite_read(reply: str, finish_reason: str, question: str, history: tuple[T
     if not query or not _fits(query, question, history) or _has_lost_subject(query, question, by_words):
         return by_words
     return Rewrite(question, query, shown_turns(history))
+
+
+def part_query_read(reply: str, finish_reason: str, part: str, rewrite: Rewrite) -> str:
+    """Return the query of a model's reply for an open part; where it is none that can be used, its words."""
+    query = "" if finish_reason in _CUT else _read_query(reply)
+    is_usable = query and _fits(query, part, ()) and not foreign_language(query)
+    return query if is_usable else query_from_part(part, rewrite.searched_for)
 
 
 def holds_query(reply: str) -> bool:

@@ -9,6 +9,8 @@ from assistant.records import CallLog, Draft, Evidence, Rewrite, Turn
 EXTRACTIVE = "extractive"
 # A context in which every prompt and every reply fits: where no model is asked.
 ANY_LENGTH = 10**9
+# Searches for parts of one question that the first search left open.
+MOST_SECOND_SEARCHES = 2
 
 
 class Generator(Protocol):
@@ -24,8 +26,17 @@ class Generator(Protocol):
         """The name readers see."""
         ...
 
+    @property
+    def searches_again(self) -> bool:
+        """Whether a part of a question that is left open is searched for again, unless asked otherwise."""
+        ...
+
     def rewrite_question(self, question: str, history: tuple[Turn, ...], log: CallLog) -> Rewrite:
         """Return the search query for `question` in the light of `history` (oldest turn first)."""
+        ...
+
+    def query_for_part(self, part: str, rewrite: Rewrite, log: CallLog) -> str:
+        """Return the query of a second search, for the open `part` of the question `rewrite`."""
         ...
 
     def write_draft(

@@ -8,10 +8,11 @@ from itertools import islice, zip_longest
 from assistant.generators.best_of import MOST_DRAFTS
 from assistant.generators.extractive import ExtractiveGenerator
 from assistant.generators.model_evidence import by_rank
-from assistant.generators.prompted import PromptedGenerator, rewrite_read
+from assistant.generators.prompted import PromptedGenerator, part_query_read, rewrite_read
 from assistant.generators.protocol import ANY_LENGTH, Generator
 from assistant.generators.rounds import revised
 from assistant.models import Completion, Enough, Exchange, ModelError, OnPiece, Schema
+from assistant.questions import query_from_part
 from assistant.records import Call, CallLog, Draft, Evidence, Message, Parameters, Rewrite, Turn
 from corpus.encoders import Encoder
 
@@ -50,6 +51,21 @@ class RecordedGenerator:
             return self._turn.rewrite
         log.add(call)
         return rewrite_read(call.reply, call.finish_reason, question, history)
+
+    @property
+    def searches_again(self) -> bool:
+        return bool(self._turn.second_searches)
+
+    def query_for_part(self, part: str, rewrite: Rewrite, log: CallLog) -> str:
+        if self._is_extractive:
+            return ExtractiveGenerator(self._encoder).query_for_part(part, rewrite, log)
+        made = next((second for second in self._turn.second_searches if second.part == part), None)
+        calls = [call for call in self._turn.calls if call.step == "search_again"]
+        if made is None or not calls:
+            return made.query if made else query_from_part(part, rewrite.searched_for)
+        call = calls[min(self._turn.second_searches.index(made), len(calls) - 1)]
+        log.add(call)
+        return part_query_read(call.reply, call.finish_reason, part, rewrite)
 
     def write_draft(
         self, rewrite: Rewrite, history: tuple[Turn, ...], evidence: Evidence, log: CallLog

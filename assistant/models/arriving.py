@@ -24,7 +24,12 @@ CONTROL_TOKENS = (
         "<|end_header_id|>",
     ),
     *("<start_of_turn>", "<end_of_turn>", "<|end|>", "<|user|>", "<|assistant|>", "<|system|>"),
-    *("<eos>", "</s>", "<|return|>", "<|call|>"),
+    *("<eos>", "</s>", "<|return|>", "<|call|>", "<|eom_id|>", "<|end_of_text|>", "<|eot|>"),
+    *("<｜end▁of▁sentence｜>", "<｜User｜>", "<｜Assistant｜>", "<|turn>", "<turn|>"),
+    *("<|END_OF_TURN_TOKEN|>", "<|START_OF_TURN_TOKEN|>", "<|END_RESPONSE|>", "<|END_TEXT|>"),
+    *("<|end_of_solution|>", "[END FINAL RESPONSE]", "[|endofturn|]", "[|user|]", "[|system|]"),
+    *("<|start_of_role|>", "<|end_of_role|>", "<|header_start|>", "<|header_end|>", "<|observation|>"),
+    *("<|im_user|>", "<|im_assistant|>", "<|im_system|>", "<end_of_utterance>"),
 )
 _CONTROL = re.compile("|".join(map(re.escape, CONTROL_TOKENS)))
 # Openings that a model writes ahead of its own turn, with the role at its end and a new line.
@@ -33,6 +38,14 @@ _OWN_TURN = re.compile(
     rf"\s*(?:{'|'.join(map(re.escape, _OPENINGS))})(?:assistant|model)?(?:<\|end_header_id\|>)?"
     r"[^\S\n]*+\n\s*+"
 )
+# Beginnings of all text, and openings of the model's own turn that need no new line.
+_BEGINNINGS = (
+    *("<s>", "<bos>", "<|begin_of_text|>", "<｜begin▁of▁sentence｜>", "<BOS_TOKEN>"),
+    *("<｜Assistant｜>", "[|assistant|]", "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>"),
+    *("<|start_of_role|>assistant<|end_of_role|>", "<|header_start|>assistant<|header_end|>"),
+    "<|im_assistant|>assistant<|im_middle|>",
+)
+_BEGINNING = re.compile(rf"(?:\s*(?:{'|'.join(map(re.escape, _BEGINNINGS))}))+")
 LONGEST_OPENING = 60
 LONGEST_SERVED = 200
 
@@ -190,6 +203,8 @@ class _Turn:
 
     def pass_on(self, text: str) -> str:
         """Return the text that certainly belongs to the reply, holding back a possible control token."""
+        if self.is_over:
+            return ""
         text = self._held + text
         if not self._has_begun:
             if _may_be_opening(text):
@@ -212,14 +227,17 @@ class _Turn:
 
 
 def _without_own_turn(text: str) -> str:
+    beginning = _BEGINNING.match(text)
+    text = text[beginning.end() :].lstrip() if beginning else text
     opening = _OWN_TURN.match(text)
     return text[opening.end() :] if opening else text
 
 
 def _may_be_opening(text: str) -> bool:
     """Return True as long as a text may still become the mark of the model's own turn, and no more."""
-    bare = text.lstrip()
-    if any(opening.startswith(bare) for opening in _OPENINGS):
+    beginning = _BEGINNING.match(text)
+    bare = text[beginning.end() if beginning else 0 :].lstrip()
+    if any(opening.startswith(bare) for opening in (*_OPENINGS, *_BEGINNINGS)):
         return True
     is_opened = bare.startswith(_OPENINGS)
     return is_opened and len(bare) < LONGEST_OPENING and "\n" not in bare

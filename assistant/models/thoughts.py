@@ -7,16 +7,25 @@ _ENDS = {
     **{f"<{name}>": f"</{name}>" for name in ("think", "thinking", "thought", "reasoning")},
     **{"<seed:think>": "</seed:think>", "<mm:think>": "</mm:think>", "◁think▷": "◁/think▷"},
     **{"[THINK]": "[/THINK]", "<|channel>": "<channel|>"},
+    **{"<|START_THINKING|>": "<|END_THINKING|>", "<|begin_of_thought|>": "<|end_of_thought|>"},
+    **{"<unused94>": "<unused95>", "<|inner_prefix|>": "<|inner_suffix|>"},
+    **{"<longcat_think>": "</longcat_think>"},
 }
+# The marks before the reply itself (Cohere, Apriel, OpenThinker): what stands before them are thoughts. The
+# control tokens end it.
+_REPLIES = ("<|START_RESPONSE|>", "<|START_TEXT|>", "[BEGIN FINAL RESPONSE]", "<|begin_of_solution|>")
+# The tags round a whole reply (Granite, Hunyuan), which is what it is without them.
+_TAGS = {"<response>": "</response>", "<answer>": "</answer>"}
 # gpt-oss writes messages, each with a header that names its channel; the reply is the final one.
 _HEADERS, _HEADER_END, _CHANNEL, _FINAL = ("<|start|>", "<|channel|>"), "<|message|>", "<|channel|>", "final"
 LONGEST_HEADER = 120
 # The rest of the headers where a server drops their tokens.
 _BARE_THOUGHTS, _BARE_FINAL = re.compile(r"analysis(?=[A-Z])"), "assistantfinal"
 
-MARKS = (*_ENDS, *_ENDS.values(), *_HEADERS, _HEADER_END)
+_REPLY_MARKS = (*_REPLIES, *_TAGS, *_TAGS.values())
+MARKS = (*_ENDS, *_ENDS.values(), *_HEADERS, _HEADER_END, *_REPLY_MARKS)
 _LONGEST_MARK = max(map(len, MARKS))
-_MARK = re.compile("|".join(map(re.escape, (*_ENDS, *_ENDS.values(), *_HEADERS))))
+_MARK = re.compile("|".join(map(re.escape, (*_ENDS, *_ENDS.values(), *_HEADERS, *_REPLY_MARKS))))
 _HEADER = re.compile("|".join(map(re.escape, _HEADERS)))
 _END = {begin: re.compile(re.escape(end)) for begin, end in _ENDS.items()}
 _QUOTED = {"`": "`", '"': '"', "'": "'", "“": "”", "‘": "’", "«": "»"}
@@ -46,6 +55,8 @@ class Thoughts:
         self._spoken_of: set[str] = set()
         self._before = ""
         self._is_at_start = True
+        # The closing half of a tag round the reply.
+        self._tag_end = ""
 
     @property
     def text(self) -> str:
@@ -108,6 +119,8 @@ class Thoughts:
             self._keep(mark)
         elif mark in _HEADERS:
             self._header = mark
+        elif mark in _REPLY_MARKS:
+            self._take_reply_mark(mark)
         elif mark in _ENDS and self._may_begin_sentence():
             self._end = _END[mark]
         elif mark in _ENDS:
@@ -119,6 +132,17 @@ class Thoughts:
         else:
             self.begun = True
             self._begin_anew()
+
+    def _take_reply_mark(self, mark: str) -> None:
+        """Take a mark round the reply, or one that the reply speaks of."""
+        if mark in _REPLIES and self._may_begin_sentence():
+            self._begin_anew()
+        elif mark in _TAGS and self._is_at_start:
+            self._tag_end = _TAGS[mark]
+        elif mark == self._tag_end:
+            self._tag_end = ""
+        else:
+            self._keep(mark)
 
     def _may_begin_sentence(self) -> bool:
         words = self._before.rstrip()
@@ -161,7 +185,7 @@ class Thoughts:
         """Begin the reply here: what came so far were thoughts."""
         self._is_waiting = False
         self._is_at_start = True
-        self._before = ""
+        self._before = self._tag_end = ""
         self._spoken_of.clear()
         self._kept.clear()
         self._new.clear()

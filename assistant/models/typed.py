@@ -102,8 +102,10 @@ def reply_problem(reply: Completion, error: ValidationError, schema: type[BaseMo
     """Describe the reply's fault in the validator's words, which repeat nothing of the reply."""
     first = error.errors(include_input=False, include_url=False, include_context=False)[0]
     if first["type"] == "json_invalid":
-        ended = {"interrupted": "it ended in the middle", "length": "it ran out of tokens"}
-        return ended.get(reply.finish_reason, "it is not JSON" if reply.text.strip() else "it is empty")
+        is_empty = not reply.text.strip()
+        out_of_tokens = "it ran out of tokens" + (" before it wrote anything" if is_empty else "")
+        ended = {"interrupted": "it ended in the middle", "length": out_of_tokens}
+        return ended.get(reply.finish_reason, "it is empty" if is_empty else "it is not JSON")
     # A name that is not the schema's own is foreign text.
     known = [str(part) for part in first["loc"] if isinstance(part, int) or part in _names(schema)]
     return f"{'.'.join(known) or 'the object'}: {first['msg']}"

@@ -20,7 +20,7 @@ from assistant.questions.perspective import (
     without_perspective,
 )
 from assistant.questions.phrases import Phrase, Token, is_complete, is_subject, phrases, tokens
-from assistant.questions.rewriting import rewrite_from_words
+from assistant.questions.rewriting import query_from_part, rewrite_from_words
 from assistant.questions.subject import asks_of_unnamed_paper, subject_stems, word_weights
 from assistant.questions.vocabulary import content_words, stems, vocabulary
 
@@ -28,8 +28,8 @@ __all__ = [
     "Asked", "AskedPart", "PartName", "Perspective", "Phrase", "Token", "asked_as_list", "asked_in_parts",
     "asked_part", "asks_of_unnamed_paper", "asks_who", "compared", "content_words", "in_plain_words",
     "is_complete", "is_named", "is_open_comparison", "is_subject", "is_yes_or_no", "meant_title",
-    "missing_phrases",
-    "names_in", "part_cues", "parts_of_name", "perspective_of", "phrases", "read_question", "request_kind",
-    "rewrite_from_words", "says_name", "says_side", "spelt_out", "squashed", "stems", "subject_stems",
-    "tokens", "vocabulary", "without_perspective", "word_weights"
+    "missing_phrases", "names_in", "part_cues", "parts_of_name", "perspective_of", "phrases",
+    "query_from_part", "read_question", "request_kind", "rewrite_from_words", "says_name", "says_side",
+    "spelt_out", "squashed", "stems", "subject_stems", "tokens", "vocabulary", "without_perspective",
+    "word_weights"
 ]  # fmt: skip

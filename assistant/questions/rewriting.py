@@ -103,6 +103,17 @@ def rewrite_from_words(
     return Rewrite(question, query, tuple(sorted(set(turns))))
 
 
+def query_from_part(part: str, question: str, follow_ups: FollowUps | None = None) -> str:
+    """Return a part of a question as it is to be searched by itself, with the subject that it leans on."""
+    names_own = any(is_complete(phrase) for phrase in phrases(part))
+    if names_own and not vocabulary().pointing & set(words(part)):
+        return part
+    others = question.replace(part, " ").strip(" ,")
+    query, used = _filled(part, [(others, "")], follow_ups or open_follow_ups())
+    subjects = [phrase.text for phrase in phrases(others) if is_complete(phrase)]
+    return query if used else _in_brackets(part, subjects[:NAMED_AGAIN])
+
+
 def _back_to(subject: str, rest: str, reader: FollowUps | None) -> str:
     """Return a question with the subject that is named ahead of it: "Back to BM25: is it fast?"."""
     query, turns = _filled(rest, [(f"What is {subject}?", "")], reader)

@@ -20,6 +20,7 @@ from assistant.records import (
     RequestKind,
     Retrieved,
     Rewritten,
+    SecondSearch,
     StepTime,
     Turn,
     Usage,
@@ -135,6 +136,15 @@ class CheckedTextDocument:
 
 
 @dataclass(frozen=True, slots=True)
+class SecondSearchDocument:
+    """A search for the part of a question that the first left open; `joined` are papers added to read."""
+
+    part: str
+    query: str
+    joined: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerDocument:
     """An answer; with a `refusal` its text is empty. `relevance` is how likely it answers the question."""
 
@@ -148,6 +158,7 @@ class AnswerDocument:
     refusal: RefusalDocument | None
     usage: Usage
     seconds: tuple[StepDocument, ...]
+    second_searches: tuple[SecondSearchDocument, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,9 +181,10 @@ class RetrievedPaper:
 
 @dataclass(frozen=True, slots=True)
 class RetrievedDocument:
-    """The papers that were found, best first."""
+    """The papers that were found, best first; told once more where there was a second search."""
 
     papers: tuple[RetrievedPaper, ...]
+    second_searches: tuple[SecondSearchDocument, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,8 +230,8 @@ def event_document(event: Event) -> EventDocument | None:
     match event:
         case Rewritten(rewrite):
             return RewrittenDocument(rewrite.searched_for, rewrite.kind)
-        case Retrieved(papers):
-            return RetrievedDocument(tuple(map(_retrieved, papers)))
+        case Retrieved(papers, second):
+            return RetrievedDocument(tuple(map(_retrieved, papers)), _searched_again(second))
         case Quick(turn):
             return QuickDocument(checked_text(turn.answer, turn.evidence))
         case Written(text):
@@ -232,6 +244,10 @@ def event_document(event: Event) -> EventDocument | None:
 
 def _retrieved(found: PaperHits) -> RetrievedPaper:
     return RetrievedPaper(found.paper.id, found.paper.title, rounded(found.score), len(found.hits))
+
+
+def _searched_again(searches: Iterable[SecondSearch]) -> tuple[SecondSearchDocument, ...]:
+    return tuple(SecondSearchDocument(second.part, second.query, second.joined) for second in searches)
 
 
 def answer_document(turn: Turn) -> AnswerDocument:
@@ -247,6 +263,7 @@ def answer_document(turn: Turn) -> AnswerDocument:
         refusal=_refusal(answer.refusal) if answer.refusal else None,
         usage=turn.usage,
         seconds=step_documents(turn.seconds),
+        second_searches=_searched_again(turn.second_searches),
     )
 
 

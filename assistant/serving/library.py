@@ -13,6 +13,7 @@ from assistant.generators import (
     generator_choices,
     open_generator,
     question_price,
+    searches_again,
 )
 from assistant.models import OnCost
 from assistant.records import AskOptions
@@ -56,7 +57,10 @@ class OpenLibrary:
     def question_price(self, writer: str, options: AskOptions) -> float:
         """Return the greatest price of a question in US dollars, estimated from above."""
         entry = model_of(writer, self.settings)
-        return question_price(entry, default_parameters(self.settings, entry), options) if entry else 0.0
+        if entry is None:
+            return 0.0
+        again = searches_again(entry, self.settings)
+        return question_price(entry, default_parameters(self.settings, entry), options, searches_again=again)
 
 
 @lru_cache(maxsize=1)

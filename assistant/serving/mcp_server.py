@@ -129,8 +129,9 @@ def _describe(document: EventDocument) -> str:
     match document:
         case RewrittenDocument(search_query, _):
             return f"Searched for: {search_query}"
-        case RetrievedDocument(papers):
-            return f"Found {counted(len(papers), 'paper')}"
+        case RetrievedDocument(papers, second):
+            again = "".join(f"Searched again for: {one.query}. " for one in second)
+            return f"{again}Found {counted(len(papers), 'paper')}"
         case QuickDocument(answer):
             return f"Quick answer, without the model: {answer.text}"
         case WrittenDocument(text):

@@ -89,7 +89,8 @@ def _ids_in(trail: Trail) -> Iterator[str]:
 
 def _of_turn(turn: Turn) -> Iterator[str]:
     yield from (*turn.scope.papers, *turn.scope.collections)
-    yield from (hit.passage_id for hit in turn.hits)
+    yield from (hit.passage_id for hit in turn.all_hits)
+    yield from (identifier for second in turn.second_searches for identifier in second.joined)
     yield from (wrong.passage_id for wrong in turn.feedback.wrong_citations)
     yield from _of_evidence(turn.evidence)
     yield from _of_answer(turn.answer)

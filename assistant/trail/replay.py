@@ -118,12 +118,14 @@ def _options(turn: Turn, drafts: int) -> AskOptions:
         finds_citations=turn.finds_citations,
         careful=turn.careful,
         names_unsaid=turn.names_unsaid,
+        searches_again=bool(turn.second_searches),
     )
 
 
 def _compared(recorded: Turn, found: Turn, *, is_asked_again: bool) -> Iterator[StepReplay]:
     yield step_replay("rewrite", chain(differences(recorded.rewrite, found.rewrite), _misread(recorded)))
-    yield step_replay("retrieve", _hits(recorded, found))
+    again = differences(recorded.second_searches, found.second_searches, "second search")
+    yield step_replay("retrieve", chain(_hits(recorded, found), again))
     yield step_replay("evidence", evidence_differences(recorded.evidence, found.evidence))
     contradictions = tuple(_miswritten(recorded))
     if is_asked_again or contradictions:

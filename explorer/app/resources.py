@@ -18,6 +18,7 @@ from assistant.generators import (
     generator_choices,
     open_generator,
     question_price,
+    searches_again,
 )
 from assistant.libraries import Libraries, LibraryLimits
 from assistant.models import OnCost
@@ -134,7 +135,10 @@ class Library:
     def question_price(self, writer: str, parameters: Parameters | None, options: AskOptions) -> float:
         """Return the greatest price of a question in US dollars, estimated from above."""
         entry, usual = model_of(writer, self.settings), self.usual_parameters(writer)
-        return question_price(entry, parameters or usual, options) if entry and usual else 0.0
+        if entry is None or usual is None:
+            return 0.0
+        again = searches_again(entry, self.settings)
+        return question_price(entry, parameters or usual, options, searches_again=again)
 
     def usual_parameters(self, writer: str) -> Parameters | None:
         """Return a writer's default parameters, None for one without a model."""

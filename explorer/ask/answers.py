@@ -32,6 +32,7 @@ from explorer.presenters import (
     escaped,
     format_kind,
     known_labels,
+    searched_again,
     searched_for,
     shortened,
     shown_draft,
@@ -185,6 +186,8 @@ def _draw_steps(visitor: Visitor, number: int, turn: Turn) -> None:
         with menu("change the search", key) as is_drawn:
             if is_drawn:
                 _draw_query_field(visitor, number, turn)
+    for second in turn.second_searches:
+        st.caption(searched_again(second))
     st.html(steps_html(steps_of(turn)))
 
 

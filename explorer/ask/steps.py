@@ -78,7 +78,7 @@ def _papers_and_passages(turn: Turn) -> tuple[int, int]:
     """Count the papers and passages the writer was given; for a refusal, those found."""
     if turn.evidence.papers:
         return len(turn.evidence.papers), sum(len(paper.passages) for paper in turn.evidence.papers)
-    return len({parse_passage_id(hit.passage_id)[0] for hit in turn.hits}), len(turn.hits)
+    return len({parse_passage_id(hit.passage_id)[0] for hit in turn.all_hits}), len(turn.all_hits)
 
 
 def _found(papers: int, passages: int) -> str:

@@ -17,6 +17,7 @@ from explorer.presenters import escaped, seconds, shortened
 STEP_NAMES: dict[Step, str] = {
     "rewrite": "Search query",
     "retrieve": "Search",
+    "search_again": "Second search query",
     "rerank": "Papers that bear on it",
     "write": "Answer",
     "revise": "Answer revised",
@@ -124,7 +125,7 @@ def _draw_text(label: str, text: str) -> None:
 def _draw_passages(turn: Turn) -> None:
     """Draw the passages that were found, and which of them were given under which label."""
     labels = {passage.id: paper.label for paper in turn.evidence.papers for passage in paper.passages}
-    with st.expander(f"Found: {counted(len(turn.hits), 'passage')}", key="passages_found"):
+    with st.expander(f"Found: {counted(len(turn.all_hits), 'passage')}", key="passages_found"):
         st.dataframe(
             [
                 {
@@ -134,7 +135,7 @@ def _draw_passages(turn: Turn) -> None:
                     "Meaning": hit.dense,
                     "Words": hit.lexical,
                 }
-                for hit in turn.hits
+                for hit in turn.all_hits
             ],
             hide_index=True,
             key="hits_found",

@@ -148,8 +148,9 @@ class QuestionJob(Job[QuestionView, Event]):
         match event:
             case Rewritten(rewrite):
                 return _at_step(replace(view, rewrite=rewrite), "retrieve")
-            case Retrieved(papers):
-                return _at_step(replace(view, papers=papers), "write")
+            case Retrieved(papers, second_searches):
+                found = replace(view, papers=papers)
+                return found if second_searches else _at_step(found, "write")
             case Quick(turn):
                 return replace(view, quick=turn)
             case Written(text):

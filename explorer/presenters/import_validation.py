@@ -34,7 +34,7 @@ def fault_of(comparison: Comparison) -> str:
 
 
 def _passage_ids(turn: Turn) -> Iterator[str]:
-    yield from (hit.passage_id for hit in turn.hits)
+    yield from (hit.passage_id for hit in turn.all_hits)
     if turn.answer.refusal:
         yield from (nearest.passage_id for nearest in turn.answer.refusal.nearest)
 

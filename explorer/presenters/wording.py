@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
 
-from assistant.records import Answer, Evidence, RequestKind, Rewrite, Turn
+from assistant.records import Answer, Evidence, RequestKind, Rewrite, SecondSearch, Turn
 from assistant.storage import Balance
 from assistant.wording import format_price
 from corpus.language import language_name
@@ -130,6 +130,14 @@ def searched_for(rewrite: Rewrite) -> str:
     own = ", your own search query" if rewrite.edited else ""
     own += f", translated from {language_name(rewrite.language)}" if rewrite.language else ""
     return f"Searched for “{escaped(shortened(rewrite.searched_for, 160))}”{own}"
+
+
+def searched_again(second: SecondSearch) -> str:
+    """Return, as Markdown, the query of a second search and the part of the question it was made for."""
+    query, part = (escaped(shortened(text, 160)) for text in (second.query, second.part))
+    result = "" if second.joined else " Nothing it found answers that."
+    again = "searched for it again" if second.query == second.part else f"searched again for “{query}”"
+    return f"The part “{part}” was left open: {again}.{result}"
 
 
 def format_kind(rewrite: Rewrite) -> str:

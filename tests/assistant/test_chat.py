@@ -243,6 +243,16 @@ def test_an_answer_cut_by_its_length_says_so(assistant_over):
     assert turn.answer.cited_labels == (1,)
 
 
+def test_a_reply_whose_tokens_all_went_into_thoughts_is_told_in_words(assistant_over):
+    thought = reply("<think>BM25? Let me see", finish_reason="length")
+    turn = answered(assistant_over, thought, options=UNCHANGED)[-1].turn
+    assert turn.answer.refusal.reason == "nothing_written"
+    assert turn.answer.refusal.message.startswith("The writer used all the tokens of its reply before")
+    assert [call.attempts for call in turn.calls] == [1, 1]
+    told = answered(assistant_over, thought)[-1].turn.answer
+    assert told.stands_in_for and told.remark == turn.answer.refusal.message
+
+
 def test_stopping_stops_the_model_and_makes_no_turn(assistant_over):
     with StandinChat(reply("BM25 ranking"), reply("word " * 400, wait_between=0.01)) as server:
         asking = assistant_over(server).ask(QUESTION, EARLIER, SCOPE)

@@ -25,18 +25,20 @@ from assistant.questions import (
 from assistant.records import Evidence, RefusalReason, Rewrite
 from corpus.encoders import Encoder
 
+MOST_PARTS = 4  # of a question, each of which is ranked by itself
 TOLD_FIRST = 2  # sentences that tell what a question is about
 GLANCED = 6  # sentences that are read first where a model writes: mostly they show that there is an answer
+# Of a list, of two sides and of one paper no part is told by itself.
+_TOLD_AS_A_WHOLE = ("list", "comparison", "summary")
 _NUMBER = re.compile(r"(?<![\w-])\d")
 
 
 @dataclass(frozen=True, slots=True)
-class FoundSentences:
-    """A question as its answer is chosen: the sentences that may be chosen, and the likeliest ranked."""
+class QuotableSentences:
+    """A question as its answer is chosen, and the sentences that may be chosen for it."""
 
     asking: Asking
     sentences: list[Candidate]
-    ranked: Ranked
 
     @property
     def parts(self) -> list[str]:
@@ -44,14 +46,25 @@ class FoundSentences:
         return asked_in_parts(self.asking.query)
 
 
+@dataclass(frozen=True, slots=True)
+class FoundSentences(QuotableSentences):
+    """The same, with the likeliest sentences ranked."""
+
+    ranked: Ranked
+
+
 @lru_cache(maxsize=4)
 def find_sentences(
     rewrite: Rewrite, evidence: Evidence, encoder: Encoder, most_read: int = MOST_READ
 ) -> FoundSentences:
-    """Return the sentences that may answer; of one paper that is meant, and of a perspective, only those.
+    """Return the sentences that may answer, the likeliest ranked, of which the network reads `most_read`."""
+    found = quotable_for(rewrite, evidence, encoder)
+    return FoundSentences(found.asking, found.sentences, rank(found.asking, found.sentences, most_read))
 
-    The likeliest are ranked, of which the network reads `most_read`.
-    """
+
+@lru_cache(maxsize=4)
+def quotable_for(rewrite: Rewrite, evidence: Evidence, encoder: Encoder) -> QuotableSentences:
+    """Return the sentences that may answer; of one paper that is meant, and of a perspective, only those."""
     paper = meant_paper(rewrite.searched_for, evidence)
     if rewrite.kind == "summary" and paper:
         evidence = Evidence((paper,))
@@ -60,20 +73,58 @@ def find_sentences(
         quotable = [one for one in quotable if perspective.is_taken_by(one.text)]
     may_answer = _answering(asking)
     sentences = [one for one in quotable if may_answer(one)]
-    return FoundSentences(asking, sentences, rank(asking, sentences, most_read))
+    return QuotableSentences(asking, sentences)
 
 
-def rank_parts(found: FoundSentences) -> list[Ranked]:
+@lru_cache(maxsize=4)
+def rank_parts(rewrite: Rewrite, evidence: Evidence, encoder: Encoder) -> tuple[Ranked, ...]:
     """Return the sentences ranked for each thing that is asked; for the later ones of the papers told first.
 
-    A later part says less of what it is about: it goes on with the first.
+    A later part says less of what it is about: it goes on with the first. A part that a second search was
+    made for is told by the papers found for it, which stand first as they did in that search.
     """
+    found = quotable_for(rewrite, evidence, encoder)
     first, *later = (_asking_part(found, part) for part in found.parts)
-    ranked = rank(first, found.sentences)
+    ranked = _rank_found_for(first, found) or rank(first, found.sentences)
     likeliest = ranked.best_first(range(len(ranked.candidates)))[:TOLD_FIRST]
     told = {ranked.candidates[at].paper.label for at in likeliest}
     about = [one for one in found.sentences if one.paper.label in told]
-    return [ranked, *(rank(part, about) for part in later)]
+    return (ranked, *(_rank_found_for(part, found) or rank(part, about) for part in later))
+
+
+def _rank_found_for(part: Asking, found: QuotableSentences) -> Ranked | None:
+    """Return the sentences of the papers that a second search found for a part, None where there was none."""
+    papers = [paper for paper in part.evidence.papers if part.query in paper.found_for]
+    if not papers:
+        return None
+    first = {paper.label: replace(paper, label=place) for place, paper in enumerate(papers, start=1)}
+    original = dict(enumerate(papers, start=1))
+    sentences = [
+        replace(one, paper=first[one.paper.label]) for one in found.sentences if one.paper.label in first
+    ]
+    ranked = rank(replace(part, evidence=Evidence(tuple(first.values()))), sentences)
+    candidates = [replace(one, paper=original[one.paper.label]) for one in ranked.candidates]
+    return replace(ranked, candidates=candidates)
+
+
+def open_parts(rewrite: Rewrite, evidence: Evidence, encoder: Encoder) -> tuple[str, ...] | None:
+    """Return the parts of a question that nothing in the evidence answers.
+
+    None for a question without parts, and for one with more than MOST_PARTS, each of which takes its time.
+    """
+    is_whole = rewrite.kind in _TOLD_AS_A_WHOLE or len(asked_in_parts(rewrite.searched_for)) == 1
+    if is_whole or not evidence.papers or rows_asked_for(rewrite.searched_for, evidence):
+        return None
+    found = quotable_for(rewrite, evidence, encoder)
+    if found.asking.language or not 1 < len(found.parts) <= MOST_PARTS:
+        return None
+    bar = thresholds().refusal.answerable
+    ranked = zip(found.parts, rank_parts(rewrite, evidence, encoder), strict=True)
+    return tuple(
+        part
+        for part, of_part in ranked
+        if of_part.answerable < bar or _unsaid(replace(found.asking, query=part))
+    )
 
 
 def rank_sides(found: FoundSentences, sides: Sequence[str]) -> list[Ranked]:
@@ -83,7 +134,7 @@ def rank_sides(found: FoundSentences, sides: Sequence[str]) -> list[Ranked]:
     return [rank(side, named) for side, named in zip(asking, naming, strict=True)]
 
 
-def _asking_part(found: FoundSentences, part: str) -> Asking:
+def _asking_part(found: QuotableSentences, part: str) -> Asking:
     vector = found.asking.encoder.encode_query(part)
     rarity = rarity_of(part, found.sentences, found.asking.language)
     return replace(found.asking, query=part, vector=vector, rarity=rarity)
@@ -142,14 +193,17 @@ def cannot_answer(
 ) -> RefusalReason | None:
     """Return why what was found cannot answer, None where it may; `by_model` says that a model will write.
 
-    What is asked of a paper as a whole, it tells, or says that it does not; who wrote a paper is known.
+    What is asked of a paper as a whole, it tells, or says that it does not; who wrote a paper is known. A
+    question in parts may be answered where each of them is.
     """
     if not evidence.papers:
         return "empty_corpus"
-    if rewrite.kind == "summary" and meant_paper(rewrite.searched_for, evidence):
-        return None
+    is_of_paper = rewrite.kind == "summary" and meant_paper(rewrite.searched_for, evidence)
     by_whom = rewrite.kind == "list" and list_papers_by(rewrite.searched_for, evidence)
-    if by_whom or rows_asked_for(rewrite.searched_for, evidence):
+    if is_of_paper or by_whom or rows_asked_for(rewrite.searched_for, evidence):
+        return None
+    # A model may answer without any ranking of parts, which takes as long as the whole.
+    if not by_model and open_parts(rewrite, evidence, encoder) == ():
         return None
     bars = thresholds().refusal
     found = find_sentences(rewrite, evidence, encoder, GLANCED if by_model else MOST_READ)
@@ -160,7 +214,9 @@ def cannot_answer(
     alone = bars.answerable_untrained if found.asking.language else bars.answerable
     is_likely = found.ranked.answerable >= (bars.answerable_by_model if by_model else alone)
     may_answer = (is_likely or _tells_sides(found)) and not _unsaid(found.asking)
-    return None if may_answer else "nothing_relevant"
+    if may_answer or (by_model and open_parts(rewrite, evidence, encoder) == ()):
+        return None
+    return "nothing_relevant"
 
 
 def _tells_sides(found: FoundSentences) -> bool:

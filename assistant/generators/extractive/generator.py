@@ -13,7 +13,13 @@ from datetime import UTC, datetime
 from assistant.checking import KindLimits, thresholds
 from assistant.generators.extractive.candidates import Candidate, distinct, rows_asked_for
 from assistant.generators.extractive.choosing import arrange, choose, limits_of
-from assistant.generators.extractive.found import FoundSentences, find_sentences, rank_parts
+from assistant.generators.extractive.found import (
+    FoundSentences,
+    cannot_answer,
+    find_sentences,
+    open_parts,
+    rank_parts,
+)
 from assistant.generators.extractive.listing import list_papers, list_papers_by, tell_overview
 from assistant.generators.extractive.one_paper import ABOUT, meant_paper, narrowed, not_stated, tell_part
 from assistant.generators.extractive.ranking import Ranked
@@ -27,6 +33,7 @@ from assistant.questions import (
     compared,
     is_yes_or_no,
     perspective_of,
+    query_from_part,
     rewrite_from_words,
     stems,
 )
@@ -54,14 +61,21 @@ class ExtractiveGenerator:
     name = EXTRACTIVE
     label = "Extractive (no model)"
 
-    def __init__(self, encoder: Encoder) -> None:
+    def __init__(self, encoder: Encoder, *, searches_again: bool = True) -> None:
         self._encoder = encoder
+        self.searches_again = searches_again
 
     def rewrite_question(self, question: str, history: tuple[Turn, ...], log: CallLog) -> Rewrite:
         started, clock = datetime.now(UTC), time.perf_counter()
         rewrite = rewrite_from_words(question, history)
         log.add(_call("rewrite", rewrite.search_query, started, time.perf_counter() - clock))
         return rewrite
+
+    def query_for_part(self, part: str, rewrite: Rewrite, log: CallLog) -> str:
+        started, clock = datetime.now(UTC), time.perf_counter()
+        query = query_from_part(part, rewrite.searched_for)
+        log.add(_call("search_again", query, started, time.perf_counter() - clock))
+        return query
 
     def write_draft(
         self,
@@ -81,12 +95,17 @@ class ExtractiveGenerator:
         return draft
 
     def _select(self, rewrite: Rewrite, evidence: Evidence) -> list[Candidate]:
-        if (told := self._told_part(rewrite, evidence)) is not None:
+        told = self._told_part(rewrite, evidence)
+        if told is not None or (told := rows_asked_for(rewrite.searched_for, evidence)):
             return told
-        if rows := rows_asked_for(rewrite.searched_for, evidence):
-            return rows
+        if open_parts(rewrite, evidence, self._encoder) is not None:
+            return self._tell_each(rank_parts(rewrite, evidence, self._encoder), limits_of(rewrite.kind))
         found = find_sentences(rewrite, evidence, self._encoder)
-        return self._told_sides(found) or self._of_kind(found)
+        if sides := self._told_sides(found):
+            return sides
+        if rewrite.kind != "list" and len(found.parts) > 1:
+            return self._tell_each(rank_parts(rewrite, evidence, self._encoder), limits_of(rewrite.kind))
+        return self._of_kind(found)
 
     def _told_sides(self, found: FoundSentences) -> list[Candidate]:
         """Return sentences on both sides of a comparison, none where one is nowhere told of."""
@@ -99,8 +118,6 @@ class ExtractiveGenerator:
         if kind == "list":
             by_whom = list_papers_by(found.asking.query, found.asking.evidence)
             return by_whom or list_papers(ranked, limits)
-        if len(found.parts) > 1:
-            return self._tell_each(rank_parts(found), limits)
         if kind == "synthesis" and len(found.asking.evidence.papers) > 1:
             return tell_overview(ranked, limits)
         return choose(ranked, limits)
@@ -141,6 +158,14 @@ class ExtractiveGenerator:
             Candidate(paper, passages[one.passage], one.sentence, one.text, stems(one.text))
             for one in tell_part(paper, part, self._encoder)
         ]
+
+
+def papers_telling(rewrite: Rewrite, evidence: Evidence, encoder: Encoder) -> tuple[str, ...]:
+    """Return the ids of the papers from which an answer would quote, the surest first."""
+    if cannot_answer(rewrite, evidence, encoder):
+        return ()
+    chosen = choose(find_sentences(rewrite, evidence, encoder).ranked, limits_of(rewrite.kind))
+    return tuple(dict.fromkeys(one.paper.paper.id for one in chosen))
 
 
 def _nothing(rewrite: Rewrite, evidence: Evidence) -> Draft:

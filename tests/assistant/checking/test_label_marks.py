@@ -48,6 +48,8 @@ FORMS = [
     ("Mills turn <cite>1</cite> <ref>[2]</ref>.", "Mills turn [1] [2]."),
     ('<cite index="1-4">Mills turn</cite>. <co: 2>They grind</co: 2>.', "Mills turn [1]. They grind [2]."),
     ('Mills turn <ref id="3"/>.', "Mills turn [3]."),
+    ("<co>Mills turn</co: 2>. <co>They grind</co: 0:[1,2]>.", "Mills turn [2]. They grind [1][2]."),
+    ("<co: 1,3>Mills turn</co: 1,3>.", "Mills turn [1][3]."),
     ("Mills turn \\cite{1} \\citep[p.~3]{paper2, ref3}.", "Mills turn [1] [2][3]."),
     ("Mills turn ##1$$.", "Mills turn [1]."),
     # Never given

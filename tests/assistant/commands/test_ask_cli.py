@@ -26,6 +26,7 @@ def check_answer(document):
         "question",
         "search_query",
         "kind",
+        "second_searches",
         "papers",
         "answer",
         "sentences",

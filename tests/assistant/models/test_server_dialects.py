@@ -255,6 +255,14 @@ def test_fault_a_whole_stream_was_taken_for_a_broken_one(body, bytes_at_once):
     assert len(server.requests) == 1
 
 
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning", "thinking"])
+def test_a_reply_that_is_all_thought_is_whole_and_not_asked_for_again(field: str) -> None:
+    thought = json.dumps({"choices": [{"index": 0, "delta": {field: "Is it oats?", "content": ""}}]})
+    pieces, completion, server = ask_scripted(raw(events(thought, chunk("", "length"), "[DONE]")))
+    assert ("".join(pieces), completion.text, completion.finish_reason) == ("", "", "length")
+    assert (completion.attempts, len(server.requests)) == (1, 1)
+
+
 @pytest.mark.parametrize(
     ("usage", "tokens"),
     [(USAGE, (11, 7)), ({"prompt_tokens": 11.0, "completion_tokens": "7"}, (11, 7)), (None, (None, None))],

@@ -101,6 +101,61 @@ def test_only_the_final_message_of_gpt_oss_is_its_reply(written: str, kept: str)
     assert read(*written) == (kept, kept)
 
 
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("<|START_THINKING|>Hm.<|END_THINKING|><|START_RESPONSE|>Three [1].<|END_RESPONSE|>", "Three [1]."),
+        ("I will look at 3.\n<|START_RESPONSE|>Three.<|END_RESPONSE|><|END_OF_TURN_TOKEN|>", "Three."),
+        ("Here are my reasoning steps:\nHm.\n[BEGIN FINAL RESPONSE]\nThree.\n[END FINAL RESPONSE]", "Three."),
+        (
+            "<|begin_of_thought|>Hm.<|end_of_thought|>\n<|begin_of_solution|>Three.<|end_of_solution|>",
+            "Three.",
+        ),
+        ("<think>Hm.</think>\n<response>Three [1].</response>", "Three [1]."),
+        ("<answer>\nThree [1].\n</answer>", "Three [1].\n"),
+        ("Hm.</think><answer>Three.</answer>", "Three."),
+        ("<unused94>thought\nHm.<unused95>Three.", "Three."),
+        ("<|START_THINKING|>Hm, never", ""),
+    ],
+)
+def test_the_reply_is_what_stands_between_its_marks(written: str, kept: str) -> None:
+    assert read(*written)[1] == kept
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "Granite writes <response> and </response> round its reply [1].",
+        "Replies stand in <answer> tags, which </answer> ends [1].",
+        "Cohere begins with `<|START_RESPONSE|>` [1].",
+        "Sentences end with <|START_RESPONSE|> in [2].",
+    ],
+)
+def test_marks_of_replies_that_a_reply_speaks_of_stay(written: str) -> None:
+    assert read(*written) == (written, written)
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        *("<｜end▁of▁sentence｜>", "<｜end▁of▁sentence｜><｜User｜>And four?", "<|eot_id|>", "<|eom_id|>"),
+        *("<end_of_turn>\n<start_of_turn>user\nAnd four?", "<turn|>", "<|end_of_text|>", "<|eot|>"),
+        *("<|END_OF_TURN_TOKEN|>", "[|endofturn|]", "<|im_end|>", "<|end_of_text|>\n<|start_of_role|>user"),
+    ],
+)
+@pytest.mark.parametrize(
+    "begin",
+    [
+        *("", "<s>", "<bos><start_of_turn>model\n", "<｜begin▁of▁sentence｜><｜Assistant｜>"),
+        *("<|begin_of_text|><|start_header_id|>assistant<|end_header_id|>\n\n", "[|assistant|]"),
+        *("<|start_of_role|>assistant<|end_of_role|>", "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>"),
+    ],
+)
+def test_the_marks_of_a_turn_are_left_out_and_what_follows_it(begin: str, end: str) -> None:
+    shown, whole = read(*f"{begin}Three [1].{end}")
+    assert (shown.strip(), whole) == ("Three [1].", "Three [1].")
+
+
 def test_what_is_known_to_begin_in_thoughts_is_passed_on_after_them_alone() -> None:
     assert read(*"Hm.\n</think>\nThree.", begun=True) == ("Three.", "Three.")
     assert read(*"<think>Hm.</think>Three.", begun=True) == ("Three.", "Three.")

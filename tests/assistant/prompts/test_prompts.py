@@ -47,6 +47,7 @@ VALUES = {
         "candidates": "<candidates>",
         "count": "<count>",
     },
+    "search_again": {"question": "<question>", "part": "<part>"},
     "typed": {"schema": "<schema>", "problem": "<problem>"},
 }
 

@@ -216,7 +216,8 @@ ADDED_SINCE = {
     "calls": ("price", "attempts", "first_token_seconds", "left_out", "problem"),
     "parameters": ("top_k", "repetition_penalty"),
     "provenance": ("encoder_runtime", "scorer"),
-    "turns": ("drafts", "feedback", "in_context", "passages"),
+    "turns": ("drafts", "feedback", "in_context", "passages", "second_searches"),
+    "papers": ("found_for",),
 }
 
 

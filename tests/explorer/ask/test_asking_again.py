@@ -18,7 +18,7 @@ from explorer.ask.conversations import change_turn, open_conversation, undo
 from explorer.ask.runs import replaced_by
 from explorer.presenters.citations import format_claims
 from explorer.presenters.safe_text import escaped
-from explorer.presenters.wording import searched_for
+from explorer.presenters.wording import searched_again, searched_for
 from tests.explorer.asking import (
     QUESTION,
     ask,
@@ -110,6 +110,15 @@ def test_an_earlier_follow_up_says_what_it_was_understood_as(asked: AppTest) -> 
     rewrite = visitor_of(test).turns[1].rewrite
     assert rewrite.searched_for != rewrite.question
     assert searched_for(rewrite) in texts(test)
+
+
+def test_a_second_search_stands_beside_the_first(asked: AppTest) -> None:
+    test = ask(asked, "How does ColBERT store token vectors, and when should a system abstain?")
+    (second,) = visitor_of(test).turns[1].second_searches
+    assert second.part == "when should a system abstain?"
+    assert searched_again(second) in texts(test)
+    assert searched_again(second) not in texts(ask(test, "What is BM25?"))
+    assert searched_again(second) in texts(show_rest_of(test, 2))
 
 
 def test_an_earlier_question_that_was_not_answered_says_why_and_keeps_its_ways_on(asked: AppTest) -> None:

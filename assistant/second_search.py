@@ -1,0 +1,103 @@
+"""Second searches, for the parts of a question that what was found leaves open."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+
+from assistant.generators import MOST_SECOND_SEARCHES, Generator, open_parts, papers_telling
+from assistant.records import (
+    AskOptions,
+    CallLog,
+    Evidence,
+    Rewrite,
+    ScoredPassage,
+    SecondSearch,
+)
+from assistant.retrieve import retrieve
+from corpus.encoders import Encoder
+from corpus.records import PaperHits
+from corpus.store import Corpus
+
+Gather = Callable[[Rewrite, tuple[PaperHits, ...], AskOptions], tuple[Rewrite, Evidence]]
+
+
+@dataclass(frozen=True, slots=True)
+class SecondSearcher:
+    """Searches again where a part of a question is open; `gather` returns the evidence of papers."""
+
+    corpus: Corpus
+    encoder: Encoder
+    generator: Generator
+    gather: Gather
+
+    def search(
+        self,
+        rewrite: Rewrite,
+        papers: tuple[PaperHits, ...],
+        evidence: Evidence,
+        options: AskOptions,
+        log: CallLog,
+    ) -> tuple[tuple[PaperHits, ...], Evidence, tuple[SecondSearch, ...]]:
+        """Return the papers and the evidence of all searches, and those made for open parts."""
+        parts = (open_parts(rewrite, evidence, self.encoder) or ())[:MOST_SECOND_SEARCHES]
+        made = [self._search_for(part, rewrite, options, log) for part in parts]
+        # The best of each part first.
+        in_turn = (hits for best in zip_longest(*(telling for _, telling in made)) for hits in best if hits)
+        added = join_papers(papers, tuple(in_turn), options.papers)
+        kept = {hits.paper.id for hits in added}
+        found_for = {
+            second.part: [hits.paper.id for hits in telling if hits.paper.id in kept]
+            for second, telling in made
+        }
+        searches = tuple(replace(second, joined=tuple(found_for[second.part])) for second, _ in made)
+        if not any(found_for.values()):
+            return papers, evidence, searches
+        _, evidence = self.gather(rewrite, added, options)
+        marked = (
+            replace(paper, found_for=tuple(part for part in parts if paper.paper.id in found_for[part]))
+            for paper in evidence.papers
+        )
+        return added, Evidence(tuple(marked)), searches
+
+    def _search_for(
+        self, part: str, rewrite: Rewrite, options: AskOptions, log: CallLog
+    ) -> tuple[SecondSearch, list[PaperHits]]:
+        """Return the search for an open part, and the papers found by it that tell the part."""
+        query = self.generator.query_for_part(part, rewrite, log)
+        asked = Rewrite(rewrite.question, query, kind=rewrite.kind)
+        found = retrieve(self.corpus, self.encoder, asked, options)
+        telling = papers_telling(*self.gather(asked, found, options), self.encoder)
+        return SecondSearch(part, query, scored(found)), [one for one in found if one.paper.id in telling]
+
+
+def join_papers(
+    first: tuple[PaperHits, ...], second: Sequence[PaperHits], wanted: int
+) -> tuple[PaperHits, ...]:
+    """Return the papers of two searches, `wanted` at most; those of the second take half the places at most.
+
+    A paper that is found twice has the passages of both. The last of the first search make room.
+    """
+    again: dict[str, PaperHits] = {}
+    for hits in second:
+        again[hits.paper.id] = _merged(again[hits.paper.id], hits) if hits.paper.id in again else hits
+    merged = [_merged(hits, again[hits.paper.id]) if hits.paper.id in again else hits for hits in first]
+    known = {hits.paper.id for hits in first}
+    new = [hits for hits in again.values() if hits.paper.id not in known][: wanted // 2]
+    overflow = max(0, len(merged) + len(new) - wanted)
+    left_out = [hits.paper.id for hits in reversed(merged) if hits.paper.id not in again][:overflow]
+    kept = [hits for hits in merged if hits.paper.id not in left_out]
+    return (*kept, *new)[:wanted]
+
+
+def _merged(first: PaperHits, second: PaperHits) -> PaperHits:
+    known = {hit.passage.id for hit in first.hits}
+    return replace(first, hits=(*first.hits, *(hit for hit in second.hits if hit.passage.id not in known)))
+
+
+def scored(papers: Sequence[PaperHits]) -> tuple[ScoredPassage, ...]:
+    """Return the passages that were found as the trail keeps them."""
+    return tuple(
+        ScoredPassage(hit.passage.id, hit.score, hit.dense, hit.lexical, hit.sentence_score)
+        for found in papers
+        for hit in found.hits
+    )
