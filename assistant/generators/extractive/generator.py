@@ -24,7 +24,7 @@ from assistant.generators.extractive.listing import list_papers, list_papers_by,
 from assistant.generators.extractive.one_paper import ABOUT, meant_paper, narrowed, not_stated, tell_part
 from assistant.generators.extractive.ranking import Ranked
 from assistant.generators.extractive.sides import tell_sides
-from assistant.generators.extractive.yes_or_no import LEADS, take_side
+from assistant.generators.extractive.yes_or_no import LEADS, covers, take_side
 from assistant.generators.protocol import EXTRACTIVE
 from assistant.prompts import NO_ANSWER
 from assistant.questions import (
@@ -135,7 +135,8 @@ class ExtractiveGenerator:
         chance = {one.text: float(ranked.chance[at]) for at, one in enumerate(ranked.candidates)}
         best = max(told, key=lambda one: chance.get(one.text, 0.0))
         is_likely = chance.get(best.text, 0.0) >= thresholds().extractive.side
-        return [LEADS[take_side(rewrite.searched_for, best.text) if is_likely else "open"] + "\n"]
+        is_told = is_likely and covers(rewrite.searched_for, best.text)
+        return [LEADS[take_side(rewrite.searched_for, best.text) if is_told else "open"] + "\n"]
 
     def _tell_each(self, parts: Sequence[Ranked], limits: KindLimits) -> list[Candidate]:
         """Select sentences for each part of the question, in order, without duplicates."""

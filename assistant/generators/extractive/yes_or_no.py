@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from assistant.questions import names_in, stems
+from assistant.questions import content_words, names_in, stems, vocabulary
 from corpus.text import words
 
 Side = Literal["yes", "no", "open"]
@@ -40,6 +40,12 @@ def take_side(question: str, sentence: str) -> Side:
         return "no"
     is_plain = not (is_denial or _has(lists["absolute"] | lists["qualifying"], asked))
     return "yes" if is_plain and not _has(lists["denying"] | lists["qualifying"], told) else "open"
+
+
+def covers(question: str, sentence: str) -> bool:
+    """Return True if a sentence has at least half of the words that say what a question is about."""
+    asked = stems(" ".join(word for word in content_words(question) if word not in vocabulary().frame))
+    return 2 * len(asked & stems(sentence)) >= len(asked)
 
 
 def _has(listed: Set[str], said: list[str]) -> bool:

@@ -152,6 +152,11 @@ def test_a_yes_or_no_question_is_answered_with_a_side_first(ask_demo):
     assert not any(one.claim in LEADS.values() for one in ask_demo("What is BM25?").answer.sentences)
 
 
+def test_no_side_is_taken_from_a_sentence_on_something_else(ask_demo):
+    side, *_ = ask_demo("Is BLEU a good metric for machine translation?").answer.sentences
+    assert side.claim == LEADS["open"]
+
+
 def test_an_overview_names_at_least_three_papers(ask_demo):
     answer = ask_demo("What is known about dense retrieval?").answer
     assert len(answer.cited_labels) >= 3
