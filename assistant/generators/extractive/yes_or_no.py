@@ -1,7 +1,7 @@
 """The side that a sentence takes in a question that asks for yes or no.
 
-Of 583 such questions written for abstracts, with the sentences that answer: where these read as a yes, 76 % of
-the answers are yes, 10 % no, the others neither; where they read as a no, 74 % no and 4 % yes.
+Of 583 such questions written for abstracts, with the sentences that answer: where these read as a yes, 76 %
+of the answers are yes, 10 % no, the others neither; where they read as a no, 74 % no and 4 % yes.
 """
 
 import tomllib
@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from assistant.questions import content_words, names_in, stems, vocabulary
+from assistant.questions import content_words, names_in, says_name, squashed, stems, vocabulary
 from corpus.text import words
 
 Side = Literal["yes", "no", "open"]
@@ -43,7 +43,9 @@ def take_side(question: str, sentence: str) -> Side:
 
 
 def covers(question: str, sentence: str) -> bool:
-    """Return True if a sentence has at least half of the words that say what a question is about."""
+    """Return True if a sentence has the names of a question and half of its content words."""
+    if not all(says_name(sentence, squashed(name)) for name in names_in(question)):
+        return False
     asked = stems(" ".join(word for word in content_words(question) if word not in vocabulary().frame))
     return 2 * len(asked & stems(sentence)) >= len(asked)
 
