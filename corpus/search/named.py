@@ -5,17 +5,21 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from corpus.encoders import Vectors
+from corpus.language import stop_words
 from corpus.records import Scope
 from corpus.search.query import Query
+from corpus.search.query_words import is_english
 from corpus.search.spelling import PHRASES_READ
 from corpus.search.together import each, together
-from corpus.store import Corpus, Match
+from corpus.store import Corpus, Match, plain_words
 
 # The bonus of a named paper to a score of at most 1. An id, a quotation and a whole name leave no doubt; many
 # people share a family name; a year or a venue may be beside the point, as may a system, which counts only
-# where few papers have it.
-BY_ID, BY_PHRASE, BY_AUTHOR, BY_FAMILY_NAME, BY_APPEARANCE, BY_SYSTEM = 4.0, 2.0, 1.0, 0.5, 0.2, 0.2
+# where few papers have it, by its share of the query and at most so much.
+BY_ID, BY_PHRASE, BY_AUTHOR, BY_FAMILY_NAME, BY_APPEARANCE, MOST_BY_SYSTEM = 4.0, 2.0, 1.0, 0.5, 0.2, 0.3
 FEW_PAPERS = 5
+# The weight of a word of everyday English in a query, where that of a name or a technical term is 1.
+ORDINARY_WORD = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,7 @@ class Named:
     @property
     def is_sure(self) -> bool:
         """Whether it was meant whatever its texts say."""
-        return self.raised_by > max(BY_APPEARANCE, BY_SYSTEM)
+        return self.raised_by > max(BY_APPEARANCE, MOST_BY_SYSTEM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +85,20 @@ def find_named(sides: Sides, query: Query, scope: Scope) -> tuple[Named, ...]:
         return Named(Matches([*sides.corpus.holding(phrase, scope, PHRASES_READ)]), BY_PHRASE)
 
     def with_system(system: str) -> Named:
-        return Named(Matches(_in_few_papers(sides.corpus, system, scope)), BY_SYSTEM)
+        found = _in_few_papers(sides.corpus, system, scope)
+        return Named(Matches(found), min(MOST_BY_SYSTEM, _share_of_name(query)))
 
     looks = [partial(within, *one) for one in _narrowed(query, scope)]
     looks += [partial(with_phrase, one) for one in query.phrases]
     looks += [partial(with_system, one) for one in query.systems]
     return tuple(one for one in each(lambda look: look(), looks) if one.papers)
+
+
+def _share_of_name(query: Query) -> float:
+    """Return the share of a query's weight that a name in it has: of a long claim it is hardly anything."""
+    asked = (word for word in plain_words(query.text) if word not in stop_words())
+    is_rare = (word in query.systems or not is_english(word) for word in asked)
+    return 1 / max(1.0, sum(1.0 if rare else ORDINARY_WORD for rare in is_rare))
 
 
 def _in_few_papers(corpus: Corpus, system: str, scope: Scope) -> Sequence[Match]:
