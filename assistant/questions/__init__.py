@@ -1,7 +1,8 @@
 """The meaning of a question: its kind, its subject, and its words in a conversation."""
 
+from assistant.questions.abbreviations import abbreviations_of, spelt_out, with_forms
 from assistant.questions.comparisons import compared, is_open_comparison, says_side
-from assistant.questions.intent import Asked, asked_in_parts, read_question, request_kind, spelt_out
+from assistant.questions.intent import Asked, asked_in_parts, read_question, request_kind
 from assistant.questions.listing import asked_as_list
 from assistant.questions.missing import missing_phrases
 from assistant.questions.names import asks_who, is_named, names_in, parts_of_name, says_name, squashed
@@ -18,10 +19,10 @@ from assistant.questions.subject import asks_of_unnamed_paper, subject_stems, wo
 from assistant.questions.vocabulary import content_words, stems, vocabulary
 
 __all__ = [
-    "Asked", "AskedPart", "PartName", "Perspective", "Phrase", "Token", "asked_as_list", "asked_in_parts",
-    "asked_part", "asks_of_unnamed_paper", "asks_who", "compared", "content_words", "in_plain_words",
-    "is_complete", "is_named", "is_open_comparison", "is_subject", "meant_title", "missing_phrases",
-    "names_in", "part_cues", "parts_of_name", "perspective_of", "phrases", "read_question", "request_kind",
-    "rewrite_from_words", "says_name", "says_side", "spelt_out", "squashed", "stems", "subject_stems",
-    "tokens", "vocabulary", "without_perspective", "word_weights"
+    "Asked", "AskedPart", "PartName", "Perspective", "Phrase", "Token", "abbreviations_of", "asked_as_list",
+    "asked_in_parts", "asked_part", "asks_of_unnamed_paper", "asks_who", "compared", "content_words",
+    "in_plain_words", "is_complete", "is_named", "is_open_comparison", "is_subject", "meant_title",
+    "missing_phrases", "names_in", "part_cues", "parts_of_name", "perspective_of", "phrases", "read_question",
+    "request_kind", "rewrite_from_words", "says_name", "says_side", "spelt_out", "squashed", "stems",
+    "subject_stems", "tokens", "vocabulary", "with_forms", "without_perspective", "word_weights"
 ]  # fmt: skip
