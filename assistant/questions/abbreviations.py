@@ -14,13 +14,16 @@ def abbreviations_of(texts: Iterable[str], known: Iterable[tuple[str, str]] = ()
     return agreed_abbreviations([dict(known), *map(find_abbreviations, texts)])
 
 
-def spelt_out(query: str, text: str, known: Abbreviations) -> str:
+def spelt_out(query: str, text: str, known: Abbreviations, terms: Iterable[tuple[str, str]] = ()) -> str:
     """Return a query with an abbreviation in full that the text has only in full ("LLM judges").
 
-    Where nothing spells it out, words of the text that begin with its letters may be its long form.
+    `terms`, on which the corpus agrees, are spelt out whatever the text has. Where nothing spells an
+    abbreviation out, words of the text that begin with its letters may be its long form.
     """
-    for form in reversed(list(known.forms_in(query))):
-        if form.is_short and not _says_short(text, form.short):
+    agreed = {short for short, _ in terms}
+    forms = known.forms_in(query, lambda word: not agreed.isdisjoint((word, word.removesuffix("s"))))
+    for form in reversed(list(forms)):
+        if form.is_short and (form.short in agreed or not _says_short(text, form.short)):
             query = query[: form.start] + form.long + query[form.end :]
 
     def in_full(found: re.Match[str]) -> str:

@@ -101,7 +101,8 @@ def ask_of(rewrite: Rewrite, evidence: Evidence, encoder: Encoder) -> tuple[Aski
     """Return a question as its answer is chosen, and the sentences that may be quoted for it."""
     texts = [passage.text for paper in evidence.papers for passage in paper.passages]
     known = abbreviations_of(texts, rewrite.abbreviations)
-    query = spelt_out(in_plain_words(rewrite.searched_for), "\n".join(texts), known)
+    asked = in_plain_words(rewrite.searched_for)
+    query = spelt_out(asked, "\n".join(texts), known, rewrite.abbreviations)
     forms = tuple(known.forms_in(query))
     sentences = quotable_sentences(evidence, query, forms)
     vector, language = encoder.encode_query(query), foreign_language(query)

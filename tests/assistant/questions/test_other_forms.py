@@ -18,7 +18,10 @@ def test_abbreviations_were_not_met_by_their_full_forms() -> None:
 def test_an_abbreviation_is_spelt_out_as_texts_do_where_letters_do_not_tell() -> None:
     text = "Translation of languages that are low in resources."
     assert spelt_out("What helps LRLs?", text, KNOWN) == "What helps low-resource languages?"
-    assert spelt_out("What helps LRLs?", f"{text} LRLs have few texts.", KNOWN) == "What helps LRLs?"
+    both = f"{text} LRLs have few texts."
+    assert spelt_out("What helps LRLs?", both, KNOWN) == "What helps LRLs?"
+    terms = [("lrl", "low-resource languages")]
+    assert spelt_out("what helps lrls?", both, KNOWN, terms) == "what helps low-resource languages?"
 
 
 @pytest.mark.parametrize(
