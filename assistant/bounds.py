@@ -25,6 +25,7 @@ OF_TRAILS = Bounds(
         "Rewrite.question": Bound(longest=LONGEST_QUESTION),
         "Rewrite.search_query": _QUERY,
         "Rewrite.read_as": _QUERY,
+        "Rewrite.abbreviations": Bound(longest=200, entries=20),
         **dict.fromkeys(
             (f"ScoredPassage.{name}" for name in ("score", "dense", "lexical", "sentence")), SCORE
         ),

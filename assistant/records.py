@@ -70,6 +70,8 @@ class Rewrite:
     `used_turns` are the indices of the earlier turns it drew on; `edited`: the reader wrote the query.
     `read_as` is the query with its words as the corpus spells them, "" where it spells them so. `language` is
     what the question was translated from for the search, ISO 639-1 or "und"; "" of one that was not.
+    `abbreviations` are those in the query that the corpus spells out, each with its long form: both were
+    searched for.
     """
 
     question: str
@@ -79,6 +81,7 @@ class Rewrite:
     edited: bool = False
     read_as: str = ""
     language: str = ""
+    abbreviations: tuple[tuple[str, str], ...] = ()
 
     @property
     def searched_for(self) -> str:

@@ -19,7 +19,8 @@ TIMES_ALONE = 4  # as many passages of a paper that is asked about alone
 def as_read(corpus: Corpus, rewrite: Rewrite) -> Rewrite:
     """Return a question understood, with its query as a corpus spells it; the reader's own is left alone."""
     query = read_query(corpus, rewrite.search_query, verbatim=_is_verbatim(rewrite))
-    return replace(rewrite, read_as=query.text) if query.respelt else rewrite
+    read_as = query.text if query.respelt else rewrite.read_as
+    return replace(rewrite, read_as=read_as, abbreviations=query.abbreviations)
 
 
 def _is_verbatim(rewrite: Rewrite) -> bool:

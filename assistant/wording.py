@@ -53,6 +53,7 @@ def searched_for(turn: Turn) -> str:
     source = ", the reader's own query" if turn.rewrite.edited else ""
     source += f", translated from {language_name(turn.rewrite.language)}" if turn.rewrite.language else ""
     source += f", drawing on turn{'s' if len(earlier) > 1 else ''} {', '.join(earlier)}" if earlier else ""
+    source += "".join(f", {short} as {long}" for short, long in turn.rewrite.abbreviations)
     first = f"Searched for: {turn.rewrite.searched_for} ({KINDS[turn.rewrite.kind]}{source})"
     return ". ".join((first, " ".join(map(searched_again, turn.second_searches)))).removesuffix(". ")
 

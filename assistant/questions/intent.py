@@ -96,7 +96,6 @@ LONGEST_SUBJECT = 4
 SHORTEST_PART = 4  # words
 # Markdown's marks round words, and LaTeX's formulas in a line with what they are set in.
 _EMPHASIS = re.compile(r"(?<![\w*~])(\*{1,3}|~~)(?=\S)([^*~]+?)(?<=\S)\1(?![\w*~])")
-_ABBREVIATION = re.compile(r"\b([A-Z]{3,5})s?\b")
 _CODE = re.compile(r"(?<!`)(`{1,3})([^`]+)\1(?!`)")
 _FORMULA = re.compile(r"\$(?=\S)([^$]{1,80}?)(?<=\S)\$(?!\d)|\\\((.{1,80}?)\\\)")
 _TYPESETTING = re.compile(r"\\(?:math\w+|text\w*|operatorname)\b|[\\{}_^]")
@@ -156,20 +155,6 @@ def without_marks(question: str) -> str:
     """Return a question as it reads, without Markdown's and LaTeX's marks: "$k_1$ of **BM25**"."""
     plain = _FORMULA.sub(lambda found: _TYPESETTING.sub("", found[1] or found[2]), question)
     return _CODE.sub(r"\2", _EMPHASIS.sub(r"\2", plain))
-
-
-def spelt_out(query: str, text: str) -> str:
-    """Return a query with an abbreviation in full that the text has only in full ("LLM judges")."""
-
-    def in_full(found: re.Match[str]) -> str:
-        letters = found[1]
-        if re.search(rf"\b{letters}s?\b", text):
-            return found[0]
-        spelt = r"[\s-]+".join(f"{letter}[a-z]{{3,}}" for letter in letters)
-        full = re.search(rf"\b{spelt}", text, re.IGNORECASE)
-        return full[0].lower() if full else found[0]
-
-    return _ABBREVIATION.sub(in_full, query)
 
 
 def request_kind(question: str, scope: Scope) -> RequestKind:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from assistant.questions.abbreviations import abbreviations_of, with_forms
 from assistant.questions.comparisons import says_side
 from assistant.questions.names import names_in, parts_of_name, says_name, squashed
 from assistant.questions.phrases import is_subject, phrases
@@ -18,8 +19,10 @@ def missing_phrases(question: str, texts: Sequence[str]) -> tuple[tuple[str, ...
     """Return the names of a question that texts say, and its phrases that no text says beside them all.
 
     Where a name stands in no text, only such names are missing: of what nothing names, nothing is said. Of
-    several names, no more is told.
+    several names, no more is told. A text that says one form of an abbreviation says the other.
     """
+    forms = list(abbreviations_of(texts).forms_in(question))
+    texts = [with_forms(text, forms) for text in texts]
     names = list(dict.fromkeys(name for name in names_in(question) if len(squashed(name)) >= SHORTEST_NAME))
     unsaid = [
         name

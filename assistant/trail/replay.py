@@ -30,6 +30,9 @@ from corpus.store import Corpus
 
 CorpusAt = Callable[[Mapping[str, int]], Corpus]
 
+# Older versions of Paper Trail did not record these.
+_LATER = ("abbreviations",)
+
 
 @dataclass(frozen=True, slots=True)
 class TurnReplay:
@@ -123,7 +126,8 @@ def _options(turn: Turn, drafts: int) -> AskOptions:
 
 
 def _compared(recorded: Turn, found: Turn, *, is_asked_again: bool) -> Iterator[StepReplay]:
-    yield step_replay("rewrite", chain(differences(recorded.rewrite, found.rewrite), _misread(recorded)))
+    read = differences(recorded.rewrite, found.rewrite, optional=_LATER)
+    yield step_replay("rewrite", chain(read, _misread(recorded)))
     again = differences(recorded.second_searches, found.second_searches, "second search")
     yield step_replay("retrieve", chain(_hits(recorded, found), again))
     yield step_replay("evidence", evidence_differences(recorded.evidence, found.evidence))

@@ -78,9 +78,10 @@ def search(
         return _read_papers(corpus, _best_of_papers(candidates, papers, passages_per_paper))
     if mode == "dense":
         weights = replace(weights, sentence=0.0, lexical=0.0)
-    vector = Once(lambda: encoder.encode_query(meant.text))
-    spelt = " ".join((meant.text, *meant.also)) if weights.lexical else ""
-    sides = Sides(corpus, vector, spelt, weights.depth)
+    vector = Once(lambda: encoder.encode_query(meant.in_full or meant.text))
+    texts = filter(None, (meant.text, meant.in_other_forms)) if weights.lexical else ()
+    words = tuple(" ".join((text, *meant.also)) for text in texts)
+    sides = Sides(corpus, vector, words, weights.depth)
     found, named = _found(sides, meant, scope)
     chosen = _best_of_papers(_ranked(sides, found, named, weights), papers, passages_per_paper)
     read, measured = together(lambda: _read(corpus, chosen, vector()), lambda: _measured(sides, chosen))

@@ -9,16 +9,16 @@ import unicodedata
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
-from corpus.language import stop_words
+from corpus.language import Form, stop_words
 from corpus.search.people import find_people
-from corpus.search.query_words import Span, Word, words_outside
+from corpus.search.query_words import Span, Word, is_english, words_outside
 from corpus.search.spelling import Respelling, Spelling, read_spelling
 from corpus.store import Corpus, Identifiers, plain_words
 from corpus.text import storable
 
 # A query is read as far as this; what comes after is searched for as it stands.
 LONGEST_READ = 2_000
-MOST_IDENTIFIERS, MOST_PHRASES, MOST_SYSTEMS = 8, 4, 4
+MOST_IDENTIFIERS, MOST_PHRASES, MOST_SYSTEMS, MOST_ABBREVIATIONS = 8, 4, 4, 4
 LONGEST_VENUE = 12
 
 _QUOTED = re.compile(r"[\"“”]([^\"“”]{2,200})[\"“”]")
@@ -43,14 +43,20 @@ class Query:
     """A query as it is understood.
 
     `text` has the words as they were read; `also` are further spellings of what it has ("dataset" for "data
-    set"). `papers` are the ids of papers it identifies, `authors` and `venues` those it names, as the corpus
-    writes them, `namesakes` all whom a family name in it may mean, `phrases` what it quotes, `systems` words
-    written as the names of systems and data sets are. `is_only_names`: only papers or phrases are asked for.
+    set"). `abbreviations` are the short and long forms of its terms that the corpus spells out; `in_full` is
+    the text without the short ones, as it is encoded, and `in_other_forms` has each in its other form, which
+    is searched for too; both are "" where it has none. `papers` are the ids of papers it identifies,
+    `authors` and `venues` those it names, as the corpus writes them, `namesakes` all whom a family name in it
+    may mean, `phrases` what it quotes, `systems` words written as the names of systems and data sets are.
+    `is_only_names`: only papers or phrases are asked for.
     """
 
     text: str
     also: tuple[str, ...] = ()
     respelt: tuple[Respelling, ...] = ()
+    abbreviations: tuple[tuple[str, str], ...] = ()
+    in_full: str = ""
+    in_other_forms: str = ""
     papers: tuple[str, ...] = ()
     authors: tuple[str, ...] = ()
     namesakes: tuple[str, ...] = ()
@@ -72,6 +78,9 @@ def read_query(corpus: Corpus, text: str, *, verbatim: bool = False) -> Query:
     people = find_people(corpus, head, words, of_venues)
     free = [word for at, word in enumerate(words) if at not in of_venues | people.spelling]
     spelling = Spelling() if verbatim else read_spelling(corpus, head, free)
+    forms = () if verbatim else _forms(corpus, head, free, spelling)
+    other = [((form.start, form.end), form.other) for form in forms]
+    full = [((form.start, form.end), form.long) for form in forms if form.is_short]
     asked = [word for word in words if word.plain not in _BESIDE_IDENTIFIERS]
     # A word in quotation marks within a sentence is a manner of speaking.
     phrases = tuple(one[1].strip() for one in quoted if len(plain_words(one[1])) > 1 or not asked)
@@ -79,6 +88,9 @@ def read_query(corpus: Corpus, text: str, *, verbatim: bool = False) -> Query:
         text=spelling.applied(text),
         also=spelling.also,
         respelt=tuple(respelling for _, respelling in spelling.read),
+        abbreviations=tuple(dict.fromkeys((form.short, form.long) for form in forms)),
+        in_full=spelling.applied(text, full) if full else "",
+        in_other_forms=spelling.applied(text, other) if other else "",
         papers=papers,
         authors=people.authors,
         namesakes=people.namesakes,
@@ -114,6 +126,17 @@ def _identifiers(text: str) -> Iterator[tuple[Identifiers, Span]]:
         yield Identifiers(arxiv=(base,)), match.span()
     for match in _OWN.finditer(text):
         yield Identifiers(papers=(match[0],)), match.span()
+
+
+def _forms(corpus: Corpus, text: str, free: Sequence[Word], spelling: Spelling) -> tuple[Form, ...]:
+    """Return the abbreviations among the free words of a query, and the long forms that have one.
+
+    What was read as another word is neither.
+    """
+    starts = {word.start for word in free}
+    starts -= {at for (start, end), _ in spelling.read for at in range(start, end)}
+    forms = corpus.lexicon.abbreviations.forms_in(text, lambda word: not is_english(word.lower()))
+    return tuple(form for form in forms if form.start in starts)[:MOST_ABBREVIATIONS]
 
 
 def _systems(words: Sequence[Word]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ Precision comes first. Everyday English is left alone, and so is every word that
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from string import ascii_lowercase, digits
@@ -39,10 +39,11 @@ class Spelling:
     read: tuple[tuple[Span, Respelling], ...] = ()
     also: tuple[str, ...] = ()
 
-    def applied(self, text: str) -> str:
-        """Return a text with the words as they were read."""
-        for (start, end), respelling in reversed(self.read):
-            text = text[:start] + respelling.read + text[end:]
+    def applied(self, text: str, also: Iterable[tuple[Span, str]] = ()) -> str:
+        """Return a text with the words as they were read, and further spans replaced."""
+        read = [(span, respelling.read) for span, respelling in self.read]
+        for (start, end), word in sorted([*read, *also], reverse=True):
+            text = text[:start] + word + text[end:]
         return text
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from corpus.language import Abbreviations, agreed_abbreviations, find_abbreviations
 from corpus.store.statistics import Statistics
 from corpus.store.tables import scan
 
@@ -25,6 +26,10 @@ _SUFFIX = rf"^\s*([^,{_END}]*?)\s*,\s*([^\s{_END}][^{_END}]*?)\s*{_END}(.+)$"
 # Whoever shares a name with more people cannot be meant by it.
 MOST_NAMES = 200
 _SHORTEST_ACRONYM = 2
+# Papers that must spell out an abbreviation.
+SPELLING_OUT = 2
+# Brackets with capitals in them, or behind a word with capitals: only these may spell out an abbreviation.
+_MAY_ABBREVIATE = r"\([^()]*\p{Lu}[^()]*\p{Lu}|\p{Lu}\w*\p{Lu}\w* ?\("
 _PLAIN_WORD = re.compile(r"[^\W_]+")
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 
@@ -117,6 +122,17 @@ class Lexicon:
         forms = pc.unique(pc.list_flatten(titles))
         named = forms.filter(pc.match_substring_regex(forms, r".\p{Lu}"))
         return {word: form for form in sorted(named.to_pylist()) for word in plain_words(form)}
+
+    @cached_property
+    def abbreviations(self) -> Abbreviations:
+        """The abbreviations that titles and abstracts spell out, where the papers agree on their meaning.
+
+        An abbreviation that one paper alone spells out is mostly the name of what it presents.
+        """
+        papers = scan(self._papers, ["title", "abstract"])
+        texts = pc.binary_join_element_wise(papers["title"], papers["abstract"], "\n")
+        spelling_out = texts.filter(pc.match_substring_regex(texts, _MAY_ABBREVIATE))
+        return agreed_abbreviations(map(find_abbreviations, spelling_out.to_pylist()), SPELLING_OUT)
 
     @cached_property
     def authors(self) -> AuthorNames:

@@ -125,11 +125,15 @@ def seconds(time: float) -> str:
 
 def searched_for(rewrite: Rewrite) -> str:
     """Return, as Markdown, what was searched for; the question is not said twice."""
+    terms = "".join(
+        f", {escaped(shortened(short, 20))} as “{escaped(shortened(long, 60))}”"
+        for short, long in rewrite.abbreviations
+    )
     if rewrite.searched_for == rewrite.question:
-        return "Searched for the question as it stands"
+        return f"Searched for the question as it stands{terms}"
     own = ", your own search query" if rewrite.edited else ""
     own += f", translated from {language_name(rewrite.language)}" if rewrite.language else ""
-    return f"Searched for “{escaped(shortened(rewrite.searched_for, 160))}”{own}"
+    return f"Searched for “{escaped(shortened(rewrite.searched_for, 160))}”{own}{terms}"
 
 
 def searched_again(second: SecondSearch) -> str:

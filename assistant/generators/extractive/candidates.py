@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from assistant.checking import overlap_word, score_attribution, without_labels
-from assistant.questions import stems
+from assistant.questions import stems, with_forms
 from assistant.reading import (
     asked_cells,
     has_lost_a_name,
@@ -19,7 +19,7 @@ from assistant.reading import (
 )
 from assistant.records import Answer, Evidence, LabelledPaper
 from corpus.encoders import Encoder, cosine_scales
-from corpus.language import ENGLISH, spelt_as
+from corpus.language import ENGLISH, Form, spelt_as
 from corpus.records import AspectName, Passage
 from corpus.sentences import with_repeats
 from corpus.text import words
@@ -40,11 +40,20 @@ class Candidate:
         return self.sentence >= self.passage.first_row
 
 
-def quotable_sentences(evidence: Evidence, query: str = "") -> list[Candidate]:
-    """Return the sentences that may be quoted; the rows of tables are none of them."""
+def quotable_sentences(evidence: Evidence, query: str = "", forms: Sequence[Form] = ()) -> list[Candidate]:
+    """Return the sentences that may be quoted; the rows of tables are none of them.
+
+    What a sentence says in the other one of the query's `forms`, it says.
+    """
     signed = {paper.label: _signed(paper, query) for paper in evidence.papers}
     return [
-        Candidate(paper, passage, index, text, spelt_as(query, text, stems(text) | signed[paper.label]))
+        Candidate(
+            paper,
+            passage,
+            index,
+            text,
+            spelt_as(query, text, stems(with_forms(text, forms)) | signed[paper.label]),
+        )
         for paper in evidence.papers
         for passage, repeated in with_repeats(paper.passages)
         if not any(is_back_matter(section.title) for section in passage.section)

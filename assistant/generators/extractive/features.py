@@ -12,6 +12,7 @@ from assistant.generators.extractive.one_paper import ABOUT
 from assistant.learned import network_features, relevance_features
 from assistant.questions import (
     Asked,
+    abbreviations_of,
     asked_part,
     in_plain_words,
     names_in,
@@ -22,6 +23,7 @@ from assistant.questions import (
     squashed,
     stems,
     vocabulary,
+    with_forms,
 )
 from assistant.reading import (
     is_own,
@@ -33,7 +35,7 @@ from assistant.reading import (
 )
 from assistant.records import Evidence, RequestKind, Rewrite
 from corpus.encoders import Encoder, Vectors
-from corpus.language import foreign_language, function_words, holds
+from corpus.language import Form, foreign_language, function_words, holds
 from corpus.text import words
 
 Features = dict[str, list[float]]
@@ -77,6 +79,7 @@ class Asking:
     rarity: Mapping[str, float]
     encoder: Encoder
     language: str = ""  # what it is in where that is surely not English
+    forms: tuple[Form, ...] = ()  # the abbreviations in the query, and the long forms that have one
 
     @property
     def asked(self) -> Asked:
@@ -96,12 +99,15 @@ class Asking:
 
 def ask_of(rewrite: Rewrite, evidence: Evidence, encoder: Encoder) -> tuple[Asking, list[Candidate]]:
     """Return a question as its answer is chosen, and the sentences that may be quoted for it."""
-    text = "\n".join(passage.text for paper in evidence.papers for passage in paper.passages)
-    query = spelt_out(in_plain_words(rewrite.searched_for), text)
-    sentences = quotable_sentences(evidence, query)
+    texts = [passage.text for paper in evidence.papers for passage in paper.passages]
+    known = abbreviations_of(texts, rewrite.abbreviations)
+    asked = in_plain_words(rewrite.searched_for)
+    query = spelt_out(asked, "\n".join(texts), known, rewrite.abbreviations)
+    forms = tuple(known.forms_in(query))
+    sentences = quotable_sentences(evidence, query, forms)
     vector, language = encoder.encode_query(query), foreign_language(query)
     rarity = rarity_of(query, sentences, language)
-    return Asking(query, vector, rewrite.kind, evidence, rarity, encoder, language), sentences
+    return Asking(query, vector, rewrite.kind, evidence, rarity, encoder, language, forms), sentences
 
 
 def choice_features(asking: Asking, candidates: Sequence[Candidate], vectors: Vectors) -> Features:
@@ -157,14 +163,15 @@ def share(rarity: Mapping[str, float], held: frozenset[str]) -> float:
 
 def _words(asking: Asking, candidates: Sequence[Candidate]) -> Features:
     titles = {one.label: stems(one.paper.title) for one in asking.evidence.papers}
-    passages = {one.passage.id: stems(one.passage.text) | titles[one.paper.label] for one in candidates}
-    names = asking.names
-    near = {one.passage.id: f"{one.paper.paper.title} {one.passage.text}" for one in candidates}
+    names, forms = asking.names, asking.forms
+    texts = {one.passage.id: with_forms(one.passage.text, forms) for one in candidates}
+    passages = {one.passage.id: stems(texts[one.passage.id]) | titles[one.paper.label] for one in candidates}
+    near = {one.passage.id: f"{one.paper.paper.title} {texts[one.passage.id]}" for one in candidates}
     return {
         "titled": [share(asking.rarity, one.stems | titles[one.paper.label]) for one in candidates],
         "title_share": [share(asking.rarity, titles[one.paper.label]) for one in candidates],
         "in_passage": [share(asking.rarity, passages[one.passage.id]) for one in candidates],
-        "named": [_named(names, one.text) for one in candidates],
+        "named": [_named(names, with_forms(one.text, forms)) for one in candidates],
         "named_near": [_named(names, near[one.passage.id]) for one in candidates],
         "has_names": [float(bool(names))] * len(candidates),
     }

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.questions.intent import Asked, asked_in_parts, names_in, read_question, request_kind, spelt_out
+from assistant.questions.intent import Asked, asked_in_parts, names_in, read_question, request_kind
 from assistant.records import RequestKind
 from corpus.records import Scope
 
@@ -120,12 +120,6 @@ def test_names_have_capitals_or_digits_where_no_sentence_begins():
 @given(st.text(max_size=200))
 def test_any_text_is_some_kind_of_request(text):
     assert request_kind(text, ALL) in get_args(RequestKind)
-
-
-def test_abbreviations_were_not_met_by_their_full_forms():
-    text = "Large language models grade texts."
-    assert spelt_out("Can LLMs grade?", text) == "Can large language models grade?"
-    assert spelt_out("Can LLMs grade?", f"LLMs are tried. {text}") == "Can LLMs grade?"
 
 
 def test_a_quoted_title_was_read_as_the_question():
