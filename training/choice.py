@@ -22,17 +22,25 @@ from assistant.generators import (
 )  # fmt: skip
 from assistant.learned import ANSWERABLE, CHOICE, RelevanceScorer, shares
 from assistant.reading import is_quotable
+from corpus.encoder_choice import open_encoder
 from corpus.language import Bm25
+from corpus.records import Collection, Paper, paper_id
+from corpus.settings import read_settings
 from evaluation.answers.asking import open_assistant
+from evaluation.answers.evidence.sets import WrittenPaper, written_questions
 from evaluation.judged import FULL, JudgedQuestion, find, read_judged
-from training.files import TrainingError, draw, hash_byte
+from indexer.build import build_collection
+from indexer.sources import SourcePaper
+from training.files import FOLDS, FREE_SINCE, TrainingError, draw, hash_byte
 from training.network import Answers, fitted_scale
-from training.written import written_judgements
 
 HARDEST = 24  # wrong sentences of a question, the nearest by words
 FREEDOM = 0.01
 # Weights of a question asked of a foreign corpus and of one on an abstract, relative to a judged one.
 FOREIGN, ON_ABSTRACT = 0.25, 0.3
+ABSTRACTS = Collection(
+    id="written", title="Abstracts"
+)  # of the corpus of all abstracts that questions were written for
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,3 +240,66 @@ def _scale(rows: Sequence[_Rows], seed: int) -> dict[str, float]:
                         yield features, answer, own * counts
 
     return fitted_scale(answers(), seed, freedom=FREEDOM)
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenAbstracts:
+    """Abstracts as a source that the indexer can build."""
+
+    abstracts: tuple[WrittenPaper, ...]
+
+    @property
+    def collection(self) -> Collection:
+        return ABSTRACTS
+
+    def __len__(self) -> int:
+        return len(self.abstracts)
+
+    def papers(self) -> Iterator[SourcePaper]:
+        for position, abstract in enumerate(self.abstracts):
+            text = " ".join(abstract.sentences)
+            yield SourcePaper(
+                abstract.paper,
+                Paper(
+                    *(
+                        paper_id(ABSTRACTS.id, abstract.paper),
+                        ABSTRACTS.id,
+                        abstract.title,
+                        (),
+                        abstract.year,
+                        "",
+                        text,
+                    ),
+                    source=ABSTRACTS.source,
+                    position=position,
+                ),
+            )
+
+
+def written_judgements(data: Path, home: Path, held: int) -> Iterator[tuple[JudgedQuestion, Assistant]]:
+    """Yield the questions on the abstracts of a fold, with the assistant of a corpus of all abstracts.
+
+    No places are judged, only whether a question can be answered. The corpus is built in `home`. Raises
+    EvaluationError and CorpusError.
+    """
+    asked = list(written_questions(data))
+    abstracts = tuple({abstract.paper: abstract for _, abstract in asked}.values())
+    settings = read_settings().model_copy(update={"home": home})
+    build_collection(settings, open_encoder(settings), WrittenAbstracts(abstracts), lambda _: None)
+    assistant = open_assistant(home)
+    for number, (question, abstract) in enumerate(asked):
+        if abstract.year >= FREE_SINCE and hash_byte(abstract.paper) % FOLDS == held:
+            yield (
+                JudgedQuestion(
+                    id=f"{abstract.paper}#{number}",
+                    question=question.standalone,
+                    corpus=ABSTRACTS.id,
+                    kind=question.kind,
+                    answerable=bool(question.answers),
+                    full=(),
+                    part=(),
+                    leaning=(),
+                    seen=(),
+                ),
+                assistant,
+            )

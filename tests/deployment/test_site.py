@@ -200,7 +200,7 @@ def test_all_processes_are_replaced_in_turn_and_the_site_stays_up(site: Served) 
     statuses = []
 
     def is_renewed() -> bool:
-        statuses.append(httpx.get(site.address, headers=PAGE, timeout=30).status_code)
+        statuses.append(httpx.get(site.address, headers=PAGE, timeout=120).status_code)
         return "All processes have been replaced." in site.log.read_text()
 
     until(is_renewed, 180)

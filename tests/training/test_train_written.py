@@ -7,8 +7,8 @@ import pytest
 
 from evaluation.input_files import EvaluationError
 from evaluation.judged import find
+from training.choice import written_judgements
 from training.files import FOLDS, hash_byte
-from training.written import written_judgements
 
 ABSTRACTS = {
     "P1": ("Parsing from Left to Right", 2020, ["We parse sentences from left to right.", "It is fast."]),

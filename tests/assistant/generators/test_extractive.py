@@ -32,7 +32,7 @@ def turn(request, ask_demo):
 
 def _without_side(answer):
     """Return the sentences of an answer without the one that says yes or no."""
-    return [one for one in answer.sentences if one.claim not in LEADS.values()]
+    return [told for told in answer.sentences if told.claim not in LEADS.values()]
 
 
 def test_examples_are_answered_in_two_to_eight_cited_sentences(turn):

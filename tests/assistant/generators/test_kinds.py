@@ -147,9 +147,11 @@ def test_a_yes_or_no_question_is_answered_with_a_side_first(ask_demo):
     answer = ask_demo("Is BM25 better than dense retrieval out of domain?").answer
     side, *told = answer.sentences
     assert side.claim in LEADS.values() and not side.citations and not side.needs_citation
-    assert told and all(one.citations for one in told)
+    assert told and all(sentence.citations for sentence in told)
     assert answer.citation_recall == 1.0
-    assert not any(one.claim in LEADS.values() for one in ask_demo("What is BM25?").answer.sentences)
+    assert not any(
+        sentence.claim in LEADS.values() for sentence in ask_demo("What is BM25?").answer.sentences
+    )
 
 
 def test_no_side_is_taken_from_a_sentence_on_something_else(ask_demo):
@@ -173,11 +175,11 @@ def test_what_goes_on_beside_the_likeliest_sentence_is_told_in_a_row():
     )
     paper = make_paper(1, " ".join(steps), OTHERS)
     candidates = quotable_sentences(Evidence((paper,)))
-    assert [one.text for one in candidates] == [*steps, OTHERS]
+    assert [sentence.text for sentence in candidates] == [*steps, OTHERS]
 
     def chosen(*chance: float) -> list[str]:
         ranked = Ranked(candidates, np.asarray(chance, np.float32), np.eye(4, dtype=np.float32), 1.0)
-        return [one.text for one in choose(ranked, limits_of("how"))]
+        return [sentence.text for sentence in choose(ranked, limits_of("how"))]
 
     assert chosen(0.3, 0.6, 0.25, 0.3) == list(steps), "in reading order, without the other passage's"
     assert chosen(0.1, 0.6, 0.1, 0.1) == [steps[1]], "one sentence where one is enough"
