@@ -143,7 +143,7 @@ def _draw_questions(session: CurrentComparison) -> tuple[str, ...]:
         max_chars=LONGEST_QUESTIONS,
         key=key,
         placeholder="Which data sets are used?",
-        help=f"One on each line, {MOST_COLUMNS} at most. Every paper answers them in sentences of its own, in "
+        help=f"One on each line, {MOST_COLUMNS} at most. Every paper answers them in sentences of its own: "
         "further columns of the grid.",
     )
     session.update(ComparisonSession.ask, str(typed or ""))

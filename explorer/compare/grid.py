@@ -130,7 +130,8 @@ def place_in_paper(one: ElementEvidence | QuotedSentence) -> dict[str, str]:
 
 def _draw_list(grid: Grid) -> None:
     """Draw one column, paper by paper below each other, where a table would be too wide."""
-    titles = grid.titles
+    # A question in quotation marks is none of the elements, whatever it is.
+    titles = {name: title if name in ELEMENT_NAMES else f"“{title}”" for name, title in grid.titles.items()}
     label = "Key element or question" if grid.questions else "Key element"
     chosen = st.selectbox(label, list(titles), format_func=lambda name: titles[name], key="element_shown")
     name = chosen if chosen in titles else ELEMENT_NAMES[0]
