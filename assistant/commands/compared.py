@@ -12,6 +12,7 @@ from assistant.comparing import (
     Comparison,
     Differences,
     KeyElement,
+    QuestionColumn,
     Round,
     differences,
     element_grid,
@@ -40,7 +41,7 @@ def comparison_json(comparison: Comparison, loading: float = 0.0) -> dict[str, A
         "problems": list(answer.problems),
         "remarks": list(comparison.remarks),
         "elements": {str(label): _elements_json(comparison, label) for label in labels},
-        "columns": [asdict(column) for column in comparison.columns],
+        "columns": [_column_json(column) for column in comparison.columns],
         "differences": _differences_json(differences(comparison)),
         "rounds": [_round_json(one) for one in comparison.rounds],
         "calls": said.calls_made(comparison),
@@ -70,6 +71,19 @@ def _element_json(element: KeyElement) -> dict[str, Any]:
         ],
         "score": rounded(element.support),
     }
+
+
+def _column_json(column: QuestionColumn) -> dict[str, Any]:
+    cells = [
+        {
+            "label": cell.label,
+            "quotes": [
+                {"passage": one.passage_id, "sentence": one.sentence, "text": one.text} for one in cell.quotes
+            ],
+        }
+        for cell in column.cells
+    ]
+    return {"question": column.question, "cells": cells}
 
 
 def _differences_json(found: Differences) -> dict[str, Any]:
