@@ -78,7 +78,8 @@ def _column_json(column: QuestionColumn) -> dict[str, Any]:
         {
             "label": cell.label,
             "quotes": [
-                {"passage": one.passage_id, "sentence": one.sentence, "text": one.text} for one in cell.quotes
+                {"passage": quote.passage_id, "sentence": quote.sentence, "text": quote.text}
+                for quote in cell.quotes
             ],
         }
         for cell in column.cells

@@ -44,7 +44,7 @@ def ask_paper(question: str, source: SourceText, corpus: Corpus, encoder: Encode
     keep_vectors(encoder, corpus.sentence_vectors(source.paper.passages))
     quoted = quote_paper(question, source.paper, encoder)
     return QuotedCell(
-        source.label, tuple(QuotedSentence(one.passage.id, one.sentence, one.text) for one in quoted)
+        source.label, tuple(QuotedSentence(found.passage.id, found.sentence, found.text) for found in quoted)
     )
 
 

@@ -175,7 +175,9 @@ def describe_answers(grid: Grid) -> str:
 def describe_place(comparison: Comparison, quote: QuotedSentence) -> str:
     """Describe where in its paper a quoted sentence stands; of a passage that is not recorded, its id."""
     passages = (passage for paper in comparison.evidence.papers for passage in paper.passages)
-    return next((wording.place(one) for one in passages if one.id == quote.passage_id), quote.passage_id)
+    return next(
+        (wording.place(passage) for passage in passages if passage.id == quote.passage_id), quote.passage_id
+    )
 
 
 def describe_common(found: Differences) -> Iterator[str]:

@@ -34,7 +34,7 @@ def comparison_to_html(comparison: Comparison) -> str:
     cells = [cell for row in element_grid(comparison).rows for cell in row.every_cell]
     marked = chain(
         ((one.passage_id, one.sentence) for cell in cells for one in cell.evidence),
-        ((one.passage_id, one.sentence) for cell in cells for one in cell.quotes),
+        ((quote.passage_id, quote.sentence) for cell in cells for quote in cell.quotes),
     )
     linked = LinkedAnswer(comparison.answer, comparison.evidence, "c", marked)
     title = said.title(comparison) or "Comparison"

@@ -62,7 +62,7 @@ def _cells(cells: Iterable[GridCell]) -> Iterator[str]:
 def _answers(comparison: Comparison, cells: Iterable[GridCell]) -> Iterator[str]:
     for cell in cells:
         yield cell.shown
-        yield " | ".join(f"{describe_place(comparison, one)} ({one.passage_id})" for one in cell.quotes)
+        yield " | ".join(f"{describe_place(comparison, quote)} ({quote.passage_id})" for quote in cell.quotes)
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

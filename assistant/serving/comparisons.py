@@ -128,7 +128,7 @@ def _column(column: QuestionColumn) -> ColumnDocument:
 
 
 def _quoted(cell: QuotedCell) -> CellDocument:
-    quotes = (QuoteDocument(one.passage_id, one.sentence, one.text) for one in cell.quotes)
+    quotes = (QuoteDocument(quote.passage_id, quote.sentence, quote.text) for quote in cell.quotes)
     return CellDocument(cell.label, tuple(quotes))
 
 

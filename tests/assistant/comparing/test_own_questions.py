@@ -83,7 +83,7 @@ def test_questions_change_nothing_else(asked: Comparison, comparer: Comparer) ->
     assert plain.columns == () and "columns" not in {step.step for step in plain.seconds}
     assert (plain.answer, plain.rounds) == (asked.answer, asked.rounds)
     without_time = [
-        [replace(one, written="") for one in comparison.elements] for comparison in (plain, asked)
+        [replace(elements, written="") for elements in comparison.elements] for comparison in (plain, asked)
     ]
     assert without_time[0] == without_time[1]
 
