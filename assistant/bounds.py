@@ -5,6 +5,8 @@ from corpus.bounds import OF_CORPUS, PASSAGE_TEXT, REMARK, SCORE, SHARE, Bound, 
 
 LONGEST_QUESTION = 2_000
 LONGEST_DESCRIPTION = 20_000
+# Of the reader's own questions to each paper of a comparison.
+MOST_COLUMNS, LONGEST_COLUMN = 5, 300
 # A summary has 30,000 characters at most, and more where ranges of labels, "[1-9]", are written out.
 LONGEST_ANSWER = 60_000
 _ANSWER = Bound(longest=LONGEST_ANSWER)
@@ -56,12 +58,17 @@ OF_TRAILS = Bounds(
         "Comparison.paper_ids": Bound(entries=100),
         "Comparison.rounds": Bound(entries=100),
         "Comparison.remarks": REMARK,
+        "Comparison.columns": Bound(entries=MOST_COLUMNS),
         "Comparison.notes": Bound(entries=MOST_ANNOTATIONS),
         "KeyElements.problem": REMARK,
         "KeyElement.text": REMARK,
         "KeyElement.support": SHARE,
         "ElementEvidence.text": PASSAGE_TEXT,
         "ElementEvidence.support": SHARE,
+        "QuestionColumn.question": Bound(longest=LONGEST_COLUMN),
+        "QuestionColumn.cells": Bound(entries=100),
+        "QuotedCell.quotes": Bound(entries=100),
+        "QuotedSentence.text": PASSAGE_TEXT,
         "Candidate.text": _ANSWER,
         "Candidate.citation_recall": SHARE,
         "Candidate.citation_precision": SHARE,

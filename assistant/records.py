@@ -20,6 +20,7 @@ Step = Literal[
     "elements",
     "compare",
     "vote",
+    "columns",  # the reader's own questions are put to each paper of a comparison
 ]
 RefusalReason = Literal[
     "empty_corpus",

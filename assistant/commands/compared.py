@@ -12,6 +12,7 @@ from assistant.comparing import (
     Comparison,
     Differences,
     KeyElement,
+    QuestionColumn,
     Round,
     differences,
     element_grid,
@@ -40,6 +41,7 @@ def comparison_json(comparison: Comparison, loading: float = 0.0) -> dict[str, A
         "problems": list(answer.problems),
         "remarks": list(comparison.remarks),
         "elements": {str(label): _elements_json(comparison, label) for label in labels},
+        "columns": [_column_json(column) for column in comparison.columns],
         "differences": _differences_json(differences(comparison)),
         "rounds": [_round_json(one) for one in comparison.rounds],
         "calls": said.calls_made(comparison),
@@ -69,6 +71,20 @@ def _element_json(element: KeyElement) -> dict[str, Any]:
         ],
         "score": rounded(element.support),
     }
+
+
+def _column_json(column: QuestionColumn) -> dict[str, Any]:
+    cells = [
+        {
+            "label": cell.label,
+            "quotes": [
+                {"passage": quote.passage_id, "sentence": quote.sentence, "text": quote.text}
+                for quote in cell.quotes
+            ],
+        }
+        for cell in column.cells
+    ]
+    return {"question": column.question, "cells": cells}
 
 
 def _differences_json(found: Differences) -> dict[str, Any]:
@@ -117,7 +133,20 @@ def print_comparison(comparison: Comparison) -> None:
         for line in lines:
             show(f"- {line}")
         show(said.DIFFERENCES_NOTE, "dim")
+    _print_columns(comparison)
     _print_checks(comparison)
+
+
+def _print_columns(comparison: Comparison) -> None:
+    """Print the reader's own questions with each paper's answer and its place."""
+    grid = element_grid(comparison)
+    for name, question in list(grid.titles.items())[len(ELEMENT_NAMES) :]:
+        show(f"\n{question}", "bold")
+        for row in grid.papers:
+            cell = row.cell(name)
+            show(f"- [{row.label}] {cell.shown}")
+            for quote in cell.quotes:
+                show(f"  {said.describe_place(comparison, quote)} {quote.passage_id}", "dim")
 
 
 def _print_checks(comparison: Comparison) -> None:
@@ -130,7 +159,7 @@ def _print_checks(comparison: Comparison) -> None:
         warn(remark)
     grid = element_grid(comparison)
     if not grid.is_empty:
-        say(said.describe_grid(grid))
+        say(" ".join(filter(None, (said.describe_grid(grid), said.describe_answers(grid)))))
     seconds = f"{sum(step.seconds for step in comparison.seconds):.1f} s"
     usage = comparison.usage
     spent = wording.spent(usage.prompt_tokens, usage.completion_tokens, usage.price)

@@ -32,6 +32,7 @@ from assistant.commands.opening import (
 from assistant.commands.printing import JsonOption, err, failing, print_json, say, warn
 from assistant.commands.watching import Progress, Watch
 from assistant.comparing import (
+    MOST_COLUMNS,
     NO_MODEL,
     Ablation,
     CallLedger,
@@ -76,6 +77,11 @@ _Votes = Annotated[
 _Keep = Annotated[
     int | None, typer.Option(help="How many summaries of a model a round keeps (n_c).", show_default="3")
 ]
+_QUESTION_HELP = (
+    "A question of your own that each paper answers in its own sentences, a further column of the grid. "
+    f"Can be repeated, {MOST_COLUMNS} times at most."
+)
+_Questions = Annotated[list[str] | None, typer.Option("--question", help=_QUESTION_HELP)]
 _WITHOUT_HELP = "Leave a part of a model's method out: elements, increments or reflection. Can be repeated."
 _Without = Annotated[list[str] | None, typer.Option(help=_WITHOUT_HELP)]
 _TRAIL_HELP = (
@@ -105,6 +111,7 @@ def compare(
     keep: _Keep = None,
     order: Annotated[PaperOrder, typer.Option(help="In which order the papers come.")] = "given",
     without: _Without = None,
+    question: _Questions = None,
     temperature: Temperature = None,
     top_p: TopP = None,
     top_k: TopK = None,
@@ -125,7 +132,7 @@ def compare(
         options = ComparisonOptions(*_or_usual(counts), order, left_out)
         for part in () if resume else left_out:
             check_applicable(part, options, reflects=generator != EXTRACTIVE)
-        wanted = ComparisonRequest(tuple(paper or ()), about, options)
+        wanted = ComparisonRequest(tuple(paper or ()), about, options, tuple(question or ()))
         for path in trail or ():
             format_of(path, choosable=False)
             check_writable(path)
@@ -179,10 +186,10 @@ def _left_out(names: Sequence[str], papers: Sequence[str]) -> tuple[Ablation, ..
 
 def _begun(store: ComparisonStore, identifier: str, wanted: ComparisonRequest) -> StoredComparison:
     """Return the comparison that is gone on with; raises AssistantError when there is none."""
-    if wanted.papers or wanted.about:
+    if wanted.papers or wanted.about or wanted.questions:
         raise AssistantError(
-            "With --resume a comparison goes on with the papers and the description it was begun with: give "
-            "neither."
+            "With --resume a comparison goes on with the papers, the description and the questions it was "
+            "begun with: give none of them."
         )
     if begun := store.get(identifier):
         return begun

@@ -1,6 +1,6 @@
 """Comparative literature summaries: ChatCite's key elements, incremental comparison and reflection."""
 
-from assistant.bounds import LONGEST_DESCRIPTION
+from assistant.bounds import LONGEST_COLUMN, LONGEST_DESCRIPTION, MOST_COLUMNS
 from assistant.comparing.admission import (
     FEWEST_PAPERS,
     MOST_KEPT,
@@ -17,7 +17,15 @@ from assistant.comparing.choice import open_comparative_generator
 from assistant.comparing.compare import Comparer
 from assistant.comparing.differences import Differences, differences
 from assistant.comparing.extractive.generator import ExtractiveComparer
-from assistant.comparing.grid import ELEMENT_TITLES, Grid, GridCell, GridOrder, GridRow, element_grid
+from assistant.comparing.grid import (
+    ELEMENT_TITLES,
+    Grid,
+    GridCell,
+    GridOrder,
+    GridRow,
+    element_grid,
+    question_name,
+)
 from assistant.comparing.ledger import CallLedger, Task
 from assistant.comparing.prompted.generator import PromptedComparer, form_asked_for
 from assistant.comparing.prompted.one_by_one import OneByOne, is_one_by_one
@@ -52,6 +60,9 @@ from assistant.comparing.records import (
     KeyElements,
     PaperOrder,
     Planned,
+    QuestionColumn,
+    QuotedCell,
+    QuotedSentence,
     Round,
     RoundFinished,
     Sampled,
@@ -67,6 +78,7 @@ from assistant.comparing.wording import (
     DIFFERENCES_NOTE,
     ORDERS,
     comparison_facts,
+    describe_answers,
     describe_budget,
     describe_candidate,
     describe_common,
@@ -75,6 +87,7 @@ from assistant.comparing.wording import (
     describe_grid,
     describe_method,
     describe_options,
+    describe_place,
     describe_reuse,
     describe_round,
     describe_stated,
@@ -87,7 +100,9 @@ __all__ = [
     "ELEMENT_NAMES",
     "ELEMENT_TITLES",
     "FEWEST_PAPERS",
+    "LONGEST_COLUMN",
     "LONGEST_DESCRIPTION",
+    "MOST_COLUMNS",
     "MOST_KEPT",
     "MOST_PAPERS",
     "MOST_SAMPLES",
@@ -120,6 +135,9 @@ __all__ = [
     "PaperOrder",
     "Planned",
     "PromptedComparer",
+    "QuestionColumn",
+    "QuotedCell",
+    "QuotedSentence",
     "ReflectiveGenerator",
     "Round",
     "RoundFinished",
@@ -136,6 +154,7 @@ __all__ = [
     "admit_comparison",
     "check_applicable",
     "comparison_facts",
+    "describe_answers",
     "describe_budget",
     "describe_candidate",
     "describe_common",
@@ -144,6 +163,7 @@ __all__ = [
     "describe_grid",
     "describe_method",
     "describe_options",
+    "describe_place",
     "describe_reuse",
     "describe_round",
     "describe_stated",
@@ -154,6 +174,7 @@ __all__ = [
     "is_one_by_one",
     "named_twice",
     "open_comparative_generator",
+    "question_name",
     "render_description",
     "same_material",
     "shortenings",

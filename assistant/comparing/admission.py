@@ -7,6 +7,7 @@ import numpy as np
 
 from assistant.bounds import LONGEST_DESCRIPTION
 from assistant.comparing.protocol import SourceText
+from assistant.comparing.questions import tidy_questions
 from assistant.comparing.records import (
     DESCRIPTION,
     Ablation,
@@ -52,13 +53,15 @@ def admit_comparison(request: ComparisonRequest, corpus: Corpus) -> Admitted:
     about = " ".join(storable(request.about).split())
     _check_description(about)
     _check_options(request.options)
+    questions = tidy_questions(request.questions)
     wanted = tuple(dict.fromkeys(request.papers))
     found = corpus.papers_by_id(wanted)
     _check_papers(wanted, found)
     remarks = tuple(map(named_twice, (one for one in found if request.papers.count(one.id) > 1)))
     without = tuple(dict.fromkeys(request.options.without))
     options = replace(request.options, without=without)
-    return Admitted(replace(request, about=about, papers=wanted, options=options), found, remarks)
+    tidied = replace(request, about=about, papers=wanted, options=options, questions=questions)
+    return Admitted(tidied, found, remarks)
 
 
 def named_twice(paper: Paper) -> str:

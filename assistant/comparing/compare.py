@@ -7,6 +7,7 @@ from collections.abc import Generator as Iteration
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TypeVar
 
 from assistant.checking import is_weak, open_scorer
@@ -30,6 +31,7 @@ from assistant.comparing.protocol import (
     SinglePassGenerator,
     SourceText,
 )
+from assistant.comparing.questions import ask_paper
 from assistant.comparing.records import (
     Candidate,
     Compared,
@@ -39,6 +41,8 @@ from assistant.comparing.records import (
     ComparisonRequest,
     KeyElements,
     Planned,
+    QuestionColumn,
+    QuotedCell,
     Round,
     WorkCall,
     parse_task_name,
@@ -103,7 +107,10 @@ class Comparer:
                 lambda: checker.answer(written.text, written.problems, names_unsaid=self.names_unsaid)
             )
             answer = yield from run.timed("check", awaited(checked, ledger))
-        outcome = Outcome(len(run.sources) - 1, led.result(), rounds, answer)
+            columns: tuple[QuestionColumn, ...] = ()
+            if run.request.questions:
+                columns = yield from run.timed("columns", self._asked(run, executor, ledger))
+        outcome = Outcome(len(run.sources) - 1, led.result(), rounds, answer, columns)
         yield Compared(self._comparison(run, identifier, outcome, ledger))
 
     def _written(
@@ -121,6 +128,19 @@ class Comparer:
             return rounds, rounds[-1].survivors[0]
         composed = executor.check(lambda: _composed(self.generator, steps[-1]))
         return (), (yield from awaited(composed, ledger))
+
+    def _asked(
+        self, run: "_Run", executor: Executor, ledger: CallLedger
+    ) -> Iteration[ComparisonEvent, None, tuple[QuestionColumn, ...]]:
+        """Yield the events of putting the reader's own questions to each paper, then return the columns."""
+        columns: list[QuestionColumn] = []
+        for question in run.request.questions:
+            cells: list[QuotedCell] = []
+            for source in run.sources[1:]:
+                ask = partial(ask_paper, question, source, self.corpus, self.encoder)
+                cells.append((yield from awaited(executor.check(ask), ledger)))
+            columns.append(QuestionColumn(question, tuple(cells)))
+        return tuple(columns)
 
     def _prepare(self, request: ComparisonRequest, ledger: CallLedger) -> "_Run":
         admitted = admit_comparison(request, self.corpus)
@@ -158,7 +178,7 @@ class Comparer:
             options=run.request.options,
             paper_ids=tuple(source.paper.paper.id for source in run.sources[1:]),
             asked=run.asked,
-            evidence=_cited_evidence(run.sources, elements, answer),
+            evidence=_cited_evidence(run.sources, outcome),
             elements=elements,
             rounds=rounds,
             answer=answer,
@@ -168,6 +188,7 @@ class Comparer:
             parameters=self.generator.parameters,
             remarks=(*run.planned.remarks, *remarks_after(outcome, ledger.calls)),
             names_unsaid=self.names_unsaid,
+            columns=outcome.columns,
         )
 
 
@@ -223,12 +244,14 @@ def _composed(generator: ComparativeGenerator, step: ComparisonStep) -> ReadSumm
     return read_summary(generator.compose(step), step.about, step.labels)
 
 
-def _cited_evidence(
-    sources: Sequence[SourceText], elements: Sequence[KeyElements], answer: Answer
-) -> Evidence:
-    """Return the papers with those of their passages that the summary or the elements lead to."""
+def _cited_evidence(sources: Sequence[SourceText], outcome: "Outcome") -> Evidence:
+    """Return the papers with their passages that the summary, the elements or the columns lead to."""
+    answer, elements = outcome.answer, outcome.elements
     cited = {citation.passage_id for sentence in answer.sentences for citation in sentence.citations}
     cited |= {found.passage_id for one in elements for element in one.elements for found in element.evidence}
+    cited |= {
+        quote.passage_id for column in outcome.columns for cell in column.cells for quote in cell.quotes
+    }
     return Evidence(
         tuple(
             replace(
@@ -248,6 +271,7 @@ class Outcome:
     elements: tuple[KeyElements, ...]
     rounds: tuple[Round, ...]
     answer: Answer
+    columns: tuple[QuestionColumn, ...] = ()
 
 
 def remarks_on(sources: Sequence[SourceText]) -> tuple[str, ...]:

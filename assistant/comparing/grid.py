@@ -1,6 +1,9 @@
-"""The element grid of a comparison: its papers, each with the seven key elements, as pure values."""
+"""The grid of a comparison as pure values: its papers, each with the seven key elements.
 
-from collections.abc import Callable
+A reader's own questions make further columns.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -12,6 +15,8 @@ from assistant.comparing.records import (
     ElementEvidence,
     KeyElement,
     KeyElements,
+    QuestionColumn,
+    QuotedSentence,
     TextKind,
 )
 from assistant.generators import EXTRACTIVE
@@ -31,6 +36,13 @@ NOT_STATED = "not stated in the text"
 # Without a model nothing says what a text lacks, only that none of its sentences was chosen.
 NOT_FOUND = "no sentence found"
 NOT_READ = "could not be read"
+# By what is known of a paper, where none of its sentences answers a question.
+_DOES_NOT_SAY: dict[TextKind, str] = {
+    "full text": "does not say (no sentence found)",
+    "abstract": "its abstract does not say (no sentence found)",
+    "title": "does not say (its title alone is known)",
+    "description": "papers alone are asked",
+}
 # Of what a model wrote and none of the text's sentences supports.
 NOT_CARRIED = "The text does not carry this"
 _NEVER_EXTRACTED = "Its key elements were not extracted."
@@ -42,14 +54,17 @@ GridOrder = Literal["label", "title", "year", "stated"]
 class GridCell:
     """The answer of one text to one question, with supporting sentences and support, 0..1.
 
-    `absence` says in words why there is no text, where there is none.
+    `name` is that of a key element or of a question (`question_name`). The answer to a question is made of
+    `quotes`, and has no support: nothing is written that would have to be carried. `absence` says in words
+    why there is no text, where there is none.
     """
 
-    name: ElementName
+    name: str
     text: str = ""
     support: float | None = None
     evidence: tuple[ElementEvidence, ...] = ()
     absence: str = NOT_STATED
+    quotes: tuple[QuotedSentence, ...] = ()
 
     @property
     def is_stated(self) -> bool:
@@ -79,7 +94,10 @@ class GridCell:
 
 @dataclass(frozen=True, slots=True)
 class GridRow:
-    """A paper of the comparison, or with the label 0 the description, with its seven cells in order."""
+    """A paper of the comparison, or with the label 0 the description, with its seven cells in order.
+
+    `answers` are its cells below the reader's own questions.
+    """
 
     label: int
     paper_id: str
@@ -88,6 +106,12 @@ class GridRow:
     source: TextKind
     cells: tuple[GridCell, ...]
     problem: str = ""
+    answers: tuple[GridCell, ...] = ()
+
+    @property
+    def every_cell(self) -> tuple[GridCell, ...]:
+        """The cells of all columns."""
+        return (*self.cells, *self.answers)
 
     @property
     def is_description(self) -> bool:
@@ -98,8 +122,9 @@ class GridRow:
         """The number of stated elements, of seven."""
         return sum(cell.is_stated for cell in self.cells)
 
-    def cell(self, name: ElementName) -> GridCell:
-        return self.cells[ELEMENT_NAMES.index(name)]
+    def cell(self, name: str) -> GridCell:
+        """Return the cell of a key element or a question; raises KeyError where there is none such."""
+        return {cell.name: cell for cell in self.every_cell}[name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +132,19 @@ class Grid:
     """The rows, the description's first, and the papers behind it in their order.
 
     `absence` is what an empty cell of a text that was read says; `generator` is what filled the others.
+    `questions` are the reader's own.
     """
 
     rows: tuple[GridRow, ...]
     absence: str = NOT_STATED
     generator: str = EXTRACTIVE
+    questions: tuple[str, ...] = ()
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """The title of every column by the name of its cells, in their order."""
+        asked = ((question_name(number), text) for number, text in enumerate(self.questions, start=1))
+        return dict[str, str]([*ELEMENT_TITLES.items(), *asked])
 
     @property
     def papers(self) -> tuple[GridRow, ...]:
@@ -119,8 +152,8 @@ class Grid:
 
     @property
     def is_empty(self) -> bool:
-        """Return True if no text has an element: then there is nothing to show."""
-        return not any(cell.text for row in self.rows for cell in row.cells)
+        """Return True if no text has an element and nothing was asked: then there is nothing to show."""
+        return not self.questions and not any(cell.text for row in self.rows for cell in row.cells)
 
     @property
     def share_not_stated(self) -> float:
@@ -156,12 +189,33 @@ _KEYS: dict[GridOrder, Callable[[GridRow], int | str]] = {
 
 
 def element_grid(comparison: Comparison) -> Grid:
-    """Return the papers of a comparison with the seven key elements, below the description's own row."""
+    """Return the papers of a comparison with the key elements and columns, below the description's row."""
     known = {elements.label: elements for elements in comparison.elements}
     absence = NOT_FOUND if comparison.provenance.generator == EXTRACTIVE else NOT_STATED
     described = _row(known.get(DESCRIPTION), DESCRIPTION, DESCRIPTION_TITLE, absence)
     papers = (_paper_row(known.get(one.label), one, absence) for one in comparison.evidence.papers)
-    return Grid((described, *papers), absence, comparison.provenance.generator)
+    rows = (_with_answers(row, comparison.columns) for row in (described, *papers))
+    questions = tuple(column.question for column in comparison.columns)
+    return Grid(tuple(rows), absence, comparison.provenance.generator, questions)
+
+
+def question_name(number: int) -> str:
+    """Return the name of the cells below the reader's own question of a number, counted from 1."""
+    return f"question_{number}"
+
+
+def _with_answers(row: GridRow, columns: Sequence[QuestionColumn]) -> GridRow:
+    cells = (
+        GridCell(
+            question_name(number),
+            " ".join(quote.text for quote in quotes),
+            absence=_DOES_NOT_SAY[row.source],
+            quotes=quotes,
+        )
+        for number, column in enumerate(columns, start=1)
+        for quotes in [column.cell(row.label).quotes]
+    )
+    return replace(row, answers=tuple(cells))
 
 
 def _paper_row(elements: KeyElements | None, labelled: LabelledPaper, absence: str) -> GridRow:

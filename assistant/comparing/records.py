@@ -83,6 +83,34 @@ class KeyElements:
         return next((one for one in self.elements if one.name == name), KeyElement(name))
 
 
+@dataclass(frozen=True, slots=True)
+class QuotedSentence:
+    """A sentence of a paper, word for word, with its place."""
+
+    passage_id: str
+    sentence: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class QuotedCell:
+    """The sentences in which a paper answers a question of the reader's; none where it does not say."""
+
+    label: int
+    quotes: tuple[QuotedSentence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionColumn:
+    """A question of the reader's, and each paper's answer to it in the order of the labels."""
+
+    question: str
+    cells: tuple[QuotedCell, ...] = ()
+
+    def cell(self, label: int) -> QuotedCell:
+        return next((cell for cell in self.cells if cell.label == label), QuotedCell(label))
+
+
 # Of a sample so marked nothing, or not the whole, can be read.
 _UNFINISHED = frozenset({"interrupted", "cut_short", "filtered", "empty", "echo", "looped", "labels_only"})
 
@@ -196,11 +224,15 @@ class ComparisonOptions:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRequest:
-    """The papers to compare, by id, and the description of the proposed work."""
+    """The papers to compare, by id, and the description of the proposed work.
+
+    `questions` are the reader's own, which each paper answers in a further column of the grid.
+    """
 
     papers: tuple[str, ...]
     about: str
     options: ComparisonOptions = field(default_factory=ComparisonOptions)
+    questions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +269,7 @@ class Comparison:
     `evidence` holds the papers under their labels, in the order in which they were compared, each with those
     of its passages that something cites. `remarks` say what readers should know of the papers. `notes` are
     what its reader has marked in them, added when it is exported. `names_unsaid` as in AskOptions: it was
-    checked so.
+    checked so. `columns` are the reader's own questions.
     """
 
     id: str
@@ -256,6 +288,7 @@ class Comparison:
     remarks: tuple[str, ...] = ()
     notes: tuple[Annotation, ...] = ()
     names_unsaid: bool = False
+    columns: tuple[QuestionColumn, ...] = ()
 
     @property
     def papers(self) -> tuple[Paper, ...]:

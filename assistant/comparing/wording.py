@@ -14,6 +14,7 @@ from assistant.comparing.records import (
     ComparisonOptions,
     PaperOrder,
     Planned,
+    QuotedSentence,
     Round,
     Vote,
 )
@@ -152,7 +153,7 @@ def describe_vote(vote: Vote) -> str:
 
 
 def describe_grid(grid: Grid) -> str:
-    """Describe how much of a grid is filled, and how much of it the texts do not support."""
+    """Describe how many elements of a grid are stated, and how many the texts do not support."""
     cells = len(grid.papers) * len(ELEMENT_TITLES)
     share = grid.share_not_stated
     missing = f"{share * cells:.0f} ({share:.0%}) of the papers' {cells} elements"
@@ -161,6 +162,22 @@ def describe_grid(grid: Grid) -> str:
     weak = grid.not_carried
     written = f"; for {weak} of these something was written that the text does not carry" if weak else ""
     return f"{missing} are not stated in their texts{written}."
+
+
+def describe_answers(grid: Grid) -> str:
+    """Describe how many papers answer the reader's own questions, "" where nothing was asked."""
+    cells = [cell for row in grid.papers for cell in row.answers]
+    answered = sum(bool(cell.quotes) for cell in cells)
+    told = f"{answered} of {counted(len(cells), 'answer')} to your own questions found"
+    return f"{told}, in the papers' own sentences." if cells else ""
+
+
+def describe_place(comparison: Comparison, quote: QuotedSentence) -> str:
+    """Describe where in its paper a quoted sentence stands; of a passage that is not recorded, its id."""
+    passages = (passage for paper in comparison.evidence.papers for passage in paper.passages)
+    return next(
+        (wording.place(passage) for passage in passages if passage.id == quote.passage_id), quote.passage_id
+    )
 
 
 def describe_common(found: Differences) -> Iterator[str]:

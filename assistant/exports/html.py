@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from typing import Literal
 
-from assistant.comparing import Comparison
+from assistant.comparing import Comparison, element_grid
 from assistant.comparing import wording as said
 from assistant.exports.answer_text import STRONG, AnswerLine, answer_lines
 from assistant.exports.rendering import environment, render
@@ -30,11 +31,10 @@ def to_html(conversation: Conversation) -> str:
 
 def comparison_to_html(comparison: Comparison) -> str:
     """Return a comparison as a page that stands alone, all text of others escaped."""
-    marked = (
-        (one.passage_id, one.sentence)
-        for elements in comparison.elements
-        for held in elements.elements
-        for one in held.evidence
+    cells = [cell for row in element_grid(comparison).rows for cell in row.every_cell]
+    marked = chain(
+        ((one.passage_id, one.sentence) for cell in cells for one in cell.evidence),
+        ((quote.passage_id, quote.sentence) for cell in cells for quote in cell.quotes),
     )
     linked = LinkedAnswer(comparison.answer, comparison.evidence, "c", marked)
     title = said.title(comparison) or "Comparison"

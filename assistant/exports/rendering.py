@@ -13,7 +13,7 @@ from markupsafe import Markup
 from assistant import wording
 from assistant.annotations import Annotation
 from assistant.checking import WORD_BESIDE, score_digits
-from assistant.comparing import ELEMENT_TITLES, Comparison, differences, element_grid
+from assistant.comparing import Comparison, Grid, differences, element_grid
 from assistant.comparing import wording as comparing
 from assistant.exports import escaping
 from corpus import VERSION
@@ -59,7 +59,7 @@ def environment(suffix: str) -> Environment:
         "comparing": comparing,
         "difference_lines": difference_lines,
         "element_grid": element_grid,
-        "element_titles": tuple(ELEMENT_TITLES.values()),
+        "column_width": _column_width,
         "word_beside": WORD_BESIDE,
         "score_digits": score_digits,
     }
@@ -109,6 +109,11 @@ _ESCAPES: dict[str, Callable[[str], str]] = {
 def _escaping(escape: Callable[[str], str]) -> Callable[[Any], Markup]:
     """Return a finalizer for template values: markup of ours stays as it is, all else is escaped."""
     return lambda value: value if isinstance(value, Markup) else escaping.markup(escape(str(value)))
+
+
+def _column_width(grid: Grid) -> Markup:
+    """Return the width of a column of the grid in LaTeX as a share of the line, the gaps left out."""
+    return escaping.markup(f"{0.848 / (len(grid.titles) + 1):.3f}")
 
 
 def _shortened(text: str, most: int) -> str:

@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 
 from assistant.checking import score_digits
-from assistant.comparing import ELEMENT_TITLES, Comparison, GridCell, element_grid
+from assistant.comparing import ELEMENT_TITLES, Comparison, GridCell, GridRow, describe_place, element_grid
 from assistant.exports.escaping import in_spreadsheet
 from assistant.exports.references import citation_keys
 from corpus.records import Paper
@@ -36,14 +36,20 @@ def _facts(paper: Paper) -> tuple[str, ...]:
 
 
 def grid_to_csv(comparison: Comparison) -> str:
-    """Return the grid for a spreadsheet: a line per paper, each element as text, support and evidence."""
+    """Return the grid for a spreadsheet: a line per paper, each element as text, support and evidence.
+
+    The reader's own questions stand behind the elements, each answer with the places of its sentences.
+    """
     parts = ("", " (support)", " (evidence)")
     elements = [f"{title}{part}" for title in ELEMENT_TITLES.values() for part in parts]
-    rows = (
-        (str(row.label), row.paper_id, row.title, str(row.year or ""), row.source, *_cells(row.cells))
-        for row in element_grid(comparison).rows
-    )
-    return _table(("Label", "Paper", "Title", "Year", "Read from", *elements), rows)
+    grid = element_grid(comparison)
+    asked = [f"{question}{part}" for question in grid.questions for part in ("", " (places)")]
+    rows = ((*_row_facts(row), *_cells(row.cells), *_answers(comparison, row.answers)) for row in grid.rows)
+    return _table(("Label", "Paper", "Title", "Year", "Read from", *elements, *asked), rows)
+
+
+def _row_facts(row: GridRow) -> tuple[str, ...]:
+    return str(row.label), row.paper_id, row.title, str(row.year or ""), row.source
 
 
 def _cells(cells: Iterable[GridCell]) -> Iterator[str]:
@@ -53,9 +59,15 @@ def _cells(cells: Iterable[GridCell]) -> Iterator[str]:
         yield " | ".join(one.text for one in cell.evidence)
 
 
+def _answers(comparison: Comparison, cells: Iterable[GridCell]) -> Iterator[str]:
+    for cell in cells:
+        yield cell.shown
+        yield " | ".join(f"{describe_place(comparison, quote)} ({quote.passage_id})" for quote in cell.quotes)
+
+
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = io.StringIO(newline="")
     writer = csv.writer(lines, lineterminator="\r\n")
-    writer.writerow(head)
+    writer.writerow(map(in_spreadsheet, head))
     writer.writerows(map(in_spreadsheet, row) for row in rows)
     return lines.getvalue()

@@ -17,7 +17,7 @@ from docx.text.run import Run
 from assistant import wording
 from assistant.annotations import Annotation
 from assistant.checking import is_weak, score_digits
-from assistant.comparing import ELEMENT_TITLES, Comparison, GridCell, element_grid
+from assistant.comparing import Comparison, GridCell, element_grid
 from assistant.comparing import wording as said
 from assistant.exports.answer_text import STRONG, AnswerLine, lines_with_sentences
 from assistant.exports.escaping import is_web_address, visible
@@ -151,17 +151,17 @@ class _Writer:
         section.page_width, section.page_height = section.page_height, section.page_width
         section.left_margin = section.right_margin = Cm(1.5)
         self.heading("Key elements", 1)
-        self.quiet(said.describe_grid(grid))
-        table = self._document.add_table(rows=1, cols=1 + len(ELEMENT_TITLES), style="Table Grid")
+        self.quiet(f"{said.describe_grid(grid)} {said.describe_answers(grid)}".rstrip())
+        table = self._document.add_table(rows=1, cols=1 + len(grid.titles), style="Table Grid")
         _repeat(table.rows[0]._tr)
-        for cell, title in zip(table.rows[0].cells, ("Paper", *ELEMENT_TITLES.values()), strict=True):
+        for cell, title in zip(table.rows[0].cells, ("Paper", *grid.titles.values()), strict=True):
             _fill(cell.paragraphs[0], title, bold=True)
         for row in grid.rows:
             cells = table.add_row().cells
             label = "" if row.is_description else f"[{row.label}] "
             year = f" ({row.year})" if row.year else ""
             _fill(cells[0].paragraphs[0], f"{label}{row.title}{year}", bold=True)
-            for cell, element in zip(cells[1:], row.cells, strict=True):
+            for cell, element in zip(cells[1:], row.every_cell, strict=True):
                 _fill_element(cell.paragraphs[0], element)
 
     def _line(

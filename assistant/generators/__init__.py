@@ -25,6 +25,7 @@ from assistant.generators.extractive import (
     meant_paper,
     open_parts,
     papers_telling,
+    quote_paper,
     read_features,
     with_kind,
 )
@@ -40,6 +41,6 @@ __all__ = [
     "Price", "PromptedGenerator", "SampledGenerator", "answerable_features", "ask_of", "by_rank",
     "call_of", "cannot_answer", "check_choice", "citation_quality", "compare", "default_parameters",
     "generator_choices", "is_of_rows", "list_papers_by", "meant_paper", "no_price", "open_generator",
-    "open_parts", "papers_telling", "question_price", "read_features", "recorded_generators",
+    "open_parts", "papers_telling", "question_price", "quote_paper", "read_features", "recorded_generators",
     "searches_again", "unknown_price", "with_kind", "write_best"
 ]  # fmt: skip

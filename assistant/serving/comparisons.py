@@ -10,6 +10,8 @@ from assistant.comparing import (
     KeyElement,
     KeyElements,
     Planned,
+    QuestionColumn,
+    QuotedCell,
     RoundFinished,
     Sampled,
     Voted,
@@ -55,14 +57,40 @@ class ElementsDocument:
 
 
 @dataclass(frozen=True, slots=True)
+class QuoteDocument:
+    """A sentence of a paper, word for word, with its place."""
+
+    passage: str
+    sentence: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CellDocument:
+    """The sentences in which a paper, by its label, answers a question; none where it does not say."""
+
+    label: int
+    quotes: tuple[QuoteDocument, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnDocument:
+    """A question of the caller's own, and each paper's answer to it."""
+
+    question: str
+    cells: tuple[CellDocument, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ComparisonDocument:
-    """A finished comparison: the checked summary, and the key elements behind it."""
+    """A finished comparison: the checked summary, the key elements behind it, and own questions answered."""
 
     id: str
     about: str
     writer: str
     summary: CheckedTextDocument
     elements: tuple[ElementsDocument, ...]
+    columns: tuple[ColumnDocument, ...]
     remarks: tuple[str, ...]
     usage: Usage
     seconds: tuple[StepDocument, ...]
@@ -75,6 +103,7 @@ def comparison_document(comparison: Comparison) -> ComparisonDocument:
         writer=comparison.provenance.generator,
         summary=checked_text(comparison.answer, comparison.evidence),
         elements=tuple(map(_elements, comparison.elements)),
+        columns=tuple(map(_column, comparison.columns)),
         remarks=comparison.remarks,
         usage=comparison.usage,
         seconds=step_documents(comparison.seconds),
@@ -92,6 +121,15 @@ def _element(element: KeyElement) -> ElementDocument:
         for one in element.evidence
     )
     return ElementDocument(element.name, element.text, maybe_rounded(element.support), evidence)
+
+
+def _column(column: QuestionColumn) -> ColumnDocument:
+    return ColumnDocument(column.question, tuple(map(_quoted, column.cells)))
+
+
+def _quoted(cell: QuotedCell) -> CellDocument:
+    quotes = (QuoteDocument(quote.passage_id, quote.sentence, quote.text) for quote in cell.quotes)
+    return CellDocument(cell.label, tuple(quotes))
 
 
 def describe_progress(event: ComparisonEvent) -> str:

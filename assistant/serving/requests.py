@@ -17,7 +17,9 @@ from pydantic_core import PydanticCustomError
 
 from assistant.bounds import LONGEST_QUESTION
 from assistant.comparing import (
+    LONGEST_COLUMN,
     LONGEST_DESCRIPTION,
+    MOST_COLUMNS,
     MOST_KEPT,
     MOST_PAPERS,
     MOST_SAMPLES,
@@ -61,6 +63,8 @@ Name = Annotated[str, Field(min_length=1, max_length=LONGEST_ID)]
 Names = Annotated[tuple[Name, ...], FailFast(), Strict(strict=False), Field(max_length=MOST_IDS)]
 Topics = Annotated[tuple[Topic, ...], FailFast(), Strict(strict=False), Field(max_length=MOST_IDS)]
 Identifiers = Annotated[tuple[Identifier, ...], FailFast(), Strict(strict=False), Field(max_length=MOST_IDS)]
+Column = Annotated[str, Field(max_length=LONGEST_COLUMN)]
+Columns = Annotated[tuple[Column, ...], FailFast(), Strict(strict=False), Field(max_length=MOST_COLUMNS)]
 PaperCount = Annotated[int, Field(ge=MIN_PAPERS, le=MAX_PAPERS), WHOLE]
 Year = Annotated[int, Field(ge=_FIRST_YEAR, le=_LAST_YEAR), WHOLE]
 
@@ -184,10 +188,14 @@ class CompareRequest(Request):
     samples: Annotated[int, Field(ge=1, le=MOST_SAMPLES), WHOLE] = Field(default=ComparisonOptions().samples)
     votes: Annotated[int, Field(ge=1, le=MOST_VOTES), WHOLE] = Field(default=ComparisonOptions().votes)
     keep: Annotated[int, Field(ge=1, le=MOST_KEPT), WHOLE] = Field(default=ComparisonOptions().keep)
+    questions: Columns = Field(
+        default=(),
+        description="Your own questions: each paper is asked them, and answers in its own sentences.",
+    )
 
     def comparison(self) -> ComparisonRequest:
         options = ComparisonOptions(self.samples, self.votes, self.keep, self.order)
-        return ComparisonRequest(self.papers, self.about, options)
+        return ComparisonRequest(self.papers, self.about, options, self.questions)
 
 
 class CiteRequest(Request):

@@ -140,7 +140,8 @@ class ComparisonStore(OwnedStore[ComparisonSummary]):
         """
         check_library(library_named(comparison), library)
         made = comparison.provenance
-        request = ComparisonRequest(comparison.paper_ids, comparison.about, comparison.options)
+        asked = tuple(column.question for column in comparison.columns)
+        request = ComparisonRequest(comparison.paper_ids, comparison.about, comparison.options, asked)
         plan = _Plan(request, made.generator, comparison.parameters, made.corpus)
         return self._begun(owner, plan, comparison, library)
 

@@ -112,7 +112,8 @@ def _without_model(comparison: Comparison, encoder: Encoder) -> ExtractiveCompar
 def _compare_again(comparison: Comparison, comparer: Comparer) -> Comparison:
     # Without reflection no votes are recorded, but none can be asked for.
     options = replace(comparison.options, votes=max(1, comparison.options.votes))
-    request = ComparisonRequest(_papers_asked_for(comparison), comparison.about, options)
+    questions = tuple(column.question for column in comparison.columns)
+    request = ComparisonRequest(_papers_asked_for(comparison), comparison.about, options, questions)
     for event in comparer.compare(request, _ledger_of(comparison), comparison.id):
         if isinstance(event, Compared):
             return event.comparison
@@ -138,6 +139,8 @@ def _compared(recorded: Comparison, found: Comparison, missing: Iterable[str]) -
     yield step_replay("rounds", differences(recorded.rounds, found.rounds, "round", skipped))
     yield step_replay("summary", differences(recorded.answer.text, found.answer.text, "text"))
     yield step_replay("check", differences(recorded.answer, found.answer, skipped=skipped | {"text"}))
+    if recorded.columns:
+        yield step_replay("columns", differences(recorded.columns, found.columns, "column"))
     yield step_replay("calls", chain(_calls(recorded, found), _asked_anew(missing)))
 
 

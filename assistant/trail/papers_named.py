@@ -82,6 +82,9 @@ def _ids_in(trail: Trail) -> Iterator[str]:
         for elements in trail.elements:
             for element in elements.elements:
                 yield from (found.passage_id for found in element.evidence)
+        for column in trail.columns:
+            for cell in column.cells:
+                yield from (quote.passage_id for quote in cell.quotes)
         return
     for turn in trail.turns:
         yield from _of_turn(turn)

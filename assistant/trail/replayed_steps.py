@@ -8,7 +8,17 @@ from assistant.records import AssistantError, Evidence, Provenance
 from corpus.encoders import Encoder
 
 ReplayedStep = Literal[
-    "rewrite", "retrieve", "evidence", "write", "check", "papers", "elements", "rounds", "summary", "calls"
+    "rewrite",
+    "retrieve",
+    "evidence",
+    "write",
+    "check",
+    "papers",
+    "elements",
+    "rounds",
+    "summary",
+    "calls",
+    "columns",
 ]
 Outcome = Literal["equal", "different"]
 

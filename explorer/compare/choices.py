@@ -1,6 +1,6 @@
 """The choices of a comparison: the papers, the description of the work, and the writer."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import streamlit as st
@@ -8,7 +8,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from assistant.comparing import (
     FEWEST_PAPERS,
+    LONGEST_COLUMN,
     LONGEST_DESCRIPTION,
+    MOST_COLUMNS,
     MOST_KEPT,
     MOST_PAPERS,
     MOST_SAMPLES,
@@ -46,6 +48,8 @@ from explorer.presenters import authors_and_year, escaped, search_papers, shorte
 
 FOUND = 6
 LONGEST_SEARCH = 500
+# A few characters more than are taken, so that what is too long is told instead of cut.
+LONGEST_QUESTIONS = 2 * MOST_COLUMNS * LONGEST_COLUMN
 USUAL = ComparisonOptions()
 # Papers of an example, and the kinds of topics that it may be about.
 FEWEST_OF_EXAMPLE, MOST_OF_EXAMPLE = 3, 5
@@ -91,7 +95,7 @@ def draw_choosing(library: Library, visitor: Visitor, session: CurrentComparison
 def plan_of(library: Library, visitor: Visitor, session: CurrentComparison, order: Order) -> Planned | str:
     """Return the cached plan of a comparison, or the reason why it is not possible."""
     about = order.request.about if words(order.request.about) else NOT_DESCRIBED
-    request = ComparisonRequest(order.request.papers, about, order.request.options)
+    request = replace(order.request, about=about)
     key = (request, order.writer, order.parameters, library.corpus.manifest.versions)
     known = session.now.plan
     if known and known[0] == key:
@@ -118,12 +122,32 @@ def _draw_order(library: Library, visitor: Visitor, session: CurrentComparison) 
         placeholder="Your topic, your question or your abstract: what the papers are compared for.",
     )
     session.update(ComparisonSession.describe, str(about or ""))
+    questions = _draw_questions(session)
     # One below the other: beside each other their names are cut where the drawer on the left is open.
     order = _draw_paper_order()
     writer = draw_writer(library.writers())
     draw_spending(library, visitor, writer)
     options, parameters = _draw_manner(library, writer, order)
-    return Order(ComparisonRequest(session.now.papers, session.now.about, options), writer, parameters)
+    request = ComparisonRequest(session.now.papers, session.now.about, options, questions)
+    return Order(request, writer, parameters)
+
+
+def _draw_questions(session: CurrentComparison) -> tuple[str, ...]:
+    """Draw the field for the reader's own questions; return its lines without empty ones."""
+    key = f"questions_{session.now.opened}"
+    if not has_field(key):
+        set_field(key, session.now.questions)
+    typed = st.text_area(
+        "Your own questions",
+        height=100,
+        max_chars=LONGEST_QUESTIONS,
+        key=key,
+        placeholder="Which data sets are used?",
+        help=f"One on each line, {MOST_COLUMNS} at most. Every paper answers them in sentences of its own: "
+        "further columns of the grid.",
+    )
+    session.update(ComparisonSession.ask, str(typed or ""))
+    return tuple(line.strip() for line in session.now.questions.splitlines() if line.strip())
 
 
 def _draw_paper_order() -> PaperOrder:

@@ -6,13 +6,14 @@ from assistant.checking import score_digits
 from assistant.comparing import (
     DIFFERENCES_NOTE,
     ELEMENT_NAMES,
-    ELEMENT_TITLES,
     Comparison,
     ElementEvidence,
     Grid,
     GridCell,
     GridOrder,
     GridRow,
+    QuotedSentence,
+    describe_answers,
     describe_common,
     describe_distinct,
     describe_grid,
@@ -36,27 +37,27 @@ SORTED_BY: dict[GridOrder, str] = {
 
 @st.fragment
 def render_grid(visitor: Visitor, session: CurrentComparison, comparison: Comparison) -> None:
-    """Draw the papers with their seven key elements, and of the one that is chosen all that is known."""
+    """Draw the papers with their key elements and answers, and of the chosen cell all that is known."""
     grid = element_grid(comparison)
     if grid.is_empty:
         st.caption("No key elements were found, or none were read.")
         return
     if visitor.now.narrow:
-        st.caption(escaped(describe_grid(grid)))
+        st.caption(escaped(_filled(grid)))
         _draw_list(grid)
         return
     _draw_table(grid, session)
     if chosen := chosen_cell(grid, session.now.cell):
         paper_row, cell = chosen
         place = f"cell_shown_{paper_row.label}_{cell.name}"
-        _draw_cell(paper_row, cell, place)
+        _draw_cell(grid.titles[cell.name], paper_row, cell, place)
         listen("cell_listener", narrow=False, show=place, to_top=False)
 
 
 def _draw_table(grid: Grid, session: CurrentComparison) -> None:
     """Draw the grid as a table, in the order that is chosen above it."""
     with row("grid_head", align="bottom"):
-        said = f"{describe_grid(grid)} Choose a cell to read it with the sentences that carry it."
+        said = f"{_filled(grid)} Choose a cell to read it with the sentences that carry it."
         st.caption(escaped(said), width="content")
         orders = list(SORTED_BY)
         order = st.selectbox(
@@ -67,15 +68,21 @@ def _draw_table(grid: Grid, session: CurrentComparison) -> None:
     draw_table(grid.sorted(order, descending=order in ("year", "stated")), session.now.cell, choose)
 
 
+def _filled(grid: Grid) -> str:
+    return " ".join(filter(None, (describe_grid(grid), describe_answers(grid))))
+
+
 def chosen_cell(grid: Grid, chosen: Cell | None) -> tuple[GridRow, GridCell] | None:
-    """Return the row and the cell of a label and an element, None where the grid has none such."""
+    """Return the row and the cell of a label and a name, None where the grid has none such."""
     paper_row = next((one for one in grid.rows if chosen and one.label == chosen[0]), None)
-    return (paper_row, paper_row.cell(chosen[1])) if paper_row and chosen else None
+    return (
+        (paper_row, paper_row.cell(chosen[1])) if paper_row and chosen and chosen[1] in grid.titles else None
+    )
 
 
-def _draw_cell(paper_row: GridRow, cell: GridCell, place: str) -> None:
+def _draw_cell(title: str, paper_row: GridRow, cell: GridCell, place: str) -> None:
     with st.container(border=True, key=place, gap="xsmall"):
-        st.markdown(f"**{ELEMENT_TITLES[cell.name]}** · {escaped(row_title(paper_row))}")
+        st.markdown(f"**{escaped(title)}** · {escaped(row_title(paper_row))}")
         with st.container(key="reading_cell"):
             st.text(one_line(cell.shown))
         if paper_row.problem:
@@ -89,6 +96,8 @@ def _draw_carried(paper_row: GridRow, cell: GridCell, place: str) -> None:
         st.html(support_bar(cell.support))
     for number, one in enumerate(cell.evidence, start=1):
         _draw_evidence(paper_row, one, f"{place}_{number}")
+    for number, quote in enumerate(cell.quotes, start=1):
+        _draw_quote(quote, f"{place}_{number}")
 
 
 def _draw_evidence(paper_row: GridRow, one: ElementEvidence, place: str) -> None:
@@ -101,7 +110,16 @@ def _draw_evidence(paper_row: GridRow, one: ElementEvidence, place: str) -> None
             link_to(PAPER, "Show it in the paper", query_params=query)
 
 
-def place_in_paper(one: ElementEvidence) -> dict[str, str]:
+def _draw_quote(quote: QuotedSentence, place: str) -> None:
+    """Draw a sentence that answers a question, with the way to its place in the paper."""
+    with st.container(key=f"marked_sentence_{place}"):
+        st.text(shortened(quote.text, 1200))
+    if query := place_in_paper(quote):
+        with row(f"says_so_{place}"):
+            link_to(PAPER, "Show it in the paper", query_params=query)
+
+
+def place_in_paper(one: ElementEvidence | QuotedSentence) -> dict[str, str]:
     """Return the address of a sentence on the screen of its paper, nothing where it has none."""
     try:
         paper, passage = parse_passage_id(one.passage_id)
@@ -111,16 +129,18 @@ def place_in_paper(one: ElementEvidence) -> dict[str, str]:
 
 
 def _draw_list(grid: Grid) -> None:
-    """Draw one element of every paper below the other, where a table would be too wide."""
-    titles = {title: name for name, title in ELEMENT_TITLES.items()}
-    chosen = str(st.selectbox("Key element", list(titles), key="element_shown"))
-    name = titles.get(chosen, ELEMENT_NAMES[0])
+    """Draw one column, paper by paper below each other, where a table would be too wide."""
+    # A question in quotation marks is none of the elements, whatever it is.
+    titles = {name: title if name in ELEMENT_NAMES else f"“{title}”" for name, title in grid.titles.items()}
+    label = "Key element or question" if grid.questions else "Key element"
+    chosen = st.selectbox(label, list(titles), format_func=lambda name: titles[name], key="element_shown")
+    name = chosen if chosen in titles else ELEMENT_NAMES[0]
     for paper_row in grid.rows:
         cell = paper_row.cell(name)
         with st.container(key=f"row_element_{paper_row.label}", gap="xsmall"):
             st.markdown(f"**{escaped(row_title(paper_row))}**")
             st.text(one_line(cell.shown))
-            if cell.evidence:
+            if cell.evidence or cell.quotes:
                 key = f"because_{paper_row.label}"
                 with st.expander("The sentences that carry it", type="compact", key=key):
                     _draw_carried(paper_row, cell, f"list_{paper_row.label}")

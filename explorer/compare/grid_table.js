@@ -31,6 +31,7 @@ const fill = (cell, said) => {
 const draw = (table, data) => {
   table.region.setAttribute('aria-label', data.name);
   const whole = document.createElement('table');
+  whole.style.minWidth = `${8.25 * data.head.length}rem`;
   const head = make(make(whole, 'thead'), 'tr');
   for (const title of data.head) heading(head, 'col', title);
   const body = make(whole, 'tbody');

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from assistant.comparing import ELEMENT_NAMES, ELEMENT_TITLES, Grid, GridCell, GridRow, TextKind
-from assistant.records import ElementName
+from assistant.comparing import ELEMENT_NAMES, MOST_COLUMNS, Grid, GridCell, GridRow, TextKind, question_name
 from explorer.app import field_value
 from explorer.components import format_score
 from explorer.presenters import one_line, shortened
@@ -19,11 +18,12 @@ LONGEST_TITLE = 90
 _SOURCES: dict[TextKind, str] = {"abstract": "its abstract alone", "title": "its title alone"}
 
 _KEY = "grid_table"
-_CELL = re.compile(r"(\d{1,3})-([a-z_]{1,40})")
+_CELL = re.compile(r"(\d{1,3})-([a-z_]{1,40}[1-9]?)")
 
 Data = dict[str, object]
-# The label of a text and the element that is asked of it.
-Cell = tuple[int, ElementName]
+# The label of a text and the name of what is asked of it: a key element, or a question of the reader's.
+Cell = tuple[int, str]
+_NAMES = {*ELEMENT_NAMES, *(question_name(number) for number in range(1, MOST_COLUMNS + 1))}
 
 _component = st.components.v2.component(
     "paper_trail_grid",
@@ -52,22 +52,21 @@ def table_data(grid: Grid, chosen: Cell | None) -> Data:
     """Return the data of the table: texts alone, which its script never reads as HTML."""
     return {
         "name": "Key elements of the description and of each paper",
-        "head": ["Paper", *ELEMENT_TITLES.values()],
+        "head": ["Paper", *grid.titles.values()],
         "rows": [_row(row) for row in grid.rows],
         "chosen": cell_id(*chosen) if chosen else "",
     }
 
 
-def cell_id(label: int, name: ElementName) -> str:
+def cell_id(label: int, name: str) -> str:
     """Return the id under which the table reports a cell."""
     return f"{label}-{name}"
 
 
 def parse_cell(identifier: object) -> Cell | None:
-    """Return the label and the element of a cell's id, None for anything else."""
+    """Return the label and the name of a cell's id, None for anything else."""
     found = _CELL.fullmatch(identifier) if isinstance(identifier, str) else None
-    name = next((one for one in ELEMENT_NAMES if found and one == found[2]), None)
-    return (int(found[1]), name) if found and name else None
+    return (int(found[1]), found[2]) if found and found[2] in _NAMES else None
 
 
 def _row(row: GridRow) -> Data:
@@ -75,7 +74,7 @@ def _row(row: GridRow) -> Data:
     return {
         "title": one_line(row_title(row, LONGEST_TITLE)),
         "facts": " · ".join(filter(None, facts)),
-        "cells": [_cell(row.label, cell) for cell in row.cells],
+        "cells": [_cell(row.label, cell) for cell in row.every_cell],
     }
 
 

@@ -206,7 +206,9 @@ def cannot_answer(
     if not by_model and open_parts(rewrite, evidence, encoder) == ():
         return None
     bars = thresholds().refusal
-    found = find_sentences(rewrite, evidence, encoder, GLANCED if by_model else MOST_READ)
+    # Called as the writer calls it, whatever is read: the cache knows a call by its arguments.
+    glanced = (GLANCED,) if by_model else ()
+    found = find_sentences(rewrite, evidence, encoder, *glanced)
     if by_model and not found.ranked.candidates:
         return None  # It may read what cannot be quoted.
     if by_model and found.ranked.answerable < bars.answerable:

@@ -86,7 +86,7 @@ class ExtractiveGenerator:
     ) -> Iteration[str, None, Draft]:
         """Yield the chosen sentences one by one; a draft without text says that none was near enough."""
         started, clock = datetime.now(UTC), time.perf_counter()
-        told = self._select(rewrite, evidence)
+        told = self.select(rewrite, evidence, limits_of(rewrite.kind))
         pieces = [*self._side(rewrite, evidence, told), *arrange(told, rewrite.kind)]
         yield from pieces
         draft = Draft("".join(pieces), "stop") if pieces else _nothing(rewrite, evidence)
@@ -94,27 +94,27 @@ class ExtractiveGenerator:
         log.add(replace(call, finish_reason=draft.finish_reason))
         return draft
 
-    def _select(self, rewrite: Rewrite, evidence: Evidence) -> list[Candidate]:
+    def select(self, rewrite: Rewrite, evidence: Evidence, limits: KindLimits) -> list[Candidate]:
+        """Return the sentences that answer, in their order; none where none is likely enough."""
         told = self._told_part(rewrite, evidence)
         if told is not None or (told := rows_asked_for(rewrite.searched_for, evidence)):
             return told
         if open_parts(rewrite, evidence, self._encoder) is not None:
-            return self._tell_each(rank_parts(rewrite, evidence, self._encoder), limits_of(rewrite.kind))
+            return self._tell_each(rank_parts(rewrite, evidence, self._encoder), limits)
         found = find_sentences(rewrite, evidence, self._encoder)
         if sides := self._told_sides(found):
             return sides
         if rewrite.kind != "list" and len(found.parts) > 1:
-            return self._tell_each(rank_parts(rewrite, evidence, self._encoder), limits_of(rewrite.kind))
-        return self._of_kind(found)
+            return self._tell_each(rank_parts(rewrite, evidence, self._encoder), limits)
+        return self._of_kind(found, limits)
 
     def _told_sides(self, found: FoundSentences) -> list[Candidate]:
         """Return sentences on both sides of a comparison, none where one is nowhere told of."""
         sides = compared(found.asking.query) if found.asking.kind == "comparison" else None
         return self._distinct(tell_sides(found, sides)) if sides else []
 
-    def _of_kind(self, found: FoundSentences) -> list[Candidate]:
+    def _of_kind(self, found: FoundSentences, limits: KindLimits) -> list[Candidate]:
         kind, ranked = found.asking.kind, found.ranked
-        limits = limits_of(kind)
         if kind == "list":
             by_whom = list_papers_by(found.asking.query, found.asking.evidence)
             return by_whom or list_papers(ranked, limits)

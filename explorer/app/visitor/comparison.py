@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Self
 
 from assistant.comparing import MOST_PAPERS, Comparison, ComparisonRequest, Planned
-from assistant.records import ElementName, Parameters
+from assistant.records import Parameters
 from corpus.records import library_of
 from corpus.wording import counted
 from explorer.app.visitor.stored_item import StoredItem
@@ -25,14 +25,21 @@ class Order:
 
 @dataclass(frozen=True)
 class ChosenPapers:
-    """The choices before a comparison; `plan` is the last one, with the order it was made for."""
+    """The choices before a comparison; `plan` is the last one, with the order it was made for.
+
+    `questions` are the reader's own, as they were typed: one on each line.
+    """
 
     papers: tuple[str, ...] = ()
     about: str = ""
+    questions: str = ""
     plan: tuple[object, Planned | str] | None = None
 
     def describe(self, about: str) -> Self:
         return replace(self, about=about)
+
+    def ask(self, questions: str) -> Self:
+        return replace(self, questions=questions)
 
     def plan_as(self, order: object, plan: Planned | str) -> Self:
         return replace(self, plan=(order, plan))
@@ -68,10 +75,10 @@ class OrderedComparison:
 
 @dataclass(frozen=True)
 class ShownSources:
-    """The citation in focus, 0 for none; the label and the element of the grid's cell; what is open."""
+    """The citation in focus, 0 for none; the label and the name of the grid's cell; what is open."""
 
     focus: int = 0
-    cell: tuple[int, ElementName] | None = None
+    cell: tuple[int, str] | None = None
     drawer_open: bool = False
     shows_calls: bool = False
 
@@ -79,7 +86,7 @@ class ShownSources:
         """Put a citation of the summary into focus; one that does not exist leads nowhere."""
         return replace(self, focus=number, drawer_open=True)
 
-    def choose_cell(self, cell: tuple[int, ElementName]) -> Self:
+    def choose_cell(self, cell: tuple[int, str]) -> Self:
         return replace(self, cell=cell)
 
     def close_drawer(self) -> Self:
@@ -124,8 +131,9 @@ class ComparisonSession(StoredItem, ChosenPapers, OrderedComparison, ShownSource
 
     def choose(self, paper_ids: Sequence[str]) -> Self:
         """Choose these papers and no others; a comparison that was begun is left for them."""
-        about = self.about if self.state == "choosing" else ""
-        return self.choose_anew().describe(about).add(paper_ids)
+        is_choosing = self.state == "choosing"
+        about, questions = (self.about, self.questions) if is_choosing else ("", "")
+        return self.choose_anew().describe(about).ask(questions).add(paper_ids)
 
     def replace_papers(self, paper_ids: Sequence[str]) -> Self:
         """Choose these papers and no others, whatever else is on the screen."""
@@ -143,13 +151,15 @@ class ComparisonSession(StoredItem, ChosenPapers, OrderedComparison, ShownSource
 
     def choose_anew(self) -> Self:
         """Leave the comparison on the screen for a new one."""
-        return replace(self.turn_to("", None), papers=(), about="")
+        return replace(self.turn_to("", None), papers=(), about="", questions="")
 
     def choose_again(self) -> Self:
         """Leave the comparison on the screen for a new one of the same papers and the same work."""
         chosen = self.order.request if self.order else None
         anew = self.choose_anew()
-        return replace(anew, papers=chosen.papers, about=chosen.about) if chosen else anew
+        if chosen is None:
+            return anew
+        return replace(anew, papers=chosen.papers, about=chosen.about, questions="\n".join(chosen.questions))
 
     def turn_to(self, identifier: str, order: Order | None) -> Self:
         """Show another comparison, or none where it is being chosen."""

@@ -88,6 +88,30 @@ def test_the_json_has_every_part_of_a_comparison(compare):
     assert done.stderr == ""
 
 
+def test_questions_of_ones_own_are_answered_by_each_paper_with_its_place(compare):
+    asked = (
+        "--question",
+        "What is reciprocal rank fusion?",
+        "--question",
+        "[bold]Who won?",
+        "--question",
+        "",
+    )
+    done = compare(*asked)
+    assert done.exit_code == 0, done.stderr
+    answer = "- [2] Reciprocal rank fusion (RRF) adds 1 / (k + rank)"
+    _, answers = done.stdout.split("What is reciprocal rank fusion?")
+    assert "- [1] does not say (no sentence found)" in answers and answer in answers
+    assert "abstract, page 1 field-notes-retrieval/rank-fusion#0" in answers
+    assert "[bold]Who won?" in answers
+    assert "1 of 4 answers to your own questions found" in done.stderr
+    first, second = document(compare(*asked, "--json"))["columns"]
+    assert (first["question"], second["question"]) == (asked[1], asked[3])
+    (quote,) = first["cells"][1]["quotes"]
+    assert quote["passage"] == "field-notes-retrieval/rank-fusion#0" and quote["text"] in answers
+    assert not first["cells"][0]["quotes"]
+
+
 def test_in_a_pipe_every_step_is_a_line_and_the_result_stands_alone(compare):
     done = compare()
     assert done.exit_code == 0
@@ -172,7 +196,10 @@ def test_a_finished_comparison_is_shown_again(compare, run):
         ([*PAPERS, "--about", ABOUT, "--trail", "t.txt"], "let it end in .json or .md or .html"),
         ([*PAPERS, "--about", ABOUT, "--without", "elements", "increments"], "--without increments"),
         ([*PAPERS, "--about", ABOUT, "--trail", "/no/such/t.json"], "in a folder that exists"),
-        ([*PAPERS, "--about", ABOUT, "--resume", "x"], "give neither"),
+        ([*PAPERS, "--about", ABOUT, "--resume", "x"], "give none of them"),
+        (["--question", "Is it quick?", "--resume", "x"], "give none of them"),
+        ([*PAPERS, "--about", ABOUT, *(f"--question=Is {at}?" for at in range(6))], "takes 5"),
+        ([*PAPERS, "--about", ABOUT, "--question", "x" * 301], "300 can be taken"),
         (["--resume", "no-such"], "There is no comparison 'no-such'"),
         ([], "The description is empty"),
     ],

@@ -7,12 +7,23 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
+from docx import Document
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from assistant.comparing.grid import ELEMENT_TITLES
-from assistant.comparing.records import Candidate, ElementEvidence, KeyElement, Round, Vote, WorkCall
+from assistant.comparing.records import (
+    Candidate,
+    ElementEvidence,
+    KeyElement,
+    QuestionColumn,
+    QuotedCell,
+    QuotedSentence,
+    Round,
+    Vote,
+    WorkCall,
+)
 from assistant.exports.escaping import in_latex, in_spreadsheet
 from assistant.exports.html import comparison_to_html
 from assistant.exports.latex import comparison_to_latex
@@ -90,6 +101,12 @@ def whole():
         rounds=(round_,),
         calls=(WorkCall("elements 1", call, reused=True), WorkCall("round 1 sample 1", call)),
         remarks=("[3] is known by its abstract alone.",),
+        columns=(
+            QuestionColumn(
+                "Which weights are used?",
+                (QuotedCell(1, (QuotedSentence("p1#0", 0, "Ranks weigh alike."),)), QuotedCell(2)),
+            ),
+        ),
     )
     return with_paper(comparison, 1, bibtex="@inproceedings{key-one,\n title = {One}\n}", venue="A & B")
 
@@ -162,6 +179,40 @@ def test_markdown_holds_the_whole_comparison():
     tokens = MarkdownIt("commonmark").enable("table").parse(exported)
     assert sum(token.type == "table_open" for token in tokens) == 1
     assert sum(token.type == "tr_open" for token in tokens) == 1 + 4
+
+
+def test_own_questions_are_columns_of_every_exported_grid(tmp_path):
+    comparison = whole()
+    question, quote, missing = "Which weights are used?", "Ranks weigh alike.", "no sentence found"
+    markdown = grid_to_markdown(comparison)
+    assert f"| Limitations | {question} |" in markdown
+    assert f"{quote} (body) |" in markdown.splitlines()[3] and missing in markdown.splitlines()[4]
+    tex = comparison_to_latex(comparison)
+    assert rf"\textbf{{Limitations}} & \textbf{{{question}}}" in tex and f" &\n{quote}" in tex
+    assert tex.count(" &\n") == 4 * 8 and r"*{9}{" in tex
+    first, second = rows(grid_to_csv(comparison))[1:3]
+    assert (first[question], first[f"{question} (places)"]) == (quote, "body (p1#0)")
+    assert missing in second[question] and not second[f"{question} (places)"]
+    page = page_of(comparison)
+    assert question in page.text and quote in page.text
+    assert f"{missing})" in page.text and "1 of 3 answers to your own questions found" in page.text
+    document = tmp_path / "c.docx"
+    document.write_bytes(WRITE["docx"](comparison))
+    table = Document(str(document)).tables[-1]
+    assert [cell.text for cell in table.columns[8].cells][:3] == [question, "papers alone are asked", quote]
+    assert "Which weights" not in grid_to_markdown(replace(comparison, columns=()))
+
+
+def test_a_quote_on_the_page_leads_to_its_passage_where_nothing_else_does():
+    comparison = replace(whole(), answer=Answer(""), elements=())
+    page = page_of(comparison)
+    targets = [value[1:] for value in page.values("href") if value.startswith("#")]
+    assert targets and set(targets) <= set(page.ids)
+
+
+def test_a_question_that_a_spreadsheet_would_compute_is_text():
+    asked = replace(whole(), columns=(QuestionColumn('=HYPERLINK("http://203.0.113.9")'),))
+    assert "'=HYPERLINK" in grid_to_csv(asked).splitlines()[0]
 
 
 def test_hostile_text_does_nothing_in_a_comparison_as_markdown():
@@ -362,7 +413,7 @@ def test_the_table_in_markdown_has_a_row_for_each_text():
 
 
 def test_without_elements_nothing_is_said_of_them():
-    bare = replace(whole(), elements=())
+    bare = replace(whole(), elements=(), columns=())
     for text in (comparison_to_markdown(bare), comparison_to_html(bare), comparison_to_latex(bare)):
         assert "Key elements" not in text
         assert "longtable}{" not in text

@@ -30,7 +30,11 @@ CALLS = {
     "search": {"query": "rank fusion", "papers": 2, "scope": {"collections": ["field-notes-retrieval"]}},
     "read_paper": {"id": BM25, "first": 1, "count": 2},
     "ask": {"question": QUESTION},
-    "compare": {"papers": [BM25, FUSION], "about": "How lexical and dense retrieval can be combined"},
+    "compare": {
+        "papers": [BM25, FUSION],
+        "about": "How lexical and dense retrieval can be combined",
+        "questions": ["What is reciprocal rank fusion?"],
+    },
     "cite": {"papers": [BM25, FUSION, BM25], "format": "ris"},
 }
 
@@ -90,6 +94,13 @@ def test_progress_goes_up_and_says_what_is_done(session):
     assert messages[0].startswith("Searched for: ") and messages[-1] == "Checking citations"
 
 
+def test_a_comparison_answers_the_callers_own_questions(session):
+    (column,) = session[1]["compare"].structured_content["columns"]
+    assert column["question"] == CALLS["compare"]["questions"][0]
+    first, second = column["cells"]
+    assert not first["quotes"] and second["quotes"][0]["passage"].startswith(f"{FUSION}#")
+
+
 def test_a_page_of_a_paper_and_references_each_once(session):
     paper = session[1]["read_paper"].structured_content
     assert [passage["number"] for passage in paper["passages"]] == [1, 2] and paper["next"] == 3
@@ -129,6 +140,8 @@ WRONG = [
     ("ask", {"question": QUESTION, "writer": "nobody"}, "There is no writer"),
     ("ask", {"question": QUESTION, "scope": {"collections": ["nowhere"]}}, "no collection"),
     ("compare", {"papers": [BM25, "nowhere"], "about": "x"}, "no paper"),
+    ("compare", {"papers": [BM25, FUSION], "about": "x", "questions": ["?"]}, "has no words"),
+    ("compare", {"papers": [BM25, FUSION], "about": "x", "questions": ["x" * 301]}, "at most 300 characters"),
     ("rm", {}, "There is no such tool"),
 ]
 

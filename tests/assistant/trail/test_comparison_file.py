@@ -17,6 +17,9 @@ from assistant.comparing.records import (
     ElementEvidence,
     KeyElement,
     KeyElements,
+    QuestionColumn,
+    QuotedCell,
+    QuotedSentence,
     Round,
     Vote,
     WorkCall,
@@ -129,6 +132,7 @@ def made_comparisons(draw):
         provenance=Provenance(text(), text(), text(), text(), (TableVersion(text(), count()),)),
         parameters=parameters,
         remarks=(text(),),
+        columns=(QuestionColumn(text(), (QuotedCell(count(), (QuotedSentence(text(), count(), text()),)),)),),
     )
 
 

@@ -263,6 +263,21 @@ def test_a_comparison_is_watched_and_taken_away(api, program):
     assert error_of(api.get(place)) == "not_found"
 
 
+def test_a_program_asks_its_own_questions_of_each_paper(api):
+    wanted = {"papers": [BM25, FUSION], "about": "How to combine them", "questions": ["What is BM25?", " "]}
+    place = f"/comparisons/{api.post('/comparisons', json=wanted).json()['id']}"
+    until(lambda: api.get(place).json()["state"] == "finished")
+    (column,) = api.get(place).json()["comparison"]["columns"]
+    assert column["question"] == "What is BM25?" and [cell["label"] for cell in column["cells"]] == [1, 2]
+    quote = column["cells"][0]["quotes"][0]
+    assert quote["passage"].startswith(f"{BM25}#") and "BM25" in quote["text"]
+    assert "What is BM25?" in api.get(f"{place}/trail", params={"format": "csv"}).text
+    for questions in (["x" * 301], [f"Is {at}?" for at in range(6)], "What is BM25?", [1]):
+        refused = api.post("/comparisons", json={**wanted, "questions": questions})
+        assert error_of(refused) == "invalid_request"
+    assert error_of(api.post("/comparisons", json={**wanted, "questions": ["?"]})) == "not_taken"
+
+
 def test_a_comparison_can_be_stopped(api, model):
     model(*[silence(60)] * 10)
     wanted = {"papers": [BM25, FUSION], "about": "How to combine them", "writer": "standin"}

@@ -137,6 +137,38 @@ def test_a_cell_of_the_grid_shows_its_text_and_what_carries_it(screen: Screen, w
     assert "BM25 ranks by weighted words." in [text.value for text in test.text]
 
 
+def test_own_questions_become_columns_whose_cells_lead_to_the_page(screen: Screen) -> None:
+    typed = f"What batch size was used for training?\n\n{HOSTILE}\n"
+    test = described(screen("compare", **NAMED))
+    test.text_area(key=f"questions_{session_of(test).opened}").set_value(typed).run()
+    comparison = compared(begun(test))
+    batch, hostile = comparison.columns
+    assert [bool(cell.quotes) for cell in batch.cells] == [False, True]
+    found = 1 + sum(bool(cell.quotes) for cell in hostile.cells)
+    assert f"{found} of 4 answers to your own questions found" in texts(test)
+    for cell in ((2, "question_1"), (1, "question_2"), (1, "question_5")):
+        test.session_state["comparison"].update(ComparisonSession.choose_cell, cell)
+        test.run()
+        assert not test.exception
+        drawn = "\n".join(str(element.value) for element in (*test.markdown, *test.caption))
+        assert not re.search(r"(?<!\\)!\[|(?<!\\)<img|:red-badge|\]\(http", drawn)
+        if cell[1] == "question_1":
+            assert "**What batch size was used for training?** · [2]" in _plain(texts(test))
+            assert any("batch size of 128" in text.value for text in test.text)
+    test.button(key="compare_again").click().run()
+    kept = test.text_area(key=f"questions_{session_of(test).opened}").value
+    assert kept.splitlines() == [line for line in typed.splitlines() if line]
+
+
+def test_too_many_questions_are_told_before_anything_is_compared(screen: Screen) -> None:
+    test = described(screen("compare", **NAMED))
+    typed = "\n".join(f"Is {number} used?" for number in range(6))
+    test.text_area(key=f"questions_{session_of(test).opened}").set_value(typed).run()
+    assert "6 questions of your own were given; a comparison takes 5" in _plain(texts(test))
+    begun(test)
+    assert session_of(test).state == "choosing"
+
+
 def test_a_citation_opens_its_passage_and_differences_tree_and_calls_are_there_to_look_into(
     screen: Screen, writer: Model
 ) -> None:
