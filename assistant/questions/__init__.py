@@ -5,7 +5,6 @@ from assistant.questions.comparisons import compared, is_open_comparison, says_s
 from assistant.questions.intent import (
     Asked,
     asked_in_parts,
-    counted_noun,
     is_yes_or_no,
     read_question,
     request_kind,
@@ -28,9 +27,9 @@ from assistant.questions.vocabulary import content_words, stems, vocabulary
 __all__ = [
     "Asked", "AskedPart", "PartName", "Perspective", "Phrase", "Token", "abbreviations_of", "asked_as_list",
     "asked_in_parts", "asked_part", "asks_of_unnamed_paper", "asks_who", "compared", "content_words",
-    "counted_noun", "in_plain_words", "is_complete", "is_named", "is_open_comparison", "is_subject",
-    "is_yes_or_no", "meant_title", "missing_phrases", "names_in", "part_cues", "parts_of_name",
-    "perspective_of", "phrases", "query_from_part", "read_question", "request_kind", "rewrite_from_words",
-    "says_name", "says_side", "spelt_out", "squashed", "stems", "subject_stems", "tokens", "vocabulary",
-    "with_forms", "without_perspective", "word_weights"
+    "in_plain_words", "is_complete", "is_named", "is_open_comparison", "is_subject", "is_yes_or_no",
+    "meant_title", "missing_phrases", "names_in", "part_cues", "parts_of_name", "perspective_of", "phrases",
+    "query_from_part", "read_question", "request_kind", "rewrite_from_words", "says_name", "says_side",
+    "spelt_out", "squashed", "stems", "subject_stems", "tokens", "vocabulary", "with_forms",
+    "without_perspective", "word_weights"
 ]  # fmt: skip

@@ -27,11 +27,6 @@ _COUNT = re.compile(
     r"\bhow\s+(?:many|much)\b|^\W*(?:what|which)\s+(?:percentage|number)\s+of\b",
     re.IGNORECASE,
 )
-_COUNTED = re.compile(
-    r"\bhow\s+(?:many|much)\s+((?:(?!(?:is|are|was|were|does|do|did|has|have|had|can|must|should|would|could|of|in|"
-    r"on|to|for|with|per|from)\b)[a-z-]+(?:\s+|\W*$)){1,3})",
-    re.IGNORECASE,
-)
 _NUMBER = re.compile(
     r"\bhow\s+(?:many|much|large|big|long|old|often|fast|accurate)\b"
     r"|^\W*what\s+(?:is|are|was|were|does|do|did)\b.*\b(?:cost|price)\b",
@@ -143,12 +138,6 @@ def read_question(question: str) -> Asked:
     is_short = 0 < len(subject) <= LONGEST_SUBJECT
     is_defined = _DEFINITION.match(question) and is_short and not aspects
     return Asked(stems(" ".join(subject)) if is_defined else frozenset(), _need(question))
-
-
-def counted_noun(question: str) -> str:
-    """Return what a question asks the number of ("How many GPU hours does it take?": hours), "" for none."""
-    found = _COUNTED.search(question)
-    return found[1].split()[-1] if found else ""
 
 
 def asked_in_parts(question: str) -> list[str]:

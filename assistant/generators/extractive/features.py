@@ -14,7 +14,6 @@ from assistant.questions import (
     Asked,
     abbreviations_of,
     asked_part,
-    counted_noun,
     in_plain_words,
     names_in,
     parts_of_name,
@@ -136,7 +135,6 @@ def answerable_features(features: Mapping[str, Sequence[float]], chances: Sequen
         "chance": [math.log(max(best, LEAST) / max(1 - best, LEAST))],
         "named": [1.0 if not features["has_names"][0] else max(features["named_near"][at] for at in first)],
         "cosine": [max(features["cosine"])],
-        "counted": [max(features["counted"])],
     }
     return told | ({"network": [max(features["network"])]} if "network" in features else {})
 
@@ -169,7 +167,6 @@ def _words(asking: Asking, candidates: Sequence[Candidate]) -> Features:
     texts = {one.passage.id: with_forms(one.passage.text, forms) for one in candidates}
     passages = {one.passage.id: stems(texts[one.passage.id]) | titles[one.paper.label] for one in candidates}
     near = {one.passage.id: f"{one.paper.paper.title} {texts[one.passage.id]}" for one in candidates}
-    counted = stems(counted_noun(asking.query))
     return {
         "titled": [share(asking.rarity, one.stems | titles[one.paper.label]) for one in candidates],
         "title_share": [share(asking.rarity, titles[one.paper.label]) for one in candidates],
@@ -177,7 +174,6 @@ def _words(asking: Asking, candidates: Sequence[Candidate]) -> Features:
         "named": [_named(names, with_forms(one.text, forms)) for one in candidates],
         "named_near": [_named(names, near[one.passage.id]) for one in candidates],
         "has_names": [float(bool(names))] * len(candidates),
-        "counted": [float(counted <= passages[one.passage.id]) for one in candidates],
     }
 
 
