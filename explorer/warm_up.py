@@ -21,6 +21,7 @@ from corpus.records import Scope
 from corpus.sandbox import offered_confinement, unconfined
 from corpus.search import read_query
 from explorer.app import (
+    SCREENS,
     Library,
     has_corpus,
     loading_modules,
@@ -46,14 +47,7 @@ TRY_AGAIN_SECONDS = 300.0
 QUIET_SECONDS = 2.0
 QUIET_SHARE = 0.1
 # Modules that the first visitor to a page would wait for, and the garbage collector scan from then on.
-_DRAWN_WITH = (
-    "pandas",
-    "explorer.about.screen",
-    "explorer.ask.screen",
-    "explorer.collection.screen",
-    "explorer.compare.screen",
-    "explorer.paper.screen",
-)
+_DRAWN_WITH = ("pandas", *(screen.module for screen in SCREENS))
 
 
 @asynccontextmanager

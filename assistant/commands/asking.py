@@ -49,9 +49,12 @@ from assistant.records import (
 from corpus.records import Scope
 from corpus.search import DEFAULT_PAPERS
 from corpus.settings import Settings
-from corpus.wording import counted
+from corpus.wording import counted, joined
 
 NEW = "new"
+# The formats that hold the whole trail and read as text.
+_TRAIL_ENDINGS = (".json", ".md", ".html")
+_ENDINGS = joined(_TRAIL_ENDINGS, "or")
 
 
 def ask(
@@ -77,7 +80,7 @@ def ask(
     max_tokens: MaxTokens = None,
     repetition_penalty: RepetitionPenalty = None,
     trail: Annotated[
-        Path | None, typer.Option(help="Write the whole trail to this file, .json, .md or .html.")
+        Path | None, typer.Option(help=f"Write the whole trail to this file, {_ENDINGS}.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -112,10 +115,8 @@ def ask(
 
 def _check_trail(path: Path) -> None:
     """Raise AssistantError before anything is asked where the trail could not be written afterwards."""
-    if path.suffix.lower() not in (".json", ".md", ".html"):
-        raise AssistantError(
-            f"The trail is written as .json, .md or .html, not as {path.suffix or path.name!r}."
-        )
+    if path.suffix.lower() not in _TRAIL_ENDINGS:
+        raise AssistantError(f"The trail is written as {_ENDINGS}, not as {path.suffix or path.name!r}.")
     check_writable(path)
 
 

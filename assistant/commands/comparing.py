@@ -52,7 +52,7 @@ from assistant.comparing import (
     open_comparative_generator,
 )
 from assistant.comparing import wording as said
-from assistant.exports import comparison_text
+from assistant.exports import OptionName, comparison_text
 from assistant.generators import EXTRACTIVE
 from assistant.provenance import provenance_of
 from assistant.records import AssistantError
@@ -84,9 +84,8 @@ _QUESTION_HELP = (
 _Questions = Annotated[list[str] | None, typer.Option("--question", help=_QUESTION_HELP)]
 _WITHOUT_HELP = "Leave a part of a model's method out: elements, increments or reflection. Can be repeated."
 _Without = Annotated[list[str] | None, typer.Option(help=_WITHOUT_HELP)]
-_TRAIL_HELP = (
-    "Write it to this file: .json, .md, .html, .docx, .rdf, .tex, .bib, .csv, .ris or .csl. Can be repeated."
-)
+_ENDINGS = joined((f".{name}" for name in get_args(OptionName)), "or")
+_TRAIL_HELP = f"Write it to this file: {_ENDINGS}. Can be repeated."
 _Trails = Annotated[list[Path] | None, typer.Option(help=_TRAIL_HELP)]
 _Resume = Annotated[str, typer.Option(help="Go on with this stored comparison, which was not finished.")]
 

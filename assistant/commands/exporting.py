@@ -10,11 +10,9 @@ import typer
 from assistant.commands.opening import check_writable, find_trail, write_file
 from assistant.commands.printing import JsonOption, failing, print_json, say
 from assistant.comparing import Comparison
-from assistant.exports import CONVERSATION_FORMATS, OptionName, comparison_text
+from assistant.exports import CONVERSATION_FORMATS, OptionName, ReferenceName, comparison_text
 from assistant.records import AssistantError, Conversation
 from assistant.trail import comparison_schema, transcript_schema
-
-_REFERENCES: tuple[OptionName, ...] = ("bib", "ris", "csl")
 
 
 def export(
@@ -47,7 +45,7 @@ def export(
             write_file(output, text)
         elif isinstance(text, bytes):
             raise AssistantError(f"A file of the format {form} is no text: name one with --output.")
-    if form in _REFERENCES and isinstance(text, str) and not text.strip("[]\n"):
+    if form in get_args(ReferenceName) and isinstance(text, str) and not text.strip("[]\n"):
         say("No paper is cited, so there are no references to write.")
     if as_json:
         written = {"written": str(output)} if output else {"text": text}

@@ -14,6 +14,7 @@ from assistant.models import (
     ModelEntry,
     Offer,
     available_models,
+    describe_setup,
     fetch,
     load_models,
     needs_of,
@@ -71,10 +72,7 @@ def models(
             table.add_row(*map(Text, cells), "yes" if entry.id in offered else "no")
         out.print(table)
     if not available:
-        say(
-            "No model can be reached; answers are extracted from the papers. Set TOGETHER_API_KEY for hosted "
-            "models, PAPER_TRAIL_MODEL_URL for a server of your own, PAPER_TRAIL_LOCAL_MODEL for a local one."
-        )
+        say(f"No model can be reached; answers are extracted from the papers. Set {describe_setup()}.")
     if rest and not every:
         say(f"{len(rest)} more models need a key or a server that is not set: --all lists them.")
 

@@ -35,7 +35,7 @@ def open_comparative_generator(
     if choice is None:
         return ExtractiveComparer(encoder)
     entry, parameters = choice
-    is_local = entry.provider == "local"
+    is_local = entry.served_by.runs_here
     is_small = entry.is_small and messages is incremental_messages
     of_session = settings.model_calls_per_session if session else settings.model_calls
     model = open_model(entry, settings, session)

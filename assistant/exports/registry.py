@@ -15,13 +15,25 @@ from assistant.records import AssistantError, Conversation
 from assistant.trail import comparison_to_json, to_json
 from corpus.records import Paper
 
-# As the command line and the API call them; two more are on the screens alone.
+# The names of the formats for the command line and the API, in the order in which they list them; two more
+# are on the screens alone.
 ConversationFormatName = Literal["json", "md", "html", "docx", "bib", "ris", "csl", "rdf"]
 OptionName = Literal[ConversationFormatName, "tex", "csv"]
 ReferenceName = Literal["bib", "ris", "csl"]
 FormatName = OptionName | Literal["table", "tex_table"]
 Exported = TypeVar("Exported")
-WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+# By the last part of a file's ending.
+_MEDIA_TYPES = {
+    "json": "application/json",
+    "md": "text/markdown",
+    "html": "text/html",
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "rdf": "application/rdf+xml",
+    "bib": "application/x-bibtex",
+    "ris": "application/x-research-info-systems",
+    "tex": "text/x-tex",
+    "csv": "text/csv",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +43,12 @@ class Format(Generic[Exported]):
     name: FormatName
     label: str
     ending: str
-    mime: str
     write: Callable[[Exported], str | bytes]
     stem: str = ""
+
+    @property
+    def mime(self) -> str:
+        return _MEDIA_TYPES[self.ending.rpartition(".")[2]]
 
     @property
     def file_name(self) -> str:
@@ -48,13 +63,10 @@ def _references(
     def written(write: Callable[[Iterable[Paper]], str]) -> Callable[[Exported], str]:
         return lambda exported: write(papers(exported))
 
-    bib = Format("bib", f"{label}BibTeX", "bib", "application/x-bibtex", written(papers_as_bibtex), stem)
-    ris = written(papers_as_ris)
-    csl = written(papers_as_csl_json)
     return (
-        bib,
-        Format("ris", f"{label}RIS", "ris", "application/x-research-info-systems", ris, stem),
-        Format("csl", f"{label}CSL-JSON", "csl.json", "application/json", csl, stem),
+        Format("bib", f"{label}BibTeX", "bib", written(papers_as_bibtex), stem),
+        Format("ris", f"{label}RIS", "ris", written(papers_as_ris), stem),
+        Format("csl", f"{label}CSL-JSON", "csl.json", written(papers_as_csl_json), stem),
     )
 
 
@@ -71,32 +83,30 @@ def _comparison_to_word(comparison: Comparison) -> bytes:
 
 
 CONVERSATION_FORMATS: tuple[Format[Conversation], ...] = (
-    Format("json", "JSON, complete, can be imported", "json", "application/json", to_json),
-    Format("md", "Markdown, to edit and share", "md", "text/markdown", to_markdown),
-    Format("html", "Web page, to read and print", "html", "text/html", to_html),
-    Format("docx", "Word document, with references", "docx", WORD, _conversation_to_word),
-    Format("rdf", "Zotero: papers, answers as notes", "rdf", "application/rdf+xml", conversation_to_zotero),
+    Format("json", "JSON, complete, can be imported", "json", to_json),
+    Format("md", "Markdown, to edit and share", "md", to_markdown),
+    Format("html", "Web page, to read and print", "html", to_html),
+    Format("docx", "Word document, with references", "docx", _conversation_to_word),
+    Format("rdf", "Zotero: papers, answers as notes", "rdf", conversation_to_zotero),
     *_references(lambda one: one.papers, "Cited papers as "),
 )
 COMPARISON_FORMATS: tuple[Format[Comparison], ...] = (
-    Format("json", "JSON, complete", "json", "application/json", comparison_to_json, "comparison"),
-    Format("md", "Markdown, to edit and share", "md", "text/markdown", comparison_to_markdown, "comparison"),
-    Format("html", "Web page, to read and print", "html", "text/html", comparison_to_html, "comparison"),
-    Format("docx", "Word document, with references", "docx", WORD, _comparison_to_word, "comparison"),
-    Format("rdf", "Zotero: papers and summary", "rdf", "application/rdf+xml", comparison_to_zotero, "zotero"),
-    Format("tex", "LaTeX, with \\cite", "tex", "text/x-tex", comparison_to_latex, "comparison"),
+    Format("json", "JSON, complete", "json", comparison_to_json, "comparison"),
+    Format("md", "Markdown, to edit and share", "md", comparison_to_markdown, "comparison"),
+    Format("html", "Web page, to read and print", "html", comparison_to_html, "comparison"),
+    Format("docx", "Word document, with references", "docx", _comparison_to_word, "comparison"),
+    Format("rdf", "Zotero: papers and summary", "rdf", comparison_to_zotero, "zotero"),
+    Format("tex", "LaTeX, with \\cite", "tex", comparison_to_latex, "comparison"),
     # The LaTeX file names it: it is found under this name alone.
     *_references(lambda one: one.papers, "Its papers as ", BIBLIOGRAPHY),
-    Format("csv", "Key elements as CSV", "csv", "text/csv", grid_to_csv, "key-elements"),
-    Format("table", "Key elements as Markdown", "md", "text/markdown", grid_to_markdown, "key-elements"),
-    Format(
-        "tex_table", "Key elements as LaTeX", "tex", "text/x-tex", comparison_to_latex_grid, "key-elements"
-    ),
+    Format("csv", "Key elements as CSV", "csv", grid_to_csv, "key-elements"),
+    Format("table", "Key elements as Markdown", "md", grid_to_markdown, "key-elements"),
+    Format("tex_table", "Key elements as LaTeX", "tex", comparison_to_latex_grid, "key-elements"),
 )
 REFERENCE_FORMATS: tuple[Format[Iterable[Paper]], ...] = _references(lambda papers: papers, "", "papers")
 PAPER_FORMATS = (
     *REFERENCE_FORMATS,
-    Format("csv", "Table as CSV", "csv", "text/csv", papers_as_csv, "papers"),
+    Format("csv", "Table as CSV", "csv", papers_as_csv, "papers"),
 )
 
 

@@ -14,6 +14,7 @@ from assistant.models import (
     OnCost,
     TokenCounts,
     available_models,
+    describe_setup,
     is_mute,
     is_paid,
     open_model,
@@ -83,7 +84,7 @@ def open_generator(
             entry.revise,
             is_small=entry.is_small,
             searches_again=searches_again(entry, settings),
-            reading_seconds=None if entry.provider == "together" else settings.model_reading_seconds,
+            reading_seconds=None if entry.served_by.is_hosted else settings.model_reading_seconds,
         ),
         encoder=encoder,
     )
@@ -93,7 +94,7 @@ def searches_again(entry: ModelEntry | None, settings: Settings) -> bool:
     """Return True if a second search is made with that model, None for none: not with those that cost."""
     if settings.second_search != "auto":
         return settings.second_search == "on"
-    return entry is None or not (entry.provider == "together" or is_paid(entry))
+    return entry is None or not (entry.served_by.is_hosted or is_paid(entry))
 
 
 def check_choice(
@@ -126,6 +127,5 @@ def _no_writer(name: str, settings: Settings, models: Sequence[str]) -> Assistan
     mute = "The server of your own does not say what it serves. " if is_mute(settings) else ""
     return AssistantError(
         f"There is no writer {name!r}. {gone}{mute}Available: {', '.join(names[:MOST_NAMED])}{more}.",
-        setup="Set TOGETHER_API_KEY for hosted models, PAPER_TRAIL_MODEL_URL for a server of your own, or "
-        "PAPER_TRAIL_LOCAL_MODEL for a model on this machine.",
+        setup=f"Set {describe_setup()}.",
     )

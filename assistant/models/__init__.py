@@ -4,9 +4,11 @@ from assistant.models.limits import CallLimits
 from assistant.models.menu import (
     HOSTED_TIMEOUT,
     OWN_TIMEOUT,
+    PROVIDERS,
     ModelEntry,
     available_models,
     call_limits,
+    describe_setup,
     is_mute,
     load_models,
     open_model,
@@ -39,10 +41,10 @@ from assistant.models.typed import (
 )
 
 __all__ = [
-    "HOSTED_TIMEOUT", "OWN_TIMEOUT", "BadReplyError", "CallLimits", "ChatModel", "Complete", "Completion",
-    "Enough", "Exchange", "MeteredModel", "ModelEntry", "ModelError", "ModelUnavailableError", "Offer",
-    "OnCost", "OnPiece", "Schema", "TokenCounts", "available_models", "bad_reply", "call_limits",
-    "can_be_counted", "complaint", "fetch", "is_mute", "is_paid", "load_models", "needs_of",
+    "HOSTED_TIMEOUT", "OWN_TIMEOUT", "PROVIDERS", "BadReplyError", "CallLimits", "ChatModel", "Complete",
+    "Completion", "Enough", "Exchange", "MeteredModel", "ModelEntry", "ModelError", "ModelUnavailableError",
+    "Offer", "OnCost", "OnPiece", "Schema", "TokenCounts", "available_models", "bad_reply", "call_limits",
+    "can_be_counted", "complaint", "describe_setup", "fetch", "is_mute", "is_paid", "load_models", "needs_of",
     "offer_named", "offers", "open_model", "read_reply", "receiver", "replacement", "reply_problem",
     "typed_reply", "whole", "with_schema"
 ]  # fmt: skip

@@ -3,7 +3,7 @@
 import re
 import threading
 import tomllib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -28,6 +28,7 @@ HOSTED_TIMEOUT, OWN_TIMEOUT = 60.0, 300.0
 
 # Billions of parameters below which a model gets the short prompt and its answers the careful check.
 SMALL_BELOW = 8.0
+ProviderName = Literal["together", "openai-compatible", "local"]
 _SIZE = re.compile(r"(?<![a-z0-9.])(\d{1,4}(?:\.\d{1,3})?)(b|m)(?![a-z0-9])", re.IGNORECASE)
 
 _loading = threading.Lock()
@@ -47,7 +48,7 @@ class ModelEntry(BaseModel):
 
     id: str = Field(min_length=1)
     label: str = Field(min_length=1)
-    provider: Literal["together", "openai-compatible", "local"]
+    provider: ProviderName
     context: int = Field(default=USER_MODEL_CONTEXT, gt=0)
     max_tokens: int = Field(default=700, gt=0)
     price_in: float | None = Field(default=None, ge=0)
@@ -61,6 +62,10 @@ class ModelEntry(BaseModel):
     replaced_by: str = ""
     licence: str = ""
     note: str = ""
+
+    @property
+    def served_by(self) -> "Provider":
+        return PROVIDERS[self.provider]
 
     @property
     def is_small(self) -> bool:
@@ -130,12 +135,7 @@ def available_models(settings: Settings) -> tuple[ModelEntry, ...]:
     lists none, all that such a server may serve.
     """
     menu = _menu(settings.models_file)
-    reachable = {
-        "together": bool(settings.together_api_key.get_secret_value()),
-        "openai-compatible": bool(settings.model_url),
-        "local": True,
-    }
-    chosen = [model for model in menu.entries if reachable[model.provider] and not model.retired]
+    chosen = [model for model in menu.entries if model.served_by.is_set(settings) and not model.retired]
     if (told := _facts_of_server(settings)) and told.models:
         chosen = list(_as_listed(chosen, told.models, menu.named))
     known = {model.id for model in chosen}
@@ -164,7 +164,7 @@ def _as_listed(
     """
     served = {model.id: model for model in listed}
     for entry in entries:
-        if entry.provider != "openai-compatible":
+        if not entry.served_by.lists_models:
             yield entry
         elif entry.id in served:
             yield _as_run(entry, served[entry.id])
@@ -204,10 +204,10 @@ def replacement(name: str, settings: Settings) -> str:
 
 def receiver(entry: ModelEntry, settings: Settings) -> str:
     """Return who is sent the questions and passages, of a server's address only its host; "" for nobody."""
-    if entry.provider == "local":
-        return ""
-    if entry.provider == "together":
-        return "Together AI"
+    return entry.served_by.receiver(settings)
+
+
+def _host_of_server(settings: Settings) -> str:
     try:
         host = urlsplit(settings.model_url).hostname
     except ValueError:
@@ -220,36 +220,20 @@ def open_model(entry: ModelEntry, settings: Settings, session: str = "") -> Chat
 
     It is opened when first asked, and once for all who ask; where it cannot be, asking raises ModelError.
     """
-    hosted = entry.provider == "together"
-    key = settings.together_api_key if hosted else settings.model_api_key
-    url = "" if hosted else settings.model_url
-    first = first_token_timeout(entry, settings)
-    weights = weights_of(entry.id, settings) if entry.provider == "local" else None
-    opened = (
-        partial(_open_local, entry, weights)
-        if entry.provider == "local"
-        else partial(_open_served, entry, key, url, first, settings.model_silence)
-    )
+    opened = partial(entry.served_by.open, entry, settings)
     return LimitedModel(entry.id, entry.label, opened, call_limits(entry, settings), session)
 
 
 def first_token_timeout(entry: ModelEntry, settings: Settings) -> float:
     """Return the time a model has to begin its reply, in seconds."""
-    usual = HOSTED_TIMEOUT if entry.provider == "together" else OWN_TIMEOUT
-    return settings.model_timeout or usual
+    return settings.model_timeout or entry.served_by.first_token_seconds
 
 
 def call_limits(entry: ModelEntry, settings: Settings) -> CallLimits:
     """Return the limits on calls to what serves a model: of one's own server they are its slots."""
-    told = _facts_of_server(settings) if entry.provider == "openai-compatible" else None
-    slots: dict[str, int | None] = {
-        "local": 1,
-        "together": settings.model_calls,
-        "openai-compatible": told.slots if told else None,
-    }
-    at_once = slots[entry.provider]
+    at_once = entry.served_by.slots(settings)
     return shared_limits(
-        settings.model_url if told else entry.provider,
+        (settings.model_url if entry.served_by.lists_models else "") or entry.provider,
         min(at_once or settings.model_calls, settings.model_calls),
         settings.model_calls_per_session,
         # A call may be silent twice as long: it is tried once more.
@@ -258,9 +242,18 @@ def call_limits(entry: ModelEntry, settings: Settings) -> CallLimits:
     )
 
 
+def _slots_of_server(settings: Settings) -> int | None:
+    told = _facts_of_server(settings)
+    return told.slots if told else None
+
+
+def _open_served(entry: ModelEntry, settings: Settings, key: SecretStr, url: str) -> ChatModel:
+    return _connect(entry, key, url, first_token_timeout(entry, settings), settings.model_silence)
+
+
 # Kept open, so that a question does not pay for a new connection.
 @lru_cache(maxsize=16)
-def _open_served(entry: ModelEntry, key: SecretStr, url: str, first: float, between: float) -> ChatModel:
+def _connect(entry: ModelEntry, key: SecretStr, url: str, first: float, between: float) -> ChatModel:
     # Here, because the SDK takes longer to import than the rest of the assistant together.
     from assistant.models.together import Patience, TogetherModel  # noqa: PLC0415
 
@@ -274,7 +267,8 @@ def _open_served(entry: ModelEntry, key: SecretStr, url: str, first: float, betw
     )
 
 
-def _open_local(entry: ModelEntry, weights: Path | None) -> ChatModel:
+def _open_local(entry: ModelEntry, settings: Settings) -> ChatModel:
+    weights = weights_of(entry.id, settings)
     # Two who ask at once must not both load it.
     with _loading:
         return _load_weights(entry, weights) if weights else _load_local(entry)
@@ -301,6 +295,67 @@ def _load_local(entry: ModelEntry) -> ChatModel:
     from assistant.models.local import LocalModel  # noqa: PLC0415
 
     return LocalModel(entry.id, entry.label)
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A way to reach models: the setting that adds them to the menu, who is sent what, how they are opened.
+
+    `slots` are the calls it takes at once, None where it does not say. What `is_hosted` is billed by the
+    token; what `runs_here` costs nothing. Where it `lists_models`, only those that it lists are offered.
+    """
+
+    setting: str
+    adds: str
+    is_set: Callable[[Settings], bool]
+    receiver: Callable[[Settings], str]
+    slots: Callable[[Settings], int | None]
+    open: Callable[[ModelEntry, Settings], ChatModel]
+    first_token_seconds: float = OWN_TIMEOUT
+    is_hosted: bool = False
+    runs_here: bool = False
+    lists_models: bool = False
+
+
+PROVIDERS: dict[ProviderName, Provider] = {
+    "together": Provider(
+        setting="TOGETHER_API_KEY",
+        adds="hosted models",
+        is_set=lambda settings: bool(settings.together_api_key.get_secret_value()),
+        receiver=lambda _: "Together AI",
+        slots=lambda settings: settings.model_calls,
+        open=lambda entry, settings: _open_served(entry, settings, settings.together_api_key, ""),
+        first_token_seconds=HOSTED_TIMEOUT,
+        is_hosted=True,
+    ),
+    "openai-compatible": Provider(
+        setting="PAPER_TRAIL_MODEL_URL",
+        adds="a server of your own",
+        is_set=lambda settings: bool(settings.model_url),
+        receiver=_host_of_server,
+        slots=_slots_of_server,
+        open=lambda entry, settings: _open_served(
+            entry, settings, settings.model_api_key, settings.model_url
+        ),
+        lists_models=True,
+    ),
+    "local": Provider(
+        setting="PAPER_TRAIL_LOCAL_MODEL",
+        adds="a model on this machine",
+        # The entries of a user's file need no setting.
+        is_set=lambda _: True,
+        receiver=lambda _: "",
+        slots=lambda _: 1,
+        open=_open_local,
+        runs_here=True,
+    ),
+}
+
+
+def describe_setup() -> str:
+    """Return the settings that add models, each with what it adds: "A for hosted models, or B for ..."."""
+    *before, last = (f"{provider.setting} for {provider.adds}" for provider in PROVIDERS.values())
+    return f"{', '.join(before)}, or {last}"
 
 
 class _ModelConfig(BaseModel):

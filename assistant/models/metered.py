@@ -22,8 +22,8 @@ OnCost = Callable[[float], None]
 
 def is_paid(entry: ModelEntry) -> bool:
     """Return True if a model's calls cost money, as far as is known; a hosted model's do."""
-    is_hosted_without = entry.provider == "together" and not _has_prices(entry)
-    return entry.provider != "local" and bool(is_hosted_without or entry.price_in or entry.price_out)
+    is_hosted_without = entry.served_by.is_hosted and not _has_prices(entry)
+    return not entry.served_by.runs_here and bool(is_hosted_without or entry.price_in or entry.price_out)
 
 
 def can_be_counted(entry: ModelEntry) -> bool:

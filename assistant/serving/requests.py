@@ -28,7 +28,7 @@ from assistant.comparing import (
     ComparisonRequest,
     PaperOrder,
 )
-from assistant.exports import ReferenceName
+from assistant.exports import REFERENCE_FORMATS, ReferenceName
 from assistant.generators import EXTRACTIVE, MOST_DRAFTS
 from assistant.models import ModelError
 from assistant.records import AskOptions, AssistantError, RequestKind
@@ -42,6 +42,7 @@ LONGEST_ID, MOST_IDS = 300, 100
 MOST_FIELDS_NAMED, LONGEST_PLACE = 3, 100
 MOST_PASSAGES_FOUND, MOST_PASSAGES_READ = 10, 50
 MOST_CITED = 200
+_REFERENCE_LABELS = joined((form.label for form in REFERENCE_FORMATS), "or")
 _FIRST_YEAR, _LAST_YEAR = 0, 9999
 
 
@@ -204,7 +205,7 @@ class CiteRequest(Request):
     papers: Annotated[tuple[Identifier, ...], FailFast(), Strict(strict=False)] = Field(
         min_length=1, max_length=MOST_CITED, description="Ids of papers.", examples=[_EXAMPLES]
     )
-    format: ReferenceName = Field(default="bib", description="BibTeX, RIS or CSL-JSON.")
+    format: ReferenceName = Field(default="bib", description=f"{_REFERENCE_LABELS}.")
 
 
 def fault_for_programs(error: AssistantError) -> str:

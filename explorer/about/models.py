@@ -6,16 +6,13 @@ from dataclasses import dataclass
 import streamlit as st
 
 from assistant.generators import MOST_DRAFTS, RANGES, ExtractiveGenerator, default_parameters
-from assistant.models import ModelEntry, available_models, is_mute, load_models, receiver
+from assistant.models import PROVIDERS, ModelEntry, available_models, is_mute, load_models, receiver
 from assistant.records import AssistantError
 from assistant.serving import uncounted_models
 from corpus.settings import Settings
 from explorer.app import Library
 from explorer.ask import WORDS
 from explorer.presenters import escaped, one_line
-
-# The variable that makes a provider's models available.
-SET_BY = {"together": "TOGETHER_API_KEY", "openai-compatible": "PAPER_TRAIL_MODEL_URL"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +96,11 @@ def not_offered(settings: Settings) -> dict[str, tuple[str, ...]]:
     here = {entry.id for entry in available_models(settings)}
     others = [one for one in load_models(settings.models_file) if not one.retired and one.id not in here]
     # A setting adds no model that one's own server does not list.
-    others = [one for one in others if not (settings.model_url and one.provider == "openai-compatible")]
+    others = [one for one in others if not one.served_by.is_set(settings)]
     return {
-        setting: labels
-        for provider, setting in SET_BY.items()
-        if (labels := tuple(one_line(one.label) for one in others if one.provider == provider))
+        provider.setting: labels
+        for name, provider in PROVIDERS.items()
+        if (labels := tuple(one_line(one.label) for one in others if one.provider == name))
     }
 
 
@@ -144,7 +141,7 @@ def _place(entry: ModelEntry, settings: Settings) -> str:
     whom = one_line(receiver(entry, settings))
     if not whom:
         return "Questions and passages stay on this machine, which runs it."
-    over = ", over the internet" if entry.provider == "together" else ""
+    over = ", over the internet" if entry.served_by.is_hosted else ""
     return f"Questions and passages go to {whom}{over}."
 
 
@@ -153,7 +150,7 @@ def _facts(entry: ModelEntry) -> Iterator[str]:
     yield f"writes {entry.max_tokens:,} at most"
     if entry.price_in is not None and entry.price_out is not None:
         yield f"${entry.price_in:.2f} for a million tokens read, ${entry.price_out:.2f} written"
-    elif entry.provider != "local":
+    elif not entry.served_by.runs_here:
         yield "price not known here"
     if entry.rerank:
         yield "says first which papers bear on the question: one more call"

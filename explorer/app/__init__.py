@@ -15,12 +15,13 @@ from explorer.app.navigation import (
     COMPARE,
     PAPER,
     READING,
+    SCREENS,
+    Screen,
     draw,
     favicon,
     inline_link,
     link_to,
     loading_modules,
-    url_path,
 )
 from explorer.app.one_by_one import screens
 from explorer.app.owner import server_key
@@ -62,9 +63,9 @@ from explorer.app.visitor.stored_item import StoredItem
 
 __all__ = [
     "ASK", "COLLECTION", "COMPARE", "EXPORT_ROUTE", "LARGEST_IMPORT_MB", "PAPER", "READING",
-    "BelowBasePath",
+    "SCREENS", "BelowBasePath",
     "ComparisonSession", "Current", "CurrentComparison", "Failure", "Focus", "FollowUps", "Library",
-    "Order", "StoredItem", "TakenOff", "Visitor", "VisitorSession", "Waiting", "admitted",
+    "Order", "Screen", "StoredItem", "TakenOff", "Visitor", "VisitorSession", "Waiting", "admitted",
     "base_path", "change_owner", "check_own", "check_sign_in", "comparison_jobs", "current_caller",
     "current_comparison", "current_owner", "current_owners", "current_session", "current_visitor",
     "documents_limit", "draw", "draw_signed_in", "export_library", "export_link", "favicon",
@@ -72,5 +73,5 @@ __all__ = [
     "is_anothers", "jobs", "library_of_import", "link_to", "loading_modules", "middleware", "new_id",
     "open_library", "questions_limit", "rate_limit", "read_comparison_file", "read_conversation_file",
     "remember_theme", "screens", "server_key", "set_field", "show_script_error", "source_address",
-    "url_path", "without"
+    "without"
 ]  # fmt: skip

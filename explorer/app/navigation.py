@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Literal
@@ -24,18 +25,41 @@ IMAGES = Path(__file__).with_name("images")
 STYLE = Path(__file__).with_name("style.css")
 DARK_STYLE = Path(__file__).with_name("dark.css")
 
-HOME = "explorer/pages/home.py"
-COLLECTION = "explorer/pages/collection.py"
-PAPER = "explorer/pages/paper.py"
-ASK = "explorer/pages/ask.py"
-READING = "explorer/pages/reading.py"
-COMPARE = "explorer/pages/compare.py"
-ABOUT = "explorer/pages/about.py"
 
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """A screen: its address, which is also the name of its folder and of its page, and its title."""
+
+    path: str
+    title: str
+    in_menu: bool = True
+
+    @property
+    def page(self) -> str:
+        """The script that Streamlit runs to draw the screen."""
+        return f"explorer/pages/{self.path}.py"
+
+    @property
+    def module(self) -> str:
+        """The package that draws the screen, for the warm-up to import."""
+        return f"explorer.{self.path}"
+
+
+# Every screen, in the order of the menu.
+SCREENS = (
+    COLLECTION := Screen("collection", "Collection"),
+    PAPER := Screen("paper", "Paper", in_menu=False),
+    ASK := Screen("ask", "Ask"),
+    COMPARE := Screen("compare", "Compare"),
+    READING := Screen("reading", "Reading"),
+    Screen("about", "About"),
+)
+# The address without a path, which leads to a screen.
+HOME = "explorer/pages/home.py"
 
 # The pages as they were last made, of whatever session: a link asks no more of one than its address. Found
 # by its path instead, a page is looked for on the disk for every link of every screen.
-_known: dict[str, Page] = {}
+_known: dict[Screen, Page] = {}
 
 # Held while the server loads the screens' modules: of two threads that load modules which import each other
 # Python fails one, and it was the first visitor's.
@@ -96,44 +120,37 @@ def _draw() -> None:
 
 
 def link_to(
-    page: str,
+    screen: Screen,
     label: str,
     *,
     icon: str | None = None,
     query_params: Mapping[str, str | Sequence[str]] | None = None,
     width: Literal["content", "stretch"] = "content",
 ) -> None:
-    """Draw a link to one of our pages, in the same session."""
-    st.page_link(_known[page], label=label, icon=icon, query_params=query_params, width=width)
+    """Draw a link to a screen, in the same session."""
+    st.page_link(_known[screen], label=label, icon=icon, query_params=query_params, width=width)
 
 
-def inline_link(page: str, label: str, query_params: Mapping[str, str]) -> str:
+def inline_link(screen: Screen, label: str, query_params: Mapping[str, str]) -> str:
     """Return a link to a paper or the list as Markdown, to stand in a text; `label` is Markdown as well.
 
     The page's script (`explorer/components/listener.js`) follows it in the same session, as Streamlit does
     for a link that is an element of its own. A screen takes to draw what it has of elements: where links
     stand side by side they are one text.
     """
-    return f"[{label}]({url_path(page)}?{urlencode(query_params)})"
-
-
-def url_path(page: str) -> str:
-    """Return the path of one of our pages, without parameters."""
-    return _known[page].url_path
+    return f"[{label}]({screen.path}?{urlencode(query_params)})"
 
 
 def _pages() -> list[Page]:
-    made = {
-        HOME: st.Page(HOME, title="Paper Trail", url_path="home", default=True, visibility="hidden"),
-        COLLECTION: st.Page(COLLECTION, title="Collection", url_path="collection"),
-        PAPER: st.Page(PAPER, title="Paper", url_path="paper", visibility="hidden"),
-        ASK: st.Page(ASK, title="Ask", url_path="ask"),
-        COMPARE: st.Page(COMPARE, title="Compare", url_path="compare"),
-        READING: st.Page(READING, title="Reading", url_path="reading"),
-        ABOUT: st.Page(ABOUT, title="About", url_path="about"),
-    }
+    made = {screen: _page_of(screen) for screen in SCREENS}
     _known.update(made)
-    return list(made.values())
+    home = st.Page(HOME, title="Paper Trail", url_path="home", default=True, visibility="hidden")
+    return [home, *made.values()]
+
+
+def _page_of(screen: Screen) -> Page:
+    visibility: Literal["visible", "hidden"] = "visible" if screen.in_menu else "hidden"
+    return st.Page(screen.page, title=screen.title, url_path=screen.path, visibility=visibility)
 
 
 def _draw_first_run() -> None:

@@ -58,7 +58,7 @@ def draw_selection(library: Library, visitor: Visitor) -> None:
             go_to_ask()
         if len(picked) >= FEWEST_PAPERS and st.button("Compare these", key="compare_these"):
             current_comparison().update(ComparisonSession.choose, picked)
-            st.switch_page(COMPARE, query_params={})
+            st.switch_page(COMPARE.page, query_params={})
         menu = st.popover("Export", icon=":material/download:", key="export_these")
         with menu, st.container(key="downloads_picked", gap=None):
             draw_downloads(PAPER_FORMATS, lambda: library.corpus.papers_by_id(picked), "export")
@@ -82,7 +82,7 @@ def draw_select_all(
 
 def go_to_ask() -> None:
     # Without parameters of its own, switching is refused while widgets have theirs in the address.
-    st.switch_page(ASK, query_params={})
+    st.switch_page(ASK.page, query_params={})
 
 
 def _ticked(visitor: Visitor, paper_id: str) -> None:

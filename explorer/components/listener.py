@@ -7,7 +7,7 @@ from typing import Literal
 
 import streamlit as st
 
-from explorer.app import field_value, url_path
+from explorer.app import Screen, field_value
 
 NARROW_PIXELS = 640
 
@@ -33,7 +33,7 @@ class Address:
     before the script came, that one's address stays as it is.
     """
 
-    page: str
+    screen: Screen
     parameters: Mapping[str, str]
     is_new_entry: bool = True
 
@@ -67,7 +67,7 @@ def listen(
             "show": show,
             "block": "start" if to_top else "nearest",
             "place": place,
-            "page": url_path(address.page) if address else "",
+            "page": address.screen.path if address else "",
             "address": dict(address.parameters) if address else {},
             "isNewEntry": bool(address and address.is_new_entry),
             "hears": list(hears),

@@ -4,4 +4,4 @@ import streamlit as st
 
 from explorer.app import COLLECTION
 
-st.switch_page(COLLECTION, query_params=st.query_params.to_dict())
+st.switch_page(COLLECTION.page, query_params=st.query_params.to_dict())

@@ -184,10 +184,10 @@ def _draw_filed(paper: Paper) -> None:
 def _draw_actions(visitor: Visitor, paper: Paper) -> None:
     if st.button("Ask about this paper", type="primary", key="ask_about"):
         ask_about(visitor, (paper.id,))
-        st.switch_page(ASK, query_params={})
+        st.switch_page(ASK.page, query_params={})
     if st.button("Summarise", key="summarise"):
         _summarise(visitor, paper)
-        st.switch_page(ASK, query_params={})
+        st.switch_page(ASK.page, query_params={})
     if library_of(paper.id) or not is_upload(paper.id):
         _draw_adding(current_comparison(), paper)
 

@@ -98,7 +98,7 @@ def _draw_unknown() -> None:
         st.title("There is no such paper here", anchor=False)
         st.markdown("The address names a paper that this corpus does not hold. It may have been removed.")
         if st.button("Go to the collection", type="primary", key="to_collection"):
-            st.switch_page(COLLECTION)
+            st.switch_page(COLLECTION.page)
 
 
 def _draw_paper(library: Library, visitor: Visitor, opened: Opened) -> None:

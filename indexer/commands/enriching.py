@@ -101,7 +101,7 @@ def _writer(entry: ModelEntry, settings: Settings, encoder: Encoder) -> "AspectM
         max_tokens=min(max(longest, LONGEST_REPLY), entry.context // 2),
         repetition_penalty=settings.repetition_penalty,
     )
-    price = (lambda *_: 0.0) if entry.provider == "local" else entry.price
+    price = (lambda *_: 0.0) if entry.served_by.runs_here else entry.price
     scorer = SupportScorer(encoder)
     return AspectModel(
         open_model(entry, settings), scorer, parameters, entry.context, price, settings.model_calls
@@ -154,6 +154,6 @@ def _describe_result(done: "Written", entry: ModelEntry) -> str:
 def _describe_price(price: float | None, entry: ModelEntry, about: str = "") -> str:
     from assistant.wording import format_price  # noqa: PLC0415 - loads what checks answers
 
-    if entry.provider == "local":
+    if entry.served_by.runs_here:
         return "free on this machine"
     return "price not known" if price is None else f"{about}{format_price(price)}"

@@ -10,6 +10,7 @@ from typing import Literal
 
 from huggingface_hub import constants, try_to_load_from_cache
 
+from assistant.models import PROVIDERS
 from corpus.encoders import BUNDLED_SHA256, SentenceEncoder, bundled_path
 from corpus.errors import CorpusError
 from corpus.kept import Room
@@ -17,7 +18,7 @@ from corpus.places import MB, ConflictError, Place, free_bytes, nearest_existing
 from corpus.sandbox import offered_confinement, unconfined
 from corpus.settings import BUNDLED_ENCODER, Settings
 from corpus.store import Corpus, Manifest, check_encoder, find_manifest, mixed_sizes, read_manifest
-from corpus.wording import counted
+from corpus.wording import counted, joined
 from indexer.parsers import INSTALL, GrobidError, GrobidStatus, engine_name
 
 State = Literal["ok", "warning", "problem", "off"]
@@ -337,18 +338,16 @@ def _scans(settings: Settings) -> Finding:
 
 
 def _models(settings: Settings) -> Finding:
-    hosted, own = bool(settings.together_api_key.get_secret_value()), bool(settings.model_url)
-    facts = {"together_api_key": hosted, "model_url": own}
+    is_set = {one.setting: one.is_set(settings) for one in PROVIDERS.values() if not one.runs_here}
+    facts = {name.removeprefix("PAPER_TRAIL_").lower(): known for name, known in is_set.items()}
     if settings.models_file and not os.access(settings.models_file, os.R_OK):
         text = f"The file {settings.models_file} cannot be read. Correct or unset PAPER_TRAIL_MODELS_FILE."
         return Finding("models", "problem", text, facts)
-    if not (hosted or own):
+    if not any(is_set.values()):
         text = (
             "No model is set; answers are selected from the papers' own sentences. To let a model write, set "
-            "TOGETHER_API_KEY or PAPER_TRAIL_MODEL_URL."
+            f"{joined(is_set, 'or')}."
         )
         return Finding("models", "off", text, facts)
-    which = " and ".join(
-        name for name, is_set in (("TOGETHER_API_KEY", hosted), ("PAPER_TRAIL_MODEL_URL", own)) if is_set
-    )
+    which = joined(name for name, known in is_set.items() if known)
     return Finding("models", "ok", f"Models can be chosen by {which}; they were not asked.", facts)

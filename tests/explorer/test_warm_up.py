@@ -2,7 +2,9 @@
 
 import asyncio
 import gc
+import os
 import shutil
+import subprocess
 import sys
 import threading
 import time
@@ -19,6 +21,7 @@ from streamlit.testing.v1 import AppTest
 from corpus.settings import read_settings
 from corpus.store import statistics
 from explorer import warm_up
+from explorer.app import SCREENS
 
 
 class Knot:
@@ -140,6 +143,20 @@ def test_the_first_visitor_met_modules_that_the_server_was_loading(
         go_on.set()
         assert not drawing.result(180).exception
         warming.result(60)
+
+
+def test_fault_the_first_reader_of_the_reading_screen_waited_for_its_modules(
+    tmp_path: Path, root: Path
+) -> None:
+    """The warm-up loads whatever has a page; Reading was missing from its list."""
+    code = "import sys; from explorer import warm_up; warm_up.warm_up(); print(*sys.modules)"
+    environment = os.environ | {"PAPER_TRAIL_HOME": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=root, env=environment, capture_output=True, text=True, check=True
+    )
+    pages = {page.stem for page in (root / "explorer" / "pages").glob("*.py")} - {"__init__", "home"}
+    assert pages == {screen.path for screen in SCREENS}
+    assert {f"explorer.{page}.screen" for page in pages} <= set(done.stdout.split())
 
 
 def test_the_first_visitor_waits_for_no_counting_or_sorting_of_all_papers(

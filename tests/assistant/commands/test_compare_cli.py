@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 from rich.console import Console
@@ -30,6 +31,7 @@ from assistant.comparing.records import (
     Voted,
     Working,
 )
+from assistant.exports import OptionName
 from assistant.records import Usage
 from assistant.trail.comparison_file import comparison_from_json
 from corpus.store.element_cache import ElementStore
@@ -237,10 +239,11 @@ def test_the_result_is_written_in_the_form_its_name_asks_for(compare, run, tmp_p
 
 def test_a_stored_comparison_is_exported_in_every_form(compare, run, tmp_path):
     identifier = document(compare("--json"))["id"]
-    for form in ("json", "md", "html", "tex", "bib", "csv", "ris", "csl"):
-        done = run("export", identifier, "--format", form)
+    for form in get_args(OptionName):
+        written = tmp_path / f"written.{form}"
+        done = run("export", identifier, "--format", form, "--output", str(written))
         assert done.exit_code == 0, done.stderr
-        assert done.stdout.strip()
+        assert written.read_bytes().strip()
     file = tmp_path / "c.json"
     assert run("export", identifier, "-o", str(file)).exit_code == 0
     assert document(run("export", str(file), "--format", "md", "--json"))["papers"] == 2

@@ -3,17 +3,20 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from typer.testing import CliRunner
 
 from assistant.__main__ import app
+from assistant.exports import ConversationFormatName
 from assistant.records import Conversation
 from assistant.storage.conversations import ConversationStore
 from assistant.trail.transcript import from_json, to_json
 from tests.assistant.exports.test_references import FULL, conversation
 from tests.assistant.storage.test_conversations import change, make_turn
 from tests.assistant.trail.test_foreign_files import moved
+from tests.exported_text import exported_text
 
 CITING = conversation(FULL)
 
@@ -151,7 +154,7 @@ def test_references_of_an_answer_that_cites_nothing_are_said_to_be_none(run, fil
     assert "No paper is cited" in done.stderr
 
 
-@pytest.mark.parametrize("form", ["json", "md", "html", "bib", "ris", "csl"])
+@pytest.mark.parametrize("form", get_args(ConversationFormatName))
 def test_no_export_acts_on_a_terminal_or_breaks_a_file(run, tmp_path, form):
     nasty = "half \ud83d a pair \x1b[31mred\x07"
     paper = replace(FULL.paper, title=nasty, bibtex=nasty)
@@ -160,7 +163,7 @@ def test_no_export_acts_on_a_terminal_or_breaks_a_file(run, tmp_path, form):
     (tmp_path / "t.json").write_text(to_json(replace(hostile, title=nasty, turns=(turn,))), encoding="utf-8")
     out = tmp_path / f"out.{form}"
     assert run("export", str(tmp_path / "t.json"), "-o", str(out)).exit_code == 0
-    assert "\x1b" not in out.read_text(encoding="utf-8")
+    assert "\x1b" not in exported_text(out.read_bytes())
 
 
 @pytest.mark.parametrize("source", ["no-such", "x" * 5000, "a\x00b", "/", ""])

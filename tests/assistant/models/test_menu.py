@@ -1,10 +1,21 @@
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 from assistant.generators import open_generator
-from assistant.models.menu import ModelEntry, available_models, load_models, open_model
+from assistant.models.menu import (
+    PROVIDERS,
+    ModelEntry,
+    available_models,
+    describe_setup,
+    load_models,
+    open_model,
+    receiver,
+)
+from assistant.models.metered import is_paid
+from assistant.models.together import TogetherModel
 from assistant.records import AssistantError, Message, Parameters
 from corpus.settings import Settings
 from tests.standin_chat import KEY_CANARY, StandinChat, reply
@@ -157,6 +168,30 @@ def test_a_server_of_ones_own_is_sent_its_own_key_and_never_together_s(monkeypat
         assert "".join(model.stream((Message("user", "?"),), Parameters())) == "yes"
     assert server.requests[0].headers["Authorization"] == "Bearer own-key"
     assert KEY_CANARY not in str(server.requests)
+
+
+def test_a_provider_is_known_by_its_entry_in_the_registry_alone(monkeypatch):
+    hosted = settings(monkeypatch, "k")
+    other = replace(
+        PROVIDERS["together"],
+        setting="OTHER_KEY",
+        is_set=lambda _: True,
+        receiver=lambda _: "another provider",
+        open=lambda entry, _: TogetherModel(entry.id, entry.label, base_url=server.url, api_key="other-key"),
+    )
+    unpriced = ModelEntry(id="m", label="M", provider="together")
+    assert receiver(unpriced, hosted) == "Together AI"
+    assert is_paid(unpriced)
+    with StandinChat(reply("yes")) as server:
+        monkeypatch.setitem(PROVIDERS, "together", other)
+        (first, *_) = available_models(settings(monkeypatch))
+        model = open_model(first, settings(monkeypatch))
+        assert "".join(model.stream((Message("user", "?"),), Parameters())) == "yes"
+    assert server.requests[0].headers["Authorization"] == "Bearer other-key"
+    assert receiver(first, hosted) == "another provider"
+    assert "OTHER_KEY for hosted models" in describe_setup()
+    monkeypatch.setitem(PROVIDERS, "together", replace(other, is_hosted=False))
+    assert not is_paid(unpriced)
 
 
 def test_the_menu_does_not_load_the_sdk():

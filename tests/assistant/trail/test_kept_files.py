@@ -8,16 +8,18 @@ import json
 import re
 from dataclasses import asdict
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from assistant.exports import ConversationFormatName, OptionName
 from corpus.encoders.base import SentenceEncoder
 from corpus.store.corpus import Corpus
 from tests.demo_home import build_demo_home
 
 FILES = Path(__file__).parent / "files"
-FORMATS = [("conversation", form) for form in ("json", "md", "html", "bib", "ris", "csl")] + [
-    ("comparison", form) for form in ("json", "md", "html", "tex", "bib", "csv", "ris", "csl")
+FORMATS = [("conversation", form) for form in get_args(ConversationFormatName)] + [
+    ("comparison", form) for form in get_args(OptionName)
 ]
 
 
@@ -117,13 +119,14 @@ def test_an_older_trail_without_a_model_is_replayed_with_every_difference(replay
 
 
 @pytest.mark.parametrize(("kept", "form"), FORMATS)
-def test_what_was_exported_before_is_written_in_every_format(run, kept, form):
-    done = run("export", str(FILES / f"{kept}.json"), "--format", form)
+def test_what_was_exported_before_is_written_in_every_format(run, tmp_path, kept, form):
+    written = tmp_path / f"written.{form}"
+    done = run("export", str(FILES / f"{kept}.json"), "--output", str(written))
     assert done.exit_code == 0, done.stderr
-    assert len(done.stdout) > 200
+    assert len(written.read_bytes()) > 200
     if form == "json":
         before = json.loads((FILES / f"{kept}.json").read_text(encoding="utf-8"))
-        after = json.loads(done.stdout)[kept]
+        after = json.loads(written.read_bytes())[kept]
         assert _as_known_then(after, before[kept]) == before[kept]
 
 

@@ -3,10 +3,12 @@
 import json
 from dataclasses import replace
 from datetime import timedelta
+from typing import get_args
 
 import pytest
 
 from assistant.annotations import Annotation
+from assistant.exports import ConversationFormatName
 from assistant.records import AskOptions, Conversation
 from assistant.trail.replay import Replayer
 from assistant.trail.transcript import from_json, to_json
@@ -16,6 +18,7 @@ from corpus.store import Corpus
 from corpus.store.writer import CorpusWriter
 from tests.assistant.asked_questions import NOT_ANSWERED, QUESTION
 from tests.assistant.trail.test_transcript import as_first_written
+from tests.exported_text import exported_text
 from tests.small_corpus import add, make_paper, write_corpus
 from tests.standin_chat import KEY_CANARY, StandinChat, cut_off, reply
 
@@ -77,14 +80,15 @@ def test_no_file_of_a_conversation_and_no_line_about_it_holds_a_key(run, own_mod
         told = [run("ask", QUESTION, "--conversation", "new", "--generator", "own", "--json")]
         identifier = json.loads(told[0].stdout)["conversation"]
         told.append(run("ask", "And then?", "--conversation", identifier, "--generator", "own"))
-        forms = ("json", "md", "html", "bib", "ris", "csl")
-        told += [run("export", identifier, "--format", form) for form in forms]
+        files = [tmp_path / f"exported.{form}" for form in get_args(ConversationFormatName)]
+        told += [run("export", identifier, "--output", str(file)) for file in files]
         told += [run("replay", identifier), run("replay", identifier, "--json")]
         told += [run("conversations", "show", identifier), run("conversations", "list")]
     assert [done.exit_code for done in told] == [0] * len(told)
     held = [done.stdout + done.stderr for done in told]
     held += [path.read_bytes().decode("latin-1") for path in tmp_path.glob("conversations.sqlite*")]
     assert len(held) > len(told)
+    held += [exported_text(file.read_bytes()) for file in files]
     assert not [text for text in held if KEY_CANARY in text]
 
 
