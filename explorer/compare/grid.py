@@ -83,8 +83,9 @@ def chosen_cell(grid: Grid, chosen: Cell | None) -> tuple[GridRow, GridCell] | N
 def _draw_cell(title: str, paper_row: GridRow, cell: GridCell, place: str) -> None:
     with st.container(border=True, key=place, gap="xsmall"):
         st.markdown(f"**{escaped(title)}** · {escaped(row_title(paper_row))}")
-        with st.container(key="reading_cell"):
-            st.text(one_line(cell.shown))
+        if not cell.quotes:  # they are drawn below, word for word
+            with st.container(key="reading_cell"):
+                st.text(one_line(cell.shown))
         if paper_row.problem:
             st.caption(escaped(paper_row.problem))
         _draw_carried(paper_row, cell, "cell")

@@ -48,6 +48,23 @@ def _choose_a_cell(page: Any) -> None:
     settled(page)
 
 
+def test_an_answer_to_an_own_question_leads_to_its_sentence_on_the_page(open_page: OpenPage) -> None:
+    page = open_page(CHOSEN)
+    page.get_by_role("textbox", name="Your own questions").fill(
+        "What batch size was used for training?\n<b>Who won?</b>"
+    )
+    compare(page)
+    grid = page.get_by_role("region", name="Key elements of the description and of each paper")
+    assert grid.locator("th[scope=col]").nth(9).inner_text() == "<b>Who won?</b>"
+    grid.locator('button[data-cell="2-question_1"]').click()
+    shown = page.locator('[class*="st-key-cell_shown_2_question_1"]').first
+    assert "batch size of 128" in shown.inner_text()
+    settled(page)
+    shown.get_by_text("Show it in the paper").click()
+    page.wait_for_url("**/paper?**passage=4**sentence=1**")
+    page.get_by_text("batch size of 128").first.wait_for()
+
+
 def test_a_phone_compares_too(open_page: OpenPage) -> None:
     page = open_page(CHOSEN, size="phone", scheme="dark")
     assert fits(page)
