@@ -82,7 +82,8 @@ def test_a_comparison_is_a_document_with_its_grid_as_a_table_and_labels_that_lea
         paragraph.text for paragraph in document.paragraphs if paragraph.style.name == "Heading 1"
     ]
     (table,) = document.tables
-    assert [cell.text for cell in table.rows[0].cells] == ["Paper", *ELEMENT_TITLES.values()]
+    own = [column.question for column in comparison.columns]
+    assert [cell.text for cell in table.rows[0].cells] == ["Paper", *ELEMENT_TITLES.values(), *own]
     assert len(table.rows) > 1
     tree, space = xml(written), {"w": docx.oxml.ns.nsmap["w"]}
     anchors = set(tree.xpath("//w:hyperlink/@w:anchor", namespaces=space))
