@@ -128,6 +128,17 @@ def restore(model: torch.nn.Module, weights: Mapping[str, torch.Tensor]) -> None
             weight.copy_(weights[name])
 
 
+def averaged(
+    before: Mapping[str, torch.Tensor], after: Mapping[str, torch.Tensor]
+) -> dict[str, torch.Tensor]:
+    """Return the means of a model's weights before and after further training.
+
+    They keep more of what was learned before (Wortsman et al., 2022, section 3).
+    """
+    with torch.no_grad():
+        return {name: (before[name].to(weight.device) + weight) / 2 for name, weight in after.items()}
+
+
 class PairTokenizer:
     """The network's tokenizer for pairs of at most `longest` tokens; the longer text is truncated."""
 

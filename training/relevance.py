@@ -123,8 +123,8 @@ TASK: Task[Example] = Task(lambda example: example.tokens, _losses)
 class RelevanceRun(Run):
     """A run in three stages, the last of which reads the judged questions too, if there are any.
 
-    With `begun`, the folder of a part, the run continues that part with the last stage alone. Without judged
-    questions the choice of sentences has no scales.
+    With `begun`, the folder of a part, the run continues that part with the last stage alone, and what it
+    comes to is averaged with that part. Without judged questions the choice of sentences has no scales.
     """
 
     judged: JudgedData | None = None
@@ -149,15 +149,16 @@ def train_relevance(run: RelevanceRun, encoder: Encoder) -> Card:
     measured_on = [row for name, own in by_set.items() for row in draw(own, HELD_ROWS, name)]
     learned_from = [row for row in rows if fold_of(row) != run.held]
     reader = Reader.new(run.seed)
-    start: Mapping[str, torch.Tensor] | None = None
-    if run.begun:
-        start = network.weights_of_part(RELEVANCE, run.begun, reader)
+    begun = network.weights_of_part(RELEVANCE, run.begun, reader) if run.begun else None
+    start: Mapping[str, torch.Tensor] | None = begun
     for stage in ["written"] if run.begun else STAGES:
         asked = asked_of(row for row in learned_from if _is_read(row, stage))
         if run.judged and stage == "written":
             asked += judged_texts(run.judged, SETTINGS["judged"])
         reader = run.fitted(asked, stage, start)
         start = trained(reader)
+    if begun:
+        network.restore(reader, network.averaged(begun, trained(reader)))
     measure = partial(_measured, held=measured_on, run=run, encoder=encoder)
     return network.write_part(RELEVANCE, reader, run, LONGEST, measure)
 
