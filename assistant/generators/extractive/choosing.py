@@ -50,18 +50,20 @@ def _with_neighbours(
 ) -> list[Candidate]:
     """Return the sentences with those next to the likeliest one that go on with what it says, in a row."""
     best = ranked.candidates[first]
-    own = {one.sentence: at for at, one in enumerate(ranked.candidates) if one.passage.id == best.passage.id}
+    same_passage = {
+        candidate.sentence: at
+        for at, candidate in enumerate(ranked.candidates)
+        if candidate.passage.id == best.passage.id
+    }
     bar = limits.beside * float(ranked.chance[first])
-    joined = [
-        ranked.candidates[own[best.sentence + step]]
-        for step in NEIGHBOURS
-        if best.sentence + step in own and ranked.chance[own[best.sentence + step]] >= bar
-    ]
-    fresh = [one for one in joined if all(one.text != other.text for other in told)]
-    fresh = fresh[: max(0, limits.most + MORE_BESIDE - len(told))]
-    beside = [one for one in told if one.passage.id == best.passage.id]
-    in_row = sorted([*beside, *fresh], key=lambda one: one.sentence)
-    return [*in_row, *(one for one in told if one not in beside)]
+    neighbours = (same_passage.get(best.sentence + step) for step in NEIGHBOURS)
+    likely = [ranked.candidates[at] for at in neighbours if at is not None and ranked.chance[at] >= bar]
+    known = {candidate.text for candidate in told}
+    joined = [candidate for candidate in likely if candidate.text not in known]
+    joined = joined[: max(0, limits.most + MORE_BESIDE - len(told))]
+    in_passage = [candidate for candidate in told if candidate.passage.id == best.passage.id]
+    in_a_row = sorted([*in_passage, *joined], key=lambda candidate: candidate.sentence)
+    return [*in_a_row, *(candidate for candidate in told if candidate not in in_passage)]
 
 
 def arrange(chosen: Sequence[Candidate], kind: RequestKind) -> list[str]:

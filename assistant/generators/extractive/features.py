@@ -162,17 +162,25 @@ def share(rarity: Mapping[str, float], held: frozenset[str]) -> float:
 
 
 def _words(asking: Asking, candidates: Sequence[Candidate]) -> Features:
-    titles = {one.label: stems(one.paper.title) for one in asking.evidence.papers}
+    titles = {paper.label: stems(paper.paper.title) for paper in asking.evidence.papers}
     names, forms = asking.names, asking.forms
-    texts = {one.passage.id: with_forms(one.passage.text, forms) for one in candidates}
-    passages = {one.passage.id: stems(texts[one.passage.id]) | titles[one.paper.label] for one in candidates}
-    near = {one.passage.id: f"{one.paper.paper.title} {texts[one.passage.id]}" for one in candidates}
+    texts = {candidate.passage.id: with_forms(candidate.passage.text, forms) for candidate in candidates}
+    passages = {
+        candidate.passage.id: stems(texts[candidate.passage.id]) | titles[candidate.paper.label]
+        for candidate in candidates
+    }
+    near = {
+        candidate.passage.id: f"{candidate.paper.paper.title} {texts[candidate.passage.id]}"
+        for candidate in candidates
+    }
     return {
-        "titled": [share(asking.rarity, one.stems | titles[one.paper.label]) for one in candidates],
-        "title_share": [share(asking.rarity, titles[one.paper.label]) for one in candidates],
-        "in_passage": [share(asking.rarity, passages[one.passage.id]) for one in candidates],
-        "named": [_named(names, with_forms(one.text, forms)) for one in candidates],
-        "named_near": [_named(names, near[one.passage.id]) for one in candidates],
+        "titled": [
+            share(asking.rarity, candidate.stems | titles[candidate.paper.label]) for candidate in candidates
+        ],
+        "title_share": [share(asking.rarity, titles[candidate.paper.label]) for candidate in candidates],
+        "in_passage": [share(asking.rarity, passages[candidate.passage.id]) for candidate in candidates],
+        "named": [_named(names, with_forms(candidate.text, forms)) for candidate in candidates],
+        "named_near": [_named(names, near[candidate.passage.id]) for candidate in candidates],
         "has_names": [float(bool(names))] * len(candidates),
     }
 

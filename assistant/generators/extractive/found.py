@@ -100,10 +100,14 @@ def _rank_found_for(part: Asking, found: QuotableSentences) -> Ranked | None:
     first = {paper.label: replace(paper, label=place) for place, paper in enumerate(papers, start=1)}
     original = dict(enumerate(papers, start=1))
     sentences = [
-        replace(one, paper=first[one.paper.label]) for one in found.sentences if one.paper.label in first
+        replace(sentence, paper=first[sentence.paper.label])
+        for sentence in found.sentences
+        if sentence.paper.label in first
     ]
     ranked = rank(replace(part, evidence=Evidence(tuple(first.values()))), sentences)
-    candidates = [replace(one, paper=original[one.paper.label]) for one in ranked.candidates]
+    candidates = [
+        replace(candidate, paper=original[candidate.paper.label]) for candidate in ranked.candidates
+    ]
     return replace(ranked, candidates=candidates)
 
 

@@ -51,7 +51,7 @@ def tell_overview(ranked: Ranked, limits: KindLimits) -> list[Candidate]:
         for place, (label, likely) in enumerate(chance.items())
         if likely >= bar or (place < FEWEST and likely >= LIKELY)
     ]
-    return [one for label in kept[: limits.most] for one in _told_of(ranked, label, bar)]
+    return [sentence for label in kept[: limits.most] for sentence in _told_of(ranked, label, bar)]
 
 
 def _told_of(ranked: Ranked, label: int, bar: float) -> list[Candidate]:
@@ -61,9 +61,9 @@ def _told_of(ranked: Ranked, label: int, bar: float) -> list[Candidate]:
         return []
     own = (at for at, item in enumerate(ranked.candidates) if item.paper.label == label)
     likely = (ranked.candidates[at] for at in ranked.best_first(own) if ranked.chance[at] >= bar)
-    more = [one for one in likely if one.text != line.text and len(readable(one)) == 1]
+    more = [other for other in likely if other.text != line.text and len(readable(other)) == 1]
     told = [line, *more[: MOST_OF_EACH - 1]]
-    return sorted(told, key=lambda one: (one.passage.number, one.sentence))
+    return sorted(told, key=lambda sentence: (sentence.passage.number, sentence.sentence))
 
 
 def _chances(ranked: Ranked) -> dict[int, float]:
