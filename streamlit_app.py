@@ -6,19 +6,14 @@ The server imports this file for `app`; Streamlit then runs it once per rerun of
 import streamlit as st
 from starlette.routing import Route
 
-from explorer.api import ProgramsDoor
-from explorer.app import (
-    EXPORT_ROUTE,
-    BelowBasePath,
-    check_sign_in,
-    draw,
-    export_library,
-    favicon,
-    middleware,
-    show_script_error,
-)
-from explorer.observing import log_as_asked
-from explorer.operating import HealthDoor
+from explorer.api.door import ProgramsDoor
+from explorer.app.base_path import BelowBasePath
+from explorer.app.library_export import EXPORT_ROUTE, export_library
+from explorer.app.login import check_sign_in
+from explorer.app.navigation import draw, favicon
+from explorer.app.security import middleware, show_script_error
+from explorer.observing.logs import log_as_asked
+from explorer.operating.health import HealthDoor
 from explorer.warm_up import lifespan
 
 if __name__ == "__main__":

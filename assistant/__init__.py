@@ -12,6 +12,6 @@ def open_assistant(writer: str = "extractive") -> "Assistant":
     Raises CorpusError where there is none, and AssistantError where there is no such writer.
     """
     # Whoever needs one room of the package is not to wait for all of them.
-    from assistant.serving import PublishedLibrary  # noqa: PLC0415
+    from assistant.serving.library import PublishedLibrary  # noqa: PLC0415
 
     return PublishedLibrary().now().assistant(writer)

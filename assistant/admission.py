@@ -3,12 +3,14 @@
 import re
 
 from assistant.bounds import LONGEST_QUESTION
-from assistant.generators import MOST_DRAFTS
-from assistant.questions import asks_of_unnamed_paper, is_subject, phrases, stems
+from assistant.generators.best_of import MOST_DRAFTS
+from assistant.questions.phrases import is_subject, phrases
+from assistant.questions.subject import asks_of_unnamed_paper
+from assistant.questions.vocabulary import stems
 from assistant.records import AskOptions, AssistantError, Turn
 from corpus.records import Scope
-from corpus.search import MAX_PAPERS, MIN_PAPERS
-from corpus.store import Corpus
+from corpus.search.hybrid import MAX_PAPERS, MIN_PAPERS
+from corpus.store.corpus import Corpus
 from corpus.text import storable, words
 
 _MOST_PASSAGES = 30  # of a paper, in reason

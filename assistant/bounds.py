@@ -1,7 +1,8 @@
 """Bounds of the numbers, texts and lists in conversations and comparisons read from files."""
 
 from assistant.annotations import LONGEST_NOTE, LONGEST_QUOTE, MOST_ANNOTATIONS
-from corpus.bounds import OF_CORPUS, PASSAGE_TEXT, REMARK, SCORE, SHARE, Bound, Bounds
+from corpus.bounds.bound import Bound, Bounds
+from corpus.bounds.of_corpus import OF_CORPUS, PASSAGE_TEXT, REMARK, SCORE, SHARE
 
 LONGEST_QUESTION = 2_000
 LONGEST_DESCRIPTION = 20_000

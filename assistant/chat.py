@@ -9,41 +9,28 @@ from datetime import UTC, datetime
 from typing import Protocol, TypeVar, cast
 
 from assistant.admission import admit
-from assistant.checking import (
-    Mend,
-    check,
-    is_off,
-    open_scorer,
-    refuse,
-    with_coverage,
-    with_found,
-    with_relevance,
-    with_unsaid,
-)
-from assistant.generators import (
-    ABOUT,
-    EXTRACTIVE,
-    ExtractiveGenerator,
-    Generator,
-    PromptedGenerator,
-    SampledGenerator,
-    cannot_answer,
-    is_of_rows,
-    list_papers_by,
-    meant_paper,
-    write_best,
-)
+from assistant.checking.answer import check, is_off, with_relevance
+from assistant.checking.entailment import open_scorer
+from assistant.checking.mending.carried import Mend, with_found
+from assistant.checking.phrases.sentences import with_unsaid
+from assistant.checking.refusal import refuse, with_coverage
+from assistant.generators.best_of import SampledGenerator, write_best
+from assistant.generators.extractive.candidates import is_of_rows
+from assistant.generators.extractive.found import cannot_answer
+from assistant.generators.extractive.generator import ExtractiveGenerator
+from assistant.generators.extractive.listing import list_papers_by
+from assistant.generators.extractive.one_paper import ABOUT, meant_paper
+from assistant.generators.prompted import PromptedGenerator
+from assistant.generators.protocol import EXTRACTIVE, Generator
 from assistant.language import LanguageAsked, language_asked
 from assistant.own_words import OwnWords, as_list, claims_of, in_third_person
 from assistant.provenance import provenance_of
-from assistant.questions import (
-    asked_as_list,
-    asked_part,
-    asks_of_unnamed_paper,
-    request_kind,
-    rewrite_from_words,
-)
-from assistant.reading import passages_of_part
+from assistant.questions.intent import request_kind
+from assistant.questions.listing import asked_as_list
+from assistant.questions.parts import asked_part
+from assistant.questions.rewriting import rewrite_from_words
+from assistant.questions.subject import asks_of_unnamed_paper
+from assistant.reading.parts import passages_of_part
 from assistant.records import (
     Answer,
     Answered,
@@ -69,9 +56,10 @@ from assistant.records import (
 )
 from assistant.retrieve import as_read, gather_evidence, retrieve
 from assistant.second_search import SecondSearcher, scored
-from corpus.encoders import Encoder, keep_vectors
+from corpus.encoders.base import Encoder
+from corpus.encoders.known import keep_vectors
 from corpus.records import PaperHits, Scope
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from corpus.text import storable
 from corpus.wording import counted
 

@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assistant.records import Rewrite
-from corpus.encoders import encoder_languages, reads_language
-from corpus.language import ENGLISH, UNTOLD, foreign_language, language_name, language_names
+from corpus.encoders.languages import encoder_languages, reads_language
+from corpus.language.identified import UNTOLD, foreign_language
+from corpus.language.names import language_name, language_names
+from corpus.language.stemming import ENGLISH
 from corpus.records import Scope
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 
 _MULTILINGUAL = "intfloat/multilingual-e5-small"
 

@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from assistant.checking import labelled, without_labels
-from assistant.reading import plain, speaks_of_itself, told
+from assistant.checking.citations import without_labels
+from assistant.checking.mending.carried import labelled
+from assistant.reading.telling import plain, speaks_of_itself, told
 from assistant.records import Answer, AnswerSentence, Evidence
 from corpus.text import words
 

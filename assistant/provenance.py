@@ -1,9 +1,11 @@
 """Where a result came from: everything that would have to be the same to get it again."""
 
-from assistant.learned import FOLLOW_UPS, RELEVANCE, part_in_use
+from assistant.learned.followups import FOLLOW_UPS
+from assistant.learned.parts import part_in_use
+from assistant.learned.relevance import RELEVANCE
 from assistant.records import Provenance, TableVersion
 from corpus import VERSION
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 
 
 def provenance_of(corpus: Corpus, generator: str, scorer: str) -> Provenance:

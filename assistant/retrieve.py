@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain, repeat
 
-from assistant.reading import numbers_beside, read_with
+from assistant.reading.standing_alone import numbers_beside, read_with
 from assistant.records import AskOptions, Evidence, LabelledPaper, Rewrite
-from corpus.encoders import Encoder
-from corpus.language import foreign_language
+from corpus.encoders.base import Encoder
+from corpus.language.identified import foreign_language
 from corpus.records import PaperHits, Passage, passage_id
-from corpus.search import read_query, search
-from corpus.store import Corpus
+from corpus.search.hybrid import search
+from corpus.search.query import read_query
+from corpus.store.corpus import Corpus
 
 _PARTS_BESIDE = (-2, -1, 1, 2)
 TIMES_ALONE = 4  # as many passages of a paper that is asked about alone

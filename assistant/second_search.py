@@ -4,7 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from assistant.generators import MOST_SECOND_SEARCHES, Generator, open_parts, papers_telling
+from assistant.generators.extractive.found import open_parts
+from assistant.generators.extractive.generator import papers_telling
+from assistant.generators.protocol import MOST_SECOND_SEARCHES, Generator
 from assistant.records import (
     AskOptions,
     CallLog,
@@ -14,9 +16,9 @@ from assistant.records import (
     SecondSearch,
 )
 from assistant.retrieve import retrieve
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 from corpus.records import PaperHits
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 
 Gather = Callable[[Rewrite, tuple[PaperHits, ...], AskOptions], tuple[Rewrite, Evidence]]
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from assistant.checking import WORD_BESIDE, describe_relevance, score_digits
+from assistant.checking.answer import describe_relevance
+from assistant.checking.overlap import WORD_BESIDE, score_digits
 from assistant.records import (
     Answer,
     Call,
@@ -14,7 +15,7 @@ from assistant.records import (
     Turn,
 )
 from assistant.verdicts import Feedback, Verdict
-from corpus.language import language_name
+from corpus.language.names import language_name
 from corpus.records import Passage, Scope
 from corpus.wording import counted
 

@@ -9,11 +9,12 @@ from pathlib import Path
 from socket import gethostname
 from tempfile import TemporaryDirectory
 
-from corpus.encoders import BUNDLED_SHA256, Encoder, OnnxEncoder, Runtime, SentenceEncoder, Vectors
+from corpus.encoders.base import BUNDLED_SHA256, Encoder, Runtime, SentenceEncoder, Vectors
+from corpus.encoders.onnx import OnnxEncoder
 from corpus.errors import CorpusError
-from corpus.places import Place
+from corpus.places.place import Place
 from corpus.settings import BUNDLED_ENCODER, Settings
-from corpus.store import Manifest, find_manifest
+from corpus.store.manifest import Manifest, find_manifest
 
 logger = logging.getLogger(__name__)
 

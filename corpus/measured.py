@@ -11,7 +11,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from corpus.durable import replace_durably
 from corpus.errors import CorpusError
-from corpus.store import Manifest
+from corpus.store.manifest import Manifest
 
 LARGEST = 64 * 1024
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, groupby, pairwise
 
-from corpus.language import stop_words
+from corpus.language.stemming import stop_words
 from corpus.records import Passage, Sentence
 from corpus.text import words
 

@@ -22,7 +22,10 @@ from pydantic import (
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from corpus.errors import CorpusError
-from corpus.places import FileCache, Folder, Place, is_address, place_of_address
+from corpus.places.address import is_address, place_of_address
+from corpus.places.cache import FileCache
+from corpus.places.folder import Folder
+from corpus.places.place import Place
 from corpus.records import FEWEST_WORDS, MOST_WORDS, PassageSize
 
 PROJECT = Path(__file__).resolve().parent.parent

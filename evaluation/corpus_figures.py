@@ -9,7 +9,7 @@ from corpus import VERSION
 from corpus.errors import CorpusError
 from corpus.measured import MeasuredCorpus, Share, write_measured
 from corpus.settings import read_settings
-from corpus.store import read_manifest
+from corpus.store.manifest import read_manifest
 from evaluation.answers.refusal import measure_refusal
 from evaluation.answers.wordings import measure_wordings
 from evaluation.harness import Report, command, table

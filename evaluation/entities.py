@@ -11,9 +11,9 @@ from corpus.records import Paper, Topic, TopicKind
 from corpus.settings import read_settings
 from evaluation.harness import Figures, Report, command, figures_table, share
 from evaluation.input_files import DATA, EvaluationError, read_json_lines
-from indexer.prepare import Task, prepare
-from indexer.sources import SourcePaper
+from indexer.prepare.preparer import Task, prepare
 from indexer.sources.acl_anthology import open_volumes
+from indexer.sources.protocol import SourcePaper
 
 LABELLED = DATA / "entities.jsonl"
 KINDS: tuple[TopicKind, ...] = ("task", "method", "dataset", "metric")

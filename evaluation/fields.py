@@ -11,15 +11,15 @@ from sklearn.preprocessing import MultiLabelBinarizer
 
 from corpus.encoder_choice import open_encoder
 from corpus.settings import read_settings
-from corpus.store import indexed_text
+from corpus.store.rows import indexed_text
 from evaluation.harness import Figures, Report, command, figures_table
 from evaluation.input_files import DATA, EvaluationError, read_json_lines
-from indexer.enrich import field_labeller
-from indexer.prepare import LocalWorkers, PreparedPaper, Preparer, Task
-from indexer.sources import Source
+from indexer.enrich.fields import field_labeller
+from indexer.prepare.preparer import LocalWorkers, PreparedPaper, Preparer, Task
 from indexer.sources.acl_anthology import open_volumes
 from indexer.sources.demo import demo_volumes
 from indexer.sources.pdf_folder import PdfFolder
+from indexer.sources.protocol import Source
 
 LABELLED = DATA / "fields.jsonl"
 _LINE = "Each line is a JSON object with paper, collection, part and fields."

@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import BaseModel, Field, model_validator
 
 from corpus.encoder_choice import open_encoder
-from corpus.encoders import Encoder, Runtime
+from corpus.encoders.base import Encoder, Runtime
 from corpus.settings import read_settings
 from evaluation.answers.query_contexts import CONTEXTS, HISTORIES, history_of, query_in_context
 from evaluation.answers.rewriting import Exchange

@@ -14,15 +14,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, RootModel, ValidationError
 
-from assistant.models import (
-    BadReplyError,
-    CallLimits,
-    Exchange,
-    ModelError,
-    ModelUnavailableError,
-    read_reply,
-)
-from assistant.prompts import as_written, load_prompt
+from assistant.models.limits import CallLimits
+from assistant.models.protocol import BadReplyError, Exchange, ModelError, ModelUnavailableError
+from assistant.models.typed import read_reply
+from assistant.prompts.render import as_written, load_prompt
 from assistant.records import Message, Parameters
 from corpus.wording import counted
 from evaluation.harness import mean, say

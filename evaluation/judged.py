@@ -11,11 +11,11 @@ from pathlib import Path
 from pydantic import ConfigDict
 
 from assistant.chat import Assistant
-from assistant.questions import request_kind
+from assistant.questions.intent import request_kind
 from assistant.records import AskOptions, Citation, Evidence, RequestKind, Rewrite
 from assistant.retrieve import as_read, retrieve
 from corpus.records import parse_passage_id
-from corpus.search import DEFAULT_PAPERS
+from corpus.search.hybrid import DEFAULT_PAPERS
 from evaluation.answers.asking import ask, open_homes
 from evaluation.answers.questions import QuestionKind, ScopedQuestion
 from evaluation.harness import Figures, Report, command, figures_table

@@ -16,9 +16,11 @@ from typing import Literal
 from pydantic import BaseModel, Field, create_model
 from rich.table import Table
 
-from assistant.generators import default_parameters
-from assistant.models import ChatModel, Exchange, ModelError, available_models, open_model
-from assistant.prompts import as_written, estimate_tokens, load_prompt, mark
+from assistant.generators.parameters import default_parameters
+from assistant.models.menu import available_models, open_model
+from assistant.models.protocol import ChatModel, Exchange, ModelError
+from assistant.prompts.material import estimate_tokens
+from assistant.prompts.render import as_written, load_prompt, mark
 from assistant.records import Evidence, Message, Parameters
 from corpus.settings import Settings
 from evaluation.harness import decimals, say, table

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
-from assistant.models import (
+from assistant.models.protocol import (
     BadReplyError,
     ChatModel,
     Completion,
@@ -24,10 +24,8 @@ from assistant.models import (
     ModelUnavailableError,
     OnPiece,
     Schema,
-    bad_reply,
-    read_reply,
-    reply_problem,
 )
+from assistant.models.typed import bad_reply, read_reply, reply_problem
 from assistant.records import Message, Parameters
 from corpus.durable import replace_durably
 from evaluation.input_files import EvaluationError, read_text

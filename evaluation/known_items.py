@@ -13,11 +13,11 @@ from itertools import pairwise
 from pathlib import Path
 
 from corpus.encoder_choice import open_encoder
-from corpus.language import stop_words
+from corpus.language.stemming import stop_words
 from corpus.records import Paper, Scope
-from corpus.search import search
+from corpus.search.hybrid import search
 from corpus.settings import read_settings
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from corpus.text import words
 from evaluation.harness import Figures, Report, command, table
 from evaluation.input_files import EvaluationError, home_of

@@ -6,7 +6,9 @@ from pathlib import Path
 from lxml import etree
 from pydantic import BaseModel
 
-from corpus.language import ENGLISH, foreign_language, language_code, language_of_text
+from corpus.language.identified import foreign_language, language_of_text
+from corpus.language.names import language_code
+from corpus.language.stemming import ENGLISH
 from evaluation.harness import Report, command, plain_table
 from evaluation.input_files import DATA, EvaluationError, read_json_lines
 

@@ -12,7 +12,8 @@ from corpus.wording import counted
 from evaluation.harness import Report, command, decimals, table
 from evaluation.input_files import part_of, read_json_lines
 from evaluation.rouge import METRICS, Scores, highest_rouge1, mean_scores, overlaps, score_text
-from indexer.enrich import choose_aspects, choose_tldr
+from indexer.enrich.aspects import choose_aspects
+from indexer.enrich.tldr import choose_tldr
 
 ASPECTS: tuple[AspectName, ...] = get_args(AspectName)
 _ASPECT_LINE = (

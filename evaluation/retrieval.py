@@ -17,17 +17,17 @@ import pyarrow.parquet
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from corpus.encoder_choice import open_encoder
-from corpus.encoders import Encoder, Runtime
+from corpus.encoders.base import Encoder, Runtime
 from corpus.records import Collection, Paper, Scope, paper_id
-from corpus.search import SearchMode, search
+from corpus.search.hybrid import SearchMode, search
 from corpus.settings import Settings, read_settings
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from corpus.wording import counted
 from evaluation.harness import Figures, Report, command, plain_table, say
 from evaluation.input_files import EvaluationError, first_fault, home_of, read_json_lines, read_text
 from evaluation.peers.exchange import Moment
-from indexer.build import build_collection
-from indexer.sources import SourcePaper
+from indexer.build.run import build_collection
+from indexer.sources.protocol import SourcePaper
 
 DEPTH = 100
 Split = Literal["test", "dev", "train"]

@@ -7,7 +7,7 @@ from functools import cache
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from corpus.language import stem
+from corpus.language.stemming import stem
 from evaluation.input_files import DATA, EvaluationError
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from sklearn.feature_extraction import DictVectorizer
 from evaluation.harness import Report, command
 from evaluation.paper_summaries import TldrItem, read_tldr_items
 from evaluation.rouge import highest_rouge1
-from indexer.enrich import TLDR_WEIGHTS, TldrCandidate, tldr_candidates
+from indexer.enrich.tldr import TLDR_WEIGHTS, TldrCandidate, tldr_candidates
 
 Matrix = NDArray[np.float64]
 

@@ -6,9 +6,9 @@ python examples/compare_and_export.py OUTPUT_FOLDER "DESCRIPTION" PAPER_ID PAPER
 import sys
 from pathlib import Path
 
-from assistant.comparing import Compared, ComparisonRequest
-from assistant.exports import COMPARISON_FORMATS
-from assistant.serving import PublishedLibrary
+from assistant.comparing.records import Compared, ComparisonRequest
+from assistant.exports.registry import COMPARISON_FORMATS
+from assistant.serving.library import PublishedLibrary
 
 
 def main(folder: str, about: str, *papers: str) -> None:

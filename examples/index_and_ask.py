@@ -10,7 +10,7 @@ from assistant import open_assistant
 from corpus.encoder_choice import open_encoder
 from corpus.records import Collection
 from corpus.settings import read_settings
-from indexer.build import build_collections
+from indexer.build.run import build_collections
 from indexer.sources.folder import FOLDER_SUFFIXES, Folder
 
 

@@ -11,25 +11,23 @@ from itertools import count
 
 import streamlit as st
 
-from assistant.checking import score_attribution
-from assistant.generators import EXTRACTIVE
+from assistant.checking.overlap import score_attribution
+from assistant.generators.protocol import EXTRACTIVE
 from assistant.records import AssistantError
-from assistant.serving import uncounted_models
-from assistant.suggestions import try_next_question
+from assistant.serving.spending import uncounted_models
+from assistant.suggestions.offered import try_next_question
 from corpus.errors import CorpusError
 from corpus.records import Scope
-from corpus.sandbox import offered_confinement, unconfined
-from corpus.search import read_query
-from explorer.app import (
-    SCREENS,
-    Library,
-    has_corpus,
-    loading_modules,
-    open_library,
-    remember_theme,
-)
-from explorer.operating import ending_answers_first, note_loaded, serving_metrics
-from explorer.presenters import Finding, example_questions
+from corpus.sandbox.confinement import offered_confinement, unconfined
+from corpus.search.query import read_query
+from explorer.app.navigation import SCREENS, loading_modules
+from explorer.app.resources import Library, has_corpus, open_library
+from explorer.app.theme import remember_theme
+from explorer.operating.figures import serving_metrics
+from explorer.operating.health import note_loaded
+from explorer.operating.stopping import ending_answers_first
+from explorer.presenters.coverage import example_questions
+from explorer.presenters.finding import Finding
 from indexer.uploads.folders import sweep
 
 logger = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from corpus.sandbox import refused_calls
+from corpus.sandbox.seccomp import refused_calls
 
 CALL_OUT = "import socket, sys; socket.create_connection(('127.0.0.1', int(sys.argv[1])), 5).sendall(b'x\\n')"
 

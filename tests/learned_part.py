@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import save_file
 
-from corpus.encoders import BUNDLED_SHA256
+from corpus.encoders.base import BUNDLED_SHA256
 
 
 def write_learned_part(folder: Path, part: str, scales: Mapping[str, Any], **changes: Any) -> Path:

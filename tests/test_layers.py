@@ -110,8 +110,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
         *("commands", "__main__"),
     ),
 }
-# Rooms whose files are entered one by one: each is loaded alone by a command line, a page or a program.
-ENTERED_BY_NAME = ("commands", "demo", "pages", "sources", "uploads")
+# These say more than what the package is: the door for other programs, and the version.
+INITS_WITH_CODE = ("assistant/__init__.py", "corpus/__init__.py")
 
 # With its __init__.py; a room that grows beyond this wants rooms of its own.
 MOST_FILES = 15
@@ -289,35 +289,17 @@ def test_imports_go_one_way_between_rooms(root: Path) -> None:
     assert rooms_passed(root) == []
 
 
-def rooms_entered_around_the_door(root: Path) -> list[str]:
-    """Return every import, at the head of a file, of a module of another room in place of its `__init__.py`.
-
-    Within a function a module may be named: what takes long to load is loaded when it is asked for.
-    """
-    found = []
-    for file in product_files(root):
-        place = file.relative_to(root)
-        for node in ast.parse(file.read_text(encoding="utf-8")).body:
-            if not (isinstance(node, ast.ImportFrom) and node.module):
-                continue
-            package, *rooms = node.module.split(".")
-            if package not in ROOMS or len(rooms) < 2 or rooms[0] in ENTERED_BY_NAME:
-                continue
-            if place.parts[:2] != (package, rooms[0]):
-                found.append(f"{place}:{node.lineno} imports {node.module}: enter by {package}.{rooms[0]}")
-    return found
-
-
-def test_a_room_is_entered_by_its_door(root: Path) -> None:
-    assert rooms_entered_around_the_door(root) == []
-
-
-def test_an_import_around_a_door_is_found(tmp_path: Path) -> None:
-    file = tmp_path / "assistant" / "chat.py"
-    file.parent.mkdir()
-    file.write_text("from corpus.store.tables import open_table\n\ndef f():\n    import corpus.pdf.images\n")
-    (found,) = rooms_entered_around_the_door(tmp_path)
-    assert "enter by corpus.store" in found
+def test_no_init_re_exports(root: Path) -> None:
+    """Modules are imported where they are, so a name has one address and loads what it needs alone."""
+    inits = {
+        file.relative_to(root).as_posix(): ast.parse(file.read_text(encoding="utf-8")).body
+        for package in ROOMS
+        for file in (root / package).rglob("__init__.py")
+    }
+    with_code = [
+        place for place, body in inits.items() if any(not isinstance(node, ast.Expr) for node in body)
+    ]
+    assert sorted(with_code) == sorted(INITS_WITH_CODE)
 
 
 def test_no_room_is_crowded(root: Path) -> None:

@@ -10,27 +10,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assistant.chat import Assistant
-from assistant.generators import (
-    MOST_READ,
+from assistant.generators.extractive.features import (
     Asking,
-    Compared,
     answerable_features,
     ask_of,
-    compare,
     read_features,
     with_kind,
 )  # fmt: skip
-from assistant.learned import ANSWERABLE, CHOICE, RelevanceScorer, shares
-from assistant.reading import is_quotable
+from assistant.generators.extractive.ranking import MOST_READ, Compared, compare  # fmt: skip
+from assistant.learned.relevance import ANSWERABLE, CHOICE, RelevanceScorer, shares
+from assistant.reading.standing_alone import is_quotable
 from corpus.encoder_choice import open_encoder
-from corpus.language import Bm25
+from corpus.language.bm25 import Bm25
 from corpus.records import Collection, Paper, paper_id
 from corpus.settings import read_settings
 from evaluation.answers.asking import open_assistant
 from evaluation.answers.evidence.sets import WrittenPaper, written_questions
 from evaluation.judged import FULL, JudgedQuestion, find, read_judged
-from indexer.build import build_collection
-from indexer.sources import SourcePaper
+from indexer.build.run import build_collection
+from indexer.sources.protocol import SourcePaper
 from training.files import FOLDS, FREE_SINCE, TrainingError, draw, hash_byte
 from training.network import Answers, fitted_scale
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
-from assistant.checking import score_attribution
-from corpus.language import Bm25
+from assistant.checking.overlap import score_attribution
+from corpus.language.bm25 import Bm25
 from evaluation.answers.attribution import pairs as labelled
 from evaluation.answers.attribution.contrast import changes, names_in
 from evaluation.answers.attribution.pairs import LabelledPair

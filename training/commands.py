@@ -10,9 +10,9 @@ from typing import Annotated, Literal
 
 from typer import Exit, Option, echo
 
-from assistant.generators import default_parameters
-from assistant.learned import SHIPPED
-from assistant.models import ModelEntry, available_models, open_model
+from assistant.generators.parameters import default_parameters
+from assistant.learned.parts import SHIPPED
+from assistant.models.menu import ModelEntry, available_models, open_model
 from assistant.records import AssistantError
 from corpus.encoder_choice import open_encoder
 from corpus.errors import CorpusError

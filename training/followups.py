@@ -17,10 +17,30 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
-from assistant import learned
-from assistant.learned import CONNECTORS, Card, Exchange, Said, Surety, Word, said_before, words_of
-from assistant.questions import rewrite_from_words
-from corpus.language import stop_words
+from assistant.learned.followups import (
+    BEHIND,
+    CONNECTORS,
+    FOLLOW_UPS,
+    FROM_BEGIN,
+    FROM_END,
+    JOINED,
+    OUTPUTS,
+    POINTING,
+    REPLACED,
+    TO_BEGIN,
+    TO_END,
+    Exchange,
+    Said,
+    Surety,
+    Word,
+    read_follow_ups,
+    said_before,
+    words_of,
+)
+from assistant.learned.parts import Card
+from assistant.learned.relevance import LONGEST_QUESTION
+from assistant.questions.rewriting import rewrite_from_words
+from corpus.language.stemming import stop_words
 from evaluation.answers.evidence.rows import EvidenceRow
 from evaluation.answers.rewriting import AskedTurn, RewritingFigures, measure_rewriting, read_turns
 from training.files import SETS, Run, hash_byte
@@ -31,7 +51,7 @@ from training.sought import CANARD, read_canard
 
 LONGEST = 224
 HOW = Plan(epochs=2, learning_rate=1e-3, tokens=4096)
-POINTERS = ((learned.FROM_BEGIN, learned.TO_BEGIN, 0), (learned.FROM_END, learned.TO_END, 1))
+POINTERS = ((FROM_BEGIN, TO_BEGIN, 0), (FROM_END, TO_END, 1))
 JOINED_COUNTS = 0.5  # weight of a wrong connector, relative to a wrong place
 
 # Alignment of rewrites with the history.
@@ -155,7 +175,7 @@ def made(data: Path, seed: int) -> Iterator[Resolved]:
         chance = random.Random(f"{seed}:{name}")
         recent: deque[EvidenceRow] = deque(maxlen=WINDOW)
         for row in READERS[name](data):
-            if len(row.question) > learned.LONGEST_QUESTION or "\n" in row.question:
+            if len(row.question) > LONGEST_QUESTION or "\n" in row.question:
                 continue
             if name != IN_ORDER and recent and recent[-1].group != row.group:
                 recent.clear()
@@ -253,7 +273,7 @@ def examples_of(resolved: Sequence[Resolved]) -> list[Example]:
         if said and None not in asked and all(gap.spans for gap in gaps):
             places = np.zeros((len(asked), 2), np.float32)
             for gap in gaps:
-                column = learned.REPLACED if gap.is_replaced else learned.BEHIND
+                column = REPLACED if gap.is_replaced else BEHIND
                 places[gap.first : gap.last + 1, column] = 1
             examples.append(Example(pair, np.array(asked, np.int64), np.array(said, np.int64), places, gaps))
     return examples
@@ -265,15 +285,15 @@ def _losses(reader: Reader, batch: Sequence[Example]) -> Iterator[torch.Tensor]:
     for numbers, example in zip(reader.read([example.pair for example in batch]).float(), batch, strict=True):
         asked, said = numbers[example.asked], numbers[example.said]
         places = torch.from_numpy(example.places).to(numbers.device)
-        loss = binary_cross_entropy_with_logits(asked[:, : learned.JOINED.start], places, reduction="sum")
+        loss = binary_cross_entropy_with_logits(asked[:, : JOINED.start], places, reduction="sum")
         for gap in example.gaps:
             asking = asked[gap.first]
             for own, other, side in POINTERS:
-                chances = (said[:, other] @ asking[own] / learned.POINTING**0.5).log_softmax(0)
+                chances = (said[:, other] @ asking[own] / POINTING**0.5).log_softmax(0)
                 right = torch.tensor(sorted({span[side] for span in gap.spans}), device=numbers.device)
                 loss = loss - chances[right].logsumexp(0)
             wanted = torch.tensor(gap.connector, device=numbers.device)
-            loss = loss + JOINED_COUNTS * cross_entropy(asking[learned.JOINED], wanted)
+            loss = loss + JOINED_COUNTS * cross_entropy(asking[JOINED], wanted)
         losses.append(loss)
     yield torch.stack(losses).mean()
 
@@ -285,7 +305,7 @@ def train_follow_ups(run: Run) -> Card:
     """Fit the part and return its card; a killed run resumes. Raises TrainingError and EvaluationError."""
     asked = {CANARD: list(canard(run.data, run.seed)), "made": list(made(run.data, run.seed))}
     examples = examples_of([question for questions in asked.values() for question in questions])
-    reader = Reader.new(run.seed, outputs=learned.OUTPUTS, per_token=True)
+    reader = Reader.new(run.seed, outputs=OUTPUTS, per_token=True)
     fit(reader, TASK, examples, HOW, run.work, say=run.say)
 
     def measured(name: str) -> Measured:
@@ -295,7 +315,7 @@ def train_follow_ups(run: Run) -> Card:
         for turn in turns:
             halves[hash_byte(turn.history[0] if turn.history else turn.raw) % 2].append(turn)
         run.say(f"{name}: reading {len(turns)} questions of {DEVELOPED_ON}")
-        follow_ups = learned.read_follow_ups(run.work)
+        follow_ups = read_follow_ups(run.work)
 
         def figures(surety: Surety, few: Sequence[AskedTurn]) -> RewritingFigures:
             reads = follow_ups.with_surety(surety)
@@ -322,6 +342,4 @@ def train_follow_ups(run: Run) -> Card:
             "held_back": {HALVES[1]: figures(surety, halves[1])},
         }
 
-    return write_part(
-        learned.FOLLOW_UPS, reader, run, LONGEST, measured, draft={"surety": FIRST.model_dump()}
-    )
+    return write_part(FOLLOW_UPS, reader, run, LONGEST, measured, draft={"surety": FIRST.model_dump()})

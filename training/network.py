@@ -20,8 +20,10 @@ from torch.nn.utils.rnn import pad_sequence
 from transformers import BertModel
 from transformers.utils import logging as transformers_logging
 
-from assistant.learned import Card
-from corpus.encoders import BUNDLED_SHA256, bundled_path, token_batches, token_starts
+from assistant.learned.parts import Card
+from corpus.encoders.base import BUNDLED_SHA256, bundled_path
+from corpus.encoders.batching import token_batches
+from corpus.encoders.pairs import token_starts
 from training.files import Run, TrainingError, as_json, saving, write_durably
 
 RANK = 64

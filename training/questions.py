@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
-from corpus.language import Bm25
+from corpus.language.bm25 import Bm25
 from evaluation.answers.evidence.rows import EvidenceRow
 from evaluation.answers.evidence.sets import SETS, pooled_questions, written_questions
 from evaluation.input_files import read_json_lines

@@ -15,17 +15,18 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from assistant import learned
-from assistant.learned import (
+from assistant.learned.features import relevance_features
+from assistant.learned.parts import Card, LearnedPart, read_card, read_part
+from assistant.learned.relevance import (
     ANSWER,
+    LONGEST_QUESTION,
     RELEVANCE,
-    Card,
-    LearnedPart,
     RelevanceScorer,
-    read_card,
-    read_part,
+    answer_features,
+    network_features,
+    with_title,
 )
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 from evaluation.answers.evidence.rankers import Ranker
 from evaluation.answers.evidence.ranking import measure_rankers
 from evaluation.answers.evidence.rows import EvidenceRow
@@ -91,9 +92,9 @@ def examples_of(asked: Sequence[Asked]) -> list[Example]:
     """Return questions and texts as tokens."""
     tokenizer, found = PairTokenizer(LONGEST), []
     for question, texts, answers in asked:
-        cut = question[: learned.LONGEST_QUESTION]
+        cut = question[:LONGEST_QUESTION]
         plain = tokenizer.pairs([(cut, text) for _, text in texts])
-        titled = tokenizer.pairs([(cut, learned.with_title(title, text)) for title, text in texts])
+        titled = tokenizer.pairs([(cut, with_title(title, text)) for title, text in texts])
         found.append(Example(plain, titled, np.array(answers, dtype=bool)))
     return found
 
@@ -222,8 +223,8 @@ def _measured(name: str, held: Sequence[EvidenceRow], run: RelevanceRun, encoder
 def _features(row: EvidenceRow, scorer: RelevanceScorer, encoder: Encoder) -> Features:
     asked, vectors = encoder.encode_query(row.question), encoder.encode_passages(row.candidates)
     numbers = scorer.numbers(row.question, row.candidates, row.candidate_titles)
-    features = learned.relevance_features(row.question, row.candidates, asked, vectors)
-    return features | learned.network_features(numbers)
+    features = relevance_features(row.question, row.candidates, asked, vectors)
+    return features | network_features(numbers)
 
 
 def _scale(read: Read, seed: int, *, with_network: bool) -> dict[str, float]:
@@ -260,7 +261,7 @@ def _answer_scale(read: Read, seed: int, *, with_network: bool) -> dict[str, flo
             if is_answered:
                 few = [*few[:-1], chance.choice(row.relevant)]
             if few:
-                best = learned.answer_features(found, few).items()
+                best = answer_features(found, few).items()
                 own = {name: value for name, (value,) in best if with_network or name != "network"}
                 yield own, is_answered, 1.0
 

@@ -16,15 +16,15 @@ import torch
 from safetensors.torch import load_file, save
 from torch.nn.functional import cross_entropy, normalize
 
-from corpus.encoders import BUNDLED_SHA256, bundled_path
-from corpus.language import Bm25
+from corpus.encoders.base import BUNDLED_SHA256, bundled_path
+from corpus.language.bm25 import Bm25
 from corpus.settings import BUNDLED_ENCODER
 from evaluation.answers.query_contexts import QueryContext, query_in_context
 from training.files import SETS, Run, Say, Trained, draw, grouped, hash_byte, train_folder, write_durably
 from training.fitting import Plan, Task, autocast, fit, reported
 from training.network import Pair, PairTokenizer, Reader
 from training.sought import MOST_EXCHANGES, SoughtTexts, sought_texts
-from training.truthreader import Dialogue, nearest, read_dialogues
+from training.truthreader.dialogues import Dialogue, nearest, read_dialogues
 
 TEMPERATURE = 0.05
 HARDEST = 8  # negatives are drawn from the nearest texts by words: the nearest itself may be right

@@ -12,9 +12,11 @@ import torch
 from sklearn.metrics import roc_auc_score
 from torch.nn.functional import binary_cross_entropy_with_logits, softplus
 
-from assistant.checking import close_text, strip_references
-from assistant.learned import RELEVANCE, SHIPPED, SUPPORT, Card, LearnedPart, read_card, read_part
-from corpus.encoders import Encoder
+from assistant.checking.features import close_text, strip_references
+from assistant.learned.parts import SHIPPED, Card, LearnedPart, read_card, read_part
+from assistant.learned.relevance import RELEVANCE
+from assistant.learned.support import SUPPORT
+from corpus.encoders.base import Encoder
 from evaluation.answers.attribution import fitting as scales
 from evaluation.answers.attribution.agreement import measure_attribution
 from evaluation.answers.attribution.pairs import read_all_pairs

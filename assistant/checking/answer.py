@@ -6,7 +6,7 @@ from itertools import compress
 
 from assistant.checking.citations import LabelledText, check_sentences, read_labels
 from assistant.checking.drafts import ReadDraft, read_draft
-from assistant.checking.mending import Mend, mended, with_better, with_found
+from assistant.checking.mending.carried import Mend, mended, with_better, with_found
 from assistant.checking.refusal import ALL_THOUGHT, nothing_holds, refuse
 from assistant.checking.scorer import SupportScorer
 from assistant.checking.support import (
@@ -18,9 +18,11 @@ from assistant.checking.support import (
     without_scores,
 )
 from assistant.checking.thresholds import thresholds
-from assistant.learned import LearnedError, open_relevance
-from assistant.prompts import no_answer_reason, tells_example
-from assistant.questions import subject_stems
+from assistant.learned.parts import LearnedError
+from assistant.learned.relevance import open_relevance
+from assistant.prompts.echoes import tells_example
+from assistant.prompts.render import no_answer_reason
+from assistant.questions.subject import subject_stems
 from assistant.records import (
     NOTHING_NEAR,
     Answer,
@@ -30,8 +32,8 @@ from assistant.records import (
     Evidence,
     RefusalReason,
 )
-from corpus.encoders import Encoder
-from corpus.language import foreign_language
+from corpus.encoders.base import Encoder
+from corpus.language.identified import foreign_language
 from corpus.records import PaperHits
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from assistant.checking.citations import hold_back
 from assistant.checking.label_marks import rewrite_marks
-from assistant.prompts import without_echo
+from assistant.prompts.echoes import without_echo
 from assistant.records import NOTHING_NEAR, Draft, DraftProblem
-from corpus.language import foreign_language
+from corpus.language.identified import foreign_language
 from corpus.sentences import sentence_spans
 from corpus.text import storable
 

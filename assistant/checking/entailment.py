@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from assistant.checking.scorer import SupportScorer
-from corpus.encoders import Encoder, is_here_or_nowhere
+from corpus.encoders.base import Encoder, is_here_or_nowhere
 from corpus.errors import CorpusError
 from corpus.settings import read_settings
 

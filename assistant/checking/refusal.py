@@ -5,14 +5,13 @@ from dataclasses import replace
 from itertools import islice
 
 from assistant.checking.thresholds import thresholds
-from assistant.questions import (
-    missing_phrases,
-    squashed,
-)
+from assistant.questions.missing import missing_phrases
+from assistant.questions.names import squashed
 from assistant.records import Answer, NearestPassage, Refusal, RefusalReason
-from corpus.language import foreign_language, stem
+from corpus.language.identified import foreign_language
+from corpus.language.stemming import stem
 from corpus.records import PaperHits, Scope, parse_topic_key
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from corpus.wording import joined
 
 _OTHER_WORDS = "Try other words, or look in more papers."

@@ -28,8 +28,10 @@ from assistant.checking.features import (
     strip_references,
 )
 from assistant.checking.thresholds import thresholds
-from assistant.learned import LearnedPart, open_support
-from corpus.encoders import Encoder, Vectors, cosine_scales
+from assistant.learned.parts import LearnedPart
+from assistant.learned.support import open_support
+from corpus.encoders.base import Encoder, Vectors
+from corpus.encoders.scale import cosine_scales
 
 # Of evidence beyond this, only the beginning is read: a paper as it is given has some dozens of sentences.
 MOST_SENTENCES = 2000

@@ -8,7 +8,8 @@ from assistant.checking.overlap import likeness, overlap_word, score_attribution
 from assistant.checking.scorer import Support, SupportReader, SupportScorer
 from assistant.checking.thresholds import thresholds
 from assistant.records import AnswerSentence, Citation, Evidence, LabelledPaper
-from corpus.language import ENGLISH, foreign_language
+from corpus.language.identified import foreign_language
+from corpus.language.stemming import ENGLISH
 from corpus.records import Paper, Passage
 from corpus.tables import quotes_row
 from corpus.text import write_out_numbers

@@ -27,8 +27,10 @@ from assistant.commands.opening import (
     write_file,
 )
 from assistant.commands.printing import JsonOption, err, failing, out, print_json, say, warn
-from assistant.generators import EXTRACTIVE, default_parameters, open_generator
-from assistant.models import available_models
+from assistant.generators.choice import open_generator
+from assistant.generators.parameters import default_parameters
+from assistant.generators.protocol import EXTRACTIVE
+from assistant.models.menu import available_models
 from assistant.records import (
     Answer,
     Answered,
@@ -47,7 +49,7 @@ from assistant.records import (
     Turn,
 )
 from corpus.records import Scope
-from corpus.search import DEFAULT_PAPERS
+from corpus.search.hybrid import DEFAULT_PAPERS
 from corpus.settings import Settings
 from corpus.wording import counted, joined
 

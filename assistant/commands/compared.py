@@ -6,18 +6,17 @@ from typing import Any
 from assistant import wording
 from assistant.commands.asking import print_references, rounded, sentence_json
 from assistant.commands.printing import say, show, warn
-from assistant.comparing import (
+from assistant.comparing import wording as said
+from assistant.comparing.differences import Differences, differences
+from assistant.comparing.grid import element_grid
+from assistant.comparing.records import (
     DESCRIPTION,
     ELEMENT_NAMES,
     Comparison,
-    Differences,
     KeyElement,
     QuestionColumn,
     Round,
-    differences,
-    element_grid,
 )
-from assistant.comparing import wording as said
 
 
 def comparison_json(comparison: Comparison, loading: float = 0.0) -> dict[str, Any]:

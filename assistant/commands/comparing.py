@@ -10,6 +10,7 @@ from typing import Annotated, NoReturn, get_args
 
 import typer
 
+from assistant.bounds import MOST_COLUMNS
 from assistant.commands.asking import chosen_parameters
 from assistant.commands.compared import comparison_json, print_comparison
 from assistant.commands.exporting import format_of
@@ -31,14 +32,16 @@ from assistant.commands.opening import (
 )
 from assistant.commands.printing import JsonOption, err, failing, print_json, say, warn
 from assistant.commands.watching import Progress, Watch
-from assistant.comparing import (
-    MOST_COLUMNS,
-    NO_MODEL,
+from assistant.comparing import wording as said
+from assistant.comparing.admission import NO_MODEL, admit_comparison, check_applicable
+from assistant.comparing.algorithm import UnusableRoundError
+from assistant.comparing.choice import open_comparative_generator
+from assistant.comparing.compare import Comparer
+from assistant.comparing.ledger import CallLedger
+from assistant.comparing.protocol import ComparativeGenerator
+from assistant.comparing.records import (
     Ablation,
-    CallLedger,
-    ComparativeGenerator,
     Compared,
-    Comparer,
     Comparison,
     ComparisonError,
     ComparisonOptions,
@@ -46,19 +49,15 @@ from assistant.comparing import (
     PaperOrder,
     Planned,
     TooLongError,
-    UnusableRoundError,
-    admit_comparison,
-    check_applicable,
-    open_comparative_generator,
 )
-from assistant.comparing import wording as said
-from assistant.exports import OptionName, comparison_text
-from assistant.generators import EXTRACTIVE
+from assistant.exports.registry import OptionName, comparison_text
+from assistant.generators.protocol import EXTRACTIVE
 from assistant.provenance import provenance_of
 from assistant.records import AssistantError
-from assistant.storage import ComparisonStore, StoredComparison, TakenUpError
+from assistant.storage.comparisons import ComparisonStore, StoredComparison, TakenUpError
 from corpus.errors import CorpusError
-from corpus.store import Corpus, ElementStore
+from corpus.store.corpus import Corpus
+from corpus.store.element_cache import ElementStore
 from corpus.wording import joined
 
 _ANY_DESCRIPTION = "description"

@@ -9,10 +9,11 @@ import typer
 
 from assistant.commands.opening import check_writable, find_trail, write_file
 from assistant.commands.printing import JsonOption, failing, print_json, say
-from assistant.comparing import Comparison
-from assistant.exports import CONVERSATION_FORMATS, OptionName, ReferenceName, comparison_text
+from assistant.comparing.records import Comparison
+from assistant.exports.registry import CONVERSATION_FORMATS, OptionName, ReferenceName, comparison_text
 from assistant.records import AssistantError, Conversation
-from assistant.trail import comparison_schema, transcript_schema
+from assistant.trail.comparison_file import comparison_schema
+from assistant.trail.transcript import transcript_schema
 
 
 def export(

@@ -23,21 +23,14 @@ from assistant.commands.opening import (
     stored_comparison,
 )
 from assistant.commands.printing import JsonOption, err, failing, out, print_json, say, show
-from assistant.comparing import Comparison
-from assistant.exports import comparison_to_markdown, to_markdown
+from assistant.comparing.records import Comparison
+from assistant.exports.markdown import comparison_to_markdown, to_markdown
 from assistant.records import AssistantError, Conversation
-from assistant.storage import (
-    ComparisonStore,
-    ComparisonSummary,
-    ConversationStore,
-    ConversationSummary,
-    ReadingStore,
-    StoredComparison,
-    StoredConversation,
-    keep_notes,
-    tidy_title,
-)
-from assistant.trail import library_named
+from assistant.storage.comparisons import ComparisonStore, ComparisonSummary, StoredComparison
+from assistant.storage.conversations import ConversationStore, ConversationSummary, StoredConversation
+from assistant.storage.owned import tidy_title
+from assistant.storage.reading import ReadingStore, keep_notes
+from assistant.trail.papers_named import library_named
 from corpus.command_line import new_app
 from corpus.wording import counted
 

@@ -14,9 +14,9 @@ from rich.table import Column, Table
 from assistant.commands.keeping import Identifier
 from assistant.commands.opening import check_writable
 from assistant.commands.printing import JsonOption, err, failing, out, print_json, say
-from assistant.libraries import Libraries, LibraryLimits
+from assistant.libraries.keeping import Libraries, LibraryLimits
 from assistant.records import AssistantError
-from assistant.storage import LibraryStore, StoredLibrary
+from assistant.storage.libraries import LibraryStore, StoredLibrary
 from corpus.command_line import new_app
 from corpus.settings import read_settings
 from corpus.wording import counted

@@ -10,18 +10,8 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from assistant.commands.printing import JsonOption, failing, out, print_json, say
-from assistant.models import (
-    ModelEntry,
-    Offer,
-    available_models,
-    describe_setup,
-    fetch,
-    load_models,
-    needs_of,
-    offer_named,
-    offers,
-    receiver,
-)
+from assistant.models.gguf.offers import Offer, fetch, needs_of, offer_named, offers
+from assistant.models.menu import ModelEntry, available_models, describe_setup, load_models, receiver
 from assistant.records import AssistantError
 from corpus.command_line import new_app
 from corpus.settings import Settings, read_settings

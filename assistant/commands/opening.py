@@ -12,14 +12,17 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from assistant.commands.printing import say
-from assistant.comparing import Comparison
+from assistant.comparing.records import Comparison
 from assistant.records import AssistantError, Conversation
-from assistant.storage import ComparisonStore, ConversationStore, ReadingStore, with_notes
-from assistant.trail import from_json, trail_from_json
+from assistant.storage.comparisons import ComparisonStore
+from assistant.storage.conversations import ConversationStore
+from assistant.storage.reading import ReadingStore, with_notes
+from assistant.trail.comparison_file import trail_from_json
+from assistant.trail.transcript import from_json
 from corpus.encoder_choice import open_encoder
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 from corpus.settings import Settings, read_settings
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 
 Trail = TypeVar("Trail", Conversation, Comparison)
 

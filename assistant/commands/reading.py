@@ -11,7 +11,7 @@ from rich.table import Column, Table
 from assistant.commands.opening import OWNER, opened_reading
 from assistant.commands.printing import JsonOption, err, failing, out, print_json, say
 from assistant.records import AssistantError
-from assistant.storage import READING_KINDS
+from assistant.storage.reading import KINDS as READING_KINDS
 from corpus.command_line import new_app
 from corpus.wording import counted
 

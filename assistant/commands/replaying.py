@@ -8,11 +8,13 @@ import typer
 
 from assistant.commands.opening import corpus_at, find_trail, open_library
 from assistant.commands.printing import JsonOption, failing, print_json, show
-from assistant.comparing import Comparison
-from assistant.generators import Generator, open_generator
+from assistant.comparing.records import Comparison
+from assistant.generators.choice import open_generator
+from assistant.generators.protocol import Generator
 from assistant.records import AssistantError, Conversation, Turn
-from assistant.storage import tidy_title
-from assistant.trail import ComparisonReplay, Replayer, TurnReplay, replay_comparison
+from assistant.storage.owned import tidy_title
+from assistant.trail.comparison_replay import ComparisonReplay, replay_comparison
+from assistant.trail.replay import Replayer, TurnReplay
 from corpus.wording import counted
 
 EQUAL, DIFFERENT, IMPOSSIBLE = 0, 1, 2

@@ -11,7 +11,7 @@ def mcp() -> None:
 
     It ends when its client closes the connection. Nothing that is asked is stored.
     """
-    from assistant.serving import PublishedLibrary  # noqa: PLC0415
+    from assistant.serving.library import PublishedLibrary  # noqa: PLC0415
     from assistant.serving.mcp_server import serve_on_standard_streams  # noqa: PLC0415 - half a second
 
     # Unlike other commands it goes on for hours.

@@ -11,7 +11,8 @@ from rich.tree import Tree
 
 from assistant import wording
 from assistant.commands.printing import say
-from assistant.comparing import (
+from assistant.comparing import wording as said
+from assistant.comparing.records import (
     Candidate,
     ComparisonEvent,
     Extracted,
@@ -24,7 +25,6 @@ from assistant.comparing import (
     Voted,
     Working,
 )
-from assistant.comparing import wording as said
 from corpus.text import storable
 from corpus.wording import counted
 

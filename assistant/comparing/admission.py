@@ -18,10 +18,10 @@ from assistant.comparing.records import (
     TextKind,
 )
 from assistant.records import LabelledPaper
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 from corpus.records import Paper, Passage, Sentence, passage_id
 from corpus.sentences import sentence_spans
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from corpus.text import storable, words
 
 FEWEST_PAPERS, MOST_PAPERS = 2, 30

@@ -28,7 +28,7 @@ from assistant.comparing.records import (
     Working,
     task_name,
 )
-from assistant.models import BadReplyError, ModelError
+from assistant.models.protocol import BadReplyError, ModelError
 from assistant.records import Draft
 
 Result = TypeVar("Result")

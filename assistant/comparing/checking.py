@@ -3,18 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from assistant.checking import (
-    Carrier,
-    SupportCheck,
-    SupportScorer,
-    check_sentences,
-    citation_quality,
-    normalise_labels,
-    plain_claim,
-    read_draft,
-    read_labels,
-    with_unsaid,
-)
+from assistant.checking.citations import check_sentences, normalise_labels, plain_claim, read_labels
+from assistant.checking.drafts import read_draft
+from assistant.checking.phrases.sentences import with_unsaid
+from assistant.checking.scorer import SupportScorer
+from assistant.checking.support import Carrier, SupportCheck, citation_quality
 from assistant.comparing.protocol import SourceText
 from assistant.comparing.records import ELEMENT_NAMES, Candidate, ElementEvidence, KeyElement
 from assistant.records import (

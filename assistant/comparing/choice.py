@@ -6,10 +6,14 @@ from assistant.comparing.extractive.generator import ExtractiveComparer
 from assistant.comparing.prompted.generator import PromptedComparer, SummaryMessages, incremental_messages
 from assistant.comparing.prompted.one_by_one import OneByOne
 from assistant.comparing.protocol import ComparativeGenerator
-from assistant.generators import check_choice, default_parameters, no_price
-from assistant.models import ChatModel, MeteredModel, OnCost, open_model
+from assistant.generators.calls import no_price
+from assistant.generators.choice import check_choice
+from assistant.generators.parameters import default_parameters
+from assistant.models.menu import open_model
+from assistant.models.metered import MeteredModel, OnCost
+from assistant.models.protocol import ChatModel
 from assistant.records import Parameters
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 from corpus.settings import Settings
 
 

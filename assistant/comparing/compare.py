@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TypeVar
 
-from assistant.checking import is_weak, open_scorer
+from assistant.checking.entailment import open_scorer
+from assistant.checking.overlap import is_weak
 from assistant.comparing.admission import (
     admit_comparison,
     check_single_pass,
@@ -49,8 +50,9 @@ from assistant.comparing.records import (
 )
 from assistant.provenance import provenance_of
 from assistant.records import Answer, Evidence, Step, StepTime
-from corpus.encoders import Encoder
-from corpus.store import Corpus, ElementStore
+from corpus.encoders.base import Encoder
+from corpus.store.corpus import Corpus
+from corpus.store.element_cache import ElementStore
 from corpus.wording import counted
 
 Result = TypeVar("Result")

@@ -15,9 +15,10 @@ from typing import Literal
 
 from assistant.comparing.grid import NOT_STATED, Grid, element_grid
 from assistant.comparing.records import ELEMENT_NAMES, Comparison
-from assistant.questions import Token, tokens, vocabulary
+from assistant.questions.phrases import Token, tokens
+from assistant.questions.vocabulary import vocabulary
 from assistant.records import ElementName
-from corpus.language import stem
+from corpus.language.stemming import stem
 from corpus.records import Paper, TopicKind
 
 # A field of study is nothing that a paper names.

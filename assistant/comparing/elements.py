@@ -23,9 +23,9 @@ from assistant.comparing.records import (
     task_name,
 )
 from assistant.file_format import record_from_json, record_to_json
-from assistant.models import BadReplyError
+from assistant.models.protocol import BadReplyError
 from assistant.records import AssistantError, ElementName
-from corpus.store import ElementKey, ElementStore
+from corpus.store.element_cache import ElementKey, ElementStore
 from corpus.text import storable
 
 Texts = Mapping[ElementName, str]

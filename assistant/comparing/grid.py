@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from assistant.checking import ScoreWord, score_digits, support_word
+from assistant.checking.overlap import ScoreWord, score_digits, support_word
 from assistant.comparing.records import (
     DESCRIPTION,
     ELEMENT_NAMES,
@@ -19,7 +19,7 @@ from assistant.comparing.records import (
     QuotedSentence,
     TextKind,
 )
-from assistant.generators import EXTRACTIVE
+from assistant.generators.protocol import EXTRACTIVE
 from assistant.records import ElementName, LabelledPaper
 
 ELEMENT_TITLES: dict[ElementName, str] = {

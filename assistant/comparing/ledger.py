@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TypeVar
 
 from assistant.comparing.records import Budget, ComparisonError, WorkCall
-from assistant.models import ModelUnavailableError
+from assistant.models.protocol import ModelUnavailableError
 from assistant.records import AssistantError, Call, Message, Usage, usage_of
 
 Result = TypeVar("Result")

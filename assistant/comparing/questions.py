@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from assistant.bounds import LONGEST_COLUMN, MOST_COLUMNS
 from assistant.comparing.protocol import SourceText
 from assistant.comparing.records import ComparisonError, QuotedCell, QuotedSentence
-from assistant.generators import quote_paper
-from corpus.encoders import Encoder, keep_vectors
-from corpus.store import Corpus
+from assistant.generators.extractive.quoting import quote_paper
+from corpus.encoders.base import Encoder
+from corpus.encoders.known import keep_vectors
+from corpus.store.corpus import Corpus
 from corpus.text import storable, words
 
 _SHOWN = 60  # characters of a question in a message

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from assistant import wording
-from assistant.checking import score_digits
+from assistant.checking.overlap import score_digits
 from assistant.comparing.differences import Differences, NamedThing
 from assistant.comparing.grid import ELEMENT_TITLES, NOT_FOUND, Grid
 from assistant.comparing.records import (
@@ -18,7 +18,7 @@ from assistant.comparing.records import (
     Round,
     Vote,
 )
-from assistant.generators import EXTRACTIVE
+from assistant.generators.protocol import EXTRACTIVE
 from assistant.records import LabelledPaper
 from corpus.wording import counted, joined
 

@@ -9,8 +9,9 @@ from functools import cache
 from itertools import chain
 from typing import Literal
 
-from assistant.comparing import Comparison, element_grid
 from assistant.comparing import wording as said
+from assistant.comparing.grid import element_grid
+from assistant.comparing.records import Comparison
 from assistant.exports.answer_text import STRONG, AnswerLine, answer_lines
 from assistant.exports.rendering import environment, render
 from assistant.records import Answer, AnswerSentence, Citation, Conversation, Evidence, LabelledPaper

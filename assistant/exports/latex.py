@@ -8,9 +8,9 @@ from itertools import groupby, pairwise
 from markupsafe import Markup
 
 from assistant import wording
-from assistant.checking import is_weak, score_digits
-from assistant.comparing import Comparison
+from assistant.checking.overlap import is_weak, score_digits
 from assistant.comparing import wording as said
+from assistant.comparing.records import Comparison
 from assistant.exports.answer_text import STRONG, AnswerLine, lines_with_sentences
 from assistant.exports.escaping import in_latex, in_latex_comment, markup
 from assistant.exports.references import citation_keys

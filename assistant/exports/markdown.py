@@ -2,7 +2,7 @@
 
 from markupsafe import Markup
 
-from assistant.comparing import Comparison
+from assistant.comparing.records import Comparison
 from assistant.exports.escaping import escaped, markup
 from assistant.exports.rendering import render
 from assistant.records import Answer, Conversation

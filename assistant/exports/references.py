@@ -6,15 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from corpus.bibtex import (
-    BibtexEntry,
-    is_safe,
-    is_safe_key,
-    latex_to_text,
-    make_entry,
-    parse_bibtex,
-    read_entry,
-)
+from corpus.bibtex.entry import BibtexEntry, is_safe, is_safe_key, make_entry, read_entry
+from corpus.bibtex.latex import latex_to_text
+from corpus.bibtex.syntax import parse_bibtex
 from corpus.records import Author, Paper
 from corpus.text import storable
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
-from assistant.comparing import Comparison
+from assistant.comparing.records import Comparison
 from assistant.exports.html import comparison_to_html, to_html
 from assistant.exports.latex import BIBLIOGRAPHY, comparison_to_latex, comparison_to_latex_grid
 from assistant.exports.markdown import comparison_to_markdown, grid_to_markdown, to_markdown
@@ -12,7 +12,8 @@ from assistant.exports.references import papers_as_bibtex, papers_as_csl_json, p
 from assistant.exports.tables import grid_to_csv, papers_as_csv
 from assistant.exports.zotero import comparison_to_zotero, conversation_to_zotero
 from assistant.records import AssistantError, Conversation
-from assistant.trail import comparison_to_json, to_json
+from assistant.trail.comparison_file import comparison_to_json
+from assistant.trail.transcript import to_json
 from corpus.records import Paper
 
 # The names of the formats for the command line and the API, in the order in which they list them; two more

@@ -12,9 +12,11 @@ from markupsafe import Markup
 
 from assistant import wording
 from assistant.annotations import Annotation
-from assistant.checking import WORD_BESIDE, score_digits
-from assistant.comparing import Comparison, Grid, differences, element_grid
+from assistant.checking.overlap import WORD_BESIDE, score_digits
 from assistant.comparing import wording as comparing
+from assistant.comparing.differences import differences
+from assistant.comparing.grid import Grid, element_grid
+from assistant.comparing.records import Comparison
 from assistant.exports import escaping
 from corpus import VERSION
 from corpus.wording import all_authors

@@ -4,8 +4,10 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
 
-from assistant.checking import score_digits
-from assistant.comparing import ELEMENT_TITLES, Comparison, GridCell, GridRow, describe_place, element_grid
+from assistant.checking.overlap import score_digits
+from assistant.comparing.grid import ELEMENT_TITLES, GridCell, GridRow, element_grid
+from assistant.comparing.records import Comparison
+from assistant.comparing.wording import describe_place
 from assistant.exports.escaping import in_spreadsheet
 from assistant.exports.references import citation_keys
 from corpus.records import Paper

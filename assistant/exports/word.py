@@ -16,9 +16,10 @@ from docx.text.run import Run
 
 from assistant import wording
 from assistant.annotations import Annotation
-from assistant.checking import is_weak, score_digits
-from assistant.comparing import Comparison, GridCell, element_grid
+from assistant.checking.overlap import is_weak, score_digits
 from assistant.comparing import wording as said
+from assistant.comparing.grid import GridCell, element_grid
+from assistant.comparing.records import Comparison
 from assistant.exports.answer_text import STRONG, AnswerLine, lines_with_sentences
 from assistant.exports.escaping import is_web_address, visible
 from assistant.exports.rendering import by_paper, difference_lines

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 
 from assistant.annotations import Annotation
-from assistant.comparing import Comparison
 from assistant.comparing import wording as said
+from assistant.comparing.records import Comparison
 from assistant.exports.answer_text import STRONG, answer_lines
 from assistant.exports.references import reference_types
 from assistant.exports.rendering import render

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from assistant.generators.protocol import Generator
-from assistant.models import ModelError
+from assistant.models.protocol import ModelError
 from assistant.records import Answer, CallLog, Draft
 
 MOST_DRAFTS = 8

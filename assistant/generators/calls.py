@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from assistant.models import Exchange
+from assistant.models.protocol import Exchange
 from assistant.records import Call, Parameters, Step
 
 # Prompt and completion tokens of a call in, its price in US dollars out.

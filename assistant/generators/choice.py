@@ -3,25 +3,23 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from assistant.generators.extractive import ExtractiveGenerator
+from assistant.generators.extractive.generator import ExtractiveGenerator
 from assistant.generators.parameters import check_parameters, default_parameters
 from assistant.generators.prompted import ModelOptions, PromptedGenerator
 from assistant.generators.protocol import ANY_LENGTH, Generator
-from assistant.models import (
-    ChatModel,
-    MeteredModel,
+from assistant.models.menu import (
     ModelEntry,
-    OnCost,
-    TokenCounts,
     available_models,
     describe_setup,
     is_mute,
-    is_paid,
     open_model,
     replacement,
 )
+from assistant.models.metered import MeteredModel, OnCost, is_paid
+from assistant.models.protocol import ChatModel
+from assistant.models.token_counts import TokenCounts
 from assistant.records import AssistantError, Parameters
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 from corpus.settings import Settings
 
 # In an error; a server may list hundreds.

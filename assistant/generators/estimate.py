@@ -3,7 +3,7 @@
 from itertools import chain, islice, repeat
 
 from assistant.generators.protocol import MOST_SECOND_SEARCHES
-from assistant.models import ModelEntry
+from assistant.models.menu import ModelEntry
 from assistant.records import AskOptions, Parameters
 from assistant.retrieve import TIMES_ALONE
 

@@ -3,11 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from assistant.generators.extractive import ABOUT, find_sentences, meant_paper, tell_part
-from assistant.prompts import as_data, as_line, estimate_tokens, mark
-from assistant.questions import AskedPart, asked_part
+from assistant.generators.extractive.found import find_sentences
+from assistant.generators.extractive.one_paper import ABOUT, meant_paper, tell_part
+from assistant.prompts.material import estimate_tokens
+from assistant.prompts.render import as_data, as_line, mark
+from assistant.questions.parts import AskedPart, asked_part
 from assistant.records import Evidence, LabelledPaper, Rewrite
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 
 # The papers found to answer best are read in whole passages, others by single sentences.
 READ_IN_PASSAGES = 3

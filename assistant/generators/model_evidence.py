@@ -5,12 +5,14 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from assistant.learned import LearnedError, open_relevance
-from assistant.prompts import in_rank_order
-from assistant.questions import asked_part, asks_who, is_named
-from assistant.reading import read_with
+from assistant.learned.parts import LearnedError
+from assistant.learned.relevance import open_relevance
+from assistant.prompts.material import in_rank_order
+from assistant.questions.names import asks_who, is_named
+from assistant.questions.parts import asked_part
+from assistant.reading.standing_alone import read_with
 from assistant.records import Evidence, LabelledPaper, Rewrite
-from corpus.language import Bm25
+from corpus.language.bm25 import Bm25
 from corpus.records import Passage
 from corpus.sentences import with_repeats
 

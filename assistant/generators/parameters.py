@@ -1,6 +1,6 @@
 """Generation parameters of models: defaults and bounds."""
 
-from assistant.models import ModelEntry
+from assistant.models.menu import ModelEntry
 from assistant.records import AssistantError, Parameters
 from corpus.settings import Settings
 

@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from assistant.checking import hold_back
+from assistant.checking.citations import hold_back
 from assistant.generators.calls import Price, call_of, unknown_price
 from assistant.generators.excerpts import choose_excerpts, part_of_paper
 from assistant.generators.model_evidence import (
@@ -18,30 +18,26 @@ from assistant.generators.model_evidence import (
 )
 from assistant.generators.parameters import SAMPLING_TEMPERATURE
 from assistant.generators.rounds import RANK_TOKENS, rank_messages, ranked, revise_messages, revised
-from assistant.models import ChatModel, Completion, Enough, Exchange, ModelError, TokenCounts, whole
-from assistant.prompts import (
+from assistant.models.protocol import ChatModel, Completion, Enough, Exchange, ModelError, whole
+from assistant.models.token_counts import TokenCounts
+from assistant.prompts.echoes import is_looped, is_repeated, tells_example
+from assistant.prompts.material import (
     ANSWERED,
     ASKED,
     SPARE_TOKENS,
-    as_data,
     estimate_tokens,
-    example,
     fit_evidence,
-    is_looped,
-    is_repeated,
-    load_prompt,
-    no_answer_reason,
     render_evidence,
     render_history,
-    short_task,
     shown_turns,
-    task,
-    tells_example,
 )
-from assistant.questions import content_words, query_from_part, rewrite_from_words, stems, vocabulary
+from assistant.prompts.render import as_data, example, load_prompt, no_answer_reason, short_task, task
+from assistant.questions.rewriting import query_from_part, rewrite_from_words
+from assistant.questions.vocabulary import content_words, stems, vocabulary
 from assistant.records import CallLog, Draft, Evidence, Message, Parameters, Rewrite, Step, Turn
-from corpus.encoders import Encoder
-from corpus.language import foreign_language, holds, stem
+from corpus.encoders.base import Encoder
+from corpus.language.identified import foreign_language
+from corpus.language.stemming import holds, stem
 from corpus.sentences import sentence_spans
 from corpus.text import storable
 

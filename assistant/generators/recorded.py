@@ -6,15 +6,15 @@ from dataclasses import replace
 from itertools import islice, zip_longest
 
 from assistant.generators.best_of import MOST_DRAFTS
-from assistant.generators.extractive import ExtractiveGenerator
+from assistant.generators.extractive.generator import ExtractiveGenerator
 from assistant.generators.model_evidence import by_rank
 from assistant.generators.prompted import PromptedGenerator, part_query_read, rewrite_read
 from assistant.generators.protocol import ANY_LENGTH, Generator
 from assistant.generators.rounds import revised
-from assistant.models import Completion, Enough, Exchange, ModelError, OnPiece, Schema
-from assistant.questions import query_from_part
+from assistant.models.protocol import Completion, Enough, Exchange, ModelError, OnPiece, Schema
+from assistant.questions.rewriting import query_from_part
 from assistant.records import Call, CallLog, Draft, Evidence, Message, Parameters, Rewrite, Turn
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 
 
 def recorded_generators(turn: Turn, encoder: Encoder) -> list[Generator]:

@@ -7,16 +7,10 @@ draft the evidence does not carry.
 import re
 from dataclasses import replace
 
-from assistant.checking import read_labels
-from assistant.prompts import (
-    as_data,
-    as_written,
-    is_repeated,
-    load_prompt,
-    mark,
-    no_answer_reason,
-    render_evidence,
-)
+from assistant.checking.citations import read_labels
+from assistant.prompts.echoes import is_repeated
+from assistant.prompts.material import render_evidence
+from assistant.prompts.render import as_data, as_written, load_prompt, mark, no_answer_reason
 from assistant.records import Draft, Evidence, Message, Rewrite
 
 # Tokens of a line of labels.

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from corpus.encoders import Vectors
-from corpus.language import Bm25, terms_of
+from corpus.encoders.base import Vectors
+from corpus.language.bm25 import Bm25, terms_of
 from corpus.text import words
 
 _QUANTITY = re.compile(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from assistant.learned.parts import Card, LearnedError, folder, read_part
-from corpus.encoders import PairNetwork, TokenNumbers
+from corpus.encoders.pairs import PairNetwork, TokenNumbers
 
 logger = logging.getLogger(__name__)
 

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from corpus.encoders import BUNDLED_SHA256, PairNetwork, bundled_weights
+from corpus.encoders.base import BUNDLED_SHA256
+from corpus.encoders.pairs import PairNetwork, bundled_weights
 from corpus.errors import CorpusError
 from corpus.settings import read_settings
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from assistant.learned.features import relevance_features
 from assistant.learned.parts import LearnedError, LearnedPart, open_part
-from corpus.encoders import Vectors
+from corpus.encoders.base import Vectors
 
 RELEVANCE = "relevance"
 # The scales of a part's card beside that of single texts.

@@ -8,10 +8,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
-from assistant.exports import papers_as_bibtex
-from corpus.kept import LibraryFolder, brought_files
+from assistant.exports.references import papers_as_bibtex
+from corpus.kept.documents import brought_files
+from corpus.kept.folder import LibraryFolder
 from corpus.records import Paper
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 
 # Formats that are compressed already.
 _STORED = (".pdf", ".docx")

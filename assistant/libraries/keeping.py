@@ -14,36 +14,20 @@ from typing import IO
 
 from assistant.libraries.export import write_export
 from assistant.records import Conversation
-from assistant.storage import (
-    ConversationStore,
-    LibraryError,
-    LibraryStore,
-    OverLibrary,
-    StoredLibrary,
-    new_id,
-    tidy_title,
-)
-from assistant.trail import from_json, to_json
-from corpus.encoders import Encoder
+from assistant.storage.conversations import ConversationStore
+from assistant.storage.libraries import LibraryError, LibraryStore, OverLibrary, StoredLibrary
+from assistant.storage.owned import new_id, tidy_title
+from assistant.trail.transcript import from_json, to_json
+from corpus.encoders.base import Encoder
 from corpus.errors import CorpusError
-from corpus.kept import (
-    Encode,
-    LibraryFolder,
-    NewDocument,
-    OwnerFullError,
-    Parcel,
-    Room,
-    add_documents,
-    begun_folder,
-    encode_anew,
-    library_folders,
-    pack,
-    put_in_order,
-    take_out,
-)
-from corpus.places import MB, check_free_disk
+from corpus.kept.documents import NewDocument, Parcel, add_documents, pack, put_in_order, take_out
+from corpus.kept.encoding import Encode, encode_anew
+from corpus.kept.folder import LibraryFolder, begun_folder, library_folders
+from corpus.kept.room import OwnerFullError, Room
+from corpus.places.disk import MB, check_free_disk
 from corpus.settings import Settings
-from corpus.store import Corpus, read_manifest
+from corpus.store.corpus import Corpus
+from corpus.store.manifest import read_manifest
 from corpus.wording import counted
 
 NOT_YOURS = "This library is another's: it can be read by its link, and only its owner can change it."

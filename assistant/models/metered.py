@@ -13,7 +13,7 @@ from assistant.models.protocol import (
     OnPiece,
     Schema,
 )
-from assistant.prompts import estimate_tokens
+from assistant.prompts.material import estimate_tokens
 from assistant.records import Message, Parameters
 
 # Is told what a call has cost, in US dollars.

@@ -7,7 +7,7 @@ from statistics import median
 
 from cachetools import LRUCache
 
-from assistant.prompts import BYTES_PER_TOKEN
+from assistant.prompts.material import BYTES_PER_TOKEN
 from assistant.records import Message
 
 # No tokenizer makes fewer or more of a prompt of papers. A server that tells more has counted a part of it.

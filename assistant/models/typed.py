@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pydantic import BaseModel, ValidationError
 
 from assistant.models.protocol import BadReplyError, Completion, Exchange, Schema
-from assistant.prompts import load_prompt
+from assistant.prompts.render import load_prompt
 from assistant.records import Message
 
 LONGEST_REPEATED = 4000

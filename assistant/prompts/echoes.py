@@ -6,7 +6,7 @@ from functools import cache
 
 from assistant.prompts.render import FOLDER, MARKS, example_subjects
 from assistant.records import DraftProblem
-from corpus.language import stem
+from corpus.language.stemming import stem
 from corpus.sentences import sentence_spans
 from corpus.text import words
 

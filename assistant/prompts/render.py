@@ -9,7 +9,8 @@ from string import Template
 from typing import Literal
 
 from assistant.records import Message, RequestKind
-from corpus.language import UNTOLD, language_name
+from corpus.language.identified import UNTOLD
+from corpus.language.names import language_name
 
 FOLDER = Path(__file__).parent
 NO_ANSWER = "NO ANSWER:"

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from assistant.questions.vocabulary import stems
-from corpus.language import Abbreviations, Form, agreed_abbreviations, find_abbreviations, holds
+from corpus.language.abbreviations import Abbreviations, Form, agreed_abbreviations, find_abbreviations
+from corpus.language.stemming import holds
 
 _MAY_BE_SHORT = re.compile(r"\b([A-Z]{3,5})s?\b")
 

@@ -5,7 +5,7 @@ import re
 from assistant.questions.names import says_name, squashed
 from assistant.questions.perspective import without_perspective
 from assistant.questions.vocabulary import stems, vocabulary
-from corpus.language import holds, spelt_as, stem
+from corpus.language.stemming import holds, spelt_as, stem
 from corpus.text import words
 
 _WORD = r"[^\s,;:?!]{1,40}"

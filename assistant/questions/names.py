@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from corpus.language import stop_words
+from corpus.language.stemming import stop_words
 from corpus.records import Author
 from corpus.text import words
 

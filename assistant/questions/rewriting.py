@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from assistant.learned import Exchange, Filling, FollowUps, Surety, open_follow_ups
+from assistant.learned.followups import Exchange, Filling, FollowUps, Surety, open_follow_ups
 from assistant.questions.intent import without_marks
 from assistant.questions.names import names_in
 from assistant.questions.phrases import is_complete, phrases

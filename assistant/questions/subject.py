@@ -3,7 +3,7 @@
 import re
 
 from assistant.questions.vocabulary import content_words, vocabulary
-from corpus.language import stem
+from corpus.language.stemming import stem
 
 # "How far does it compress": what is asked, not what it is asked of.
 _DEGREE = re.compile(

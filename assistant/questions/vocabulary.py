@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from corpus.language import stem, stop_words
+from corpus.language.stemming import stem, stop_words
 from corpus.text import words
 
 WordSet = frozenset[str]

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from math import log
 
-from assistant.questions import content_words, names_in, stems, vocabulary
+from assistant.questions.names import names_in
+from assistant.questions.vocabulary import content_words, stems, vocabulary
 from corpus.records import Passage, Table
 from corpus.tables import column_heads, is_heading, label_columns, row_names, row_text
 from corpus.text import words

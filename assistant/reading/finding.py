@@ -12,7 +12,8 @@ from assistant.reading.cues import ChoiceWeights, Cues, ElementCues, Role, cues
 from assistant.reading.standing_alone import can_stand_alone, is_back_matter, leans, points_away
 from assistant.reading.telling import brackets, plain, told
 from assistant.records import ElementName, LabelledPaper
-from corpus.encoders import Encoder, Scale, Vectors, cosine_scales
+from corpus.encoders.base import Encoder, Vectors
+from corpus.encoders.scale import Scale, cosine_scales
 from corpus.records import Paper, Passage, Section
 from corpus.text import words
 

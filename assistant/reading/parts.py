@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from assistant.questions import AskedPart
+from assistant.questions.parts import AskedPart
 from assistant.reading.finding import (
     CandidateSentence,
     element_sentences,
@@ -13,7 +13,7 @@ from assistant.reading.finding import (
 from assistant.reading.standing_alone import leans, points_away
 from assistant.reading.telling import plain
 from assistant.records import LabelledPaper
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 from corpus.records import Aspect, Paper, Passage
 
 MOST_PASSAGES = 40

@@ -4,8 +4,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 
-from assistant.questions import vocabulary
-from corpus.language import ENGLISH, stem
+from assistant.questions.vocabulary import vocabulary
+from corpus.language.stemming import ENGLISH, stem
 from corpus.records import Passage
 from corpus.sentences import is_formula, sentence_spans
 from corpus.text import words

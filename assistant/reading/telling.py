@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from assistant.checking import without_labels
+from assistant.checking.citations import without_labels
 from corpus.records import Author
 from corpus.wording import possessive, short_authors
 

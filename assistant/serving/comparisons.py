@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from assistant.comparing import (
+from assistant.comparing.records import (
     ELEMENT_NAMES,
     Comparison,
     ComparisonEvent,

@@ -6,25 +6,24 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from assistant.chat import Assistant
-from assistant.comparing import Comparer, open_comparative_generator
-from assistant.generators import (
-    EXTRACTIVE,
-    default_parameters,
-    generator_choices,
-    open_generator,
-    question_price,
-    searches_again,
-)
-from assistant.models import OnCost
+from assistant.comparing.choice import open_comparative_generator
+from assistant.comparing.compare import Comparer
+from assistant.generators.choice import generator_choices, open_generator, searches_again
+from assistant.generators.estimate import question_price
+from assistant.generators.parameters import default_parameters
+from assistant.generators.protocol import EXTRACTIVE
+from assistant.models.metered import OnCost
 from assistant.records import AskOptions
 from assistant.serving.operations import check_writer
 from assistant.serving.spending import SpendingAccount, check_counted, is_limited, model_of
-from assistant.storage import SpendingStore
+from assistant.storage.spending import SpendingStore
 from corpus.encoder_choice import open_encoder
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 from corpus.errors import CorpusError
 from corpus.settings import Settings, read_settings
-from corpus.store import Corpus, ElementStore, Manifest, read_manifest
+from corpus.store.corpus import Corpus
+from corpus.store.element_cache import ElementStore
+from corpus.store.manifest import Manifest, read_manifest
 
 logger = logging.getLogger(__name__)
 

@@ -17,8 +17,8 @@ from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from assistant.checking import score_attribution
-from assistant.comparing import Compared
+from assistant.checking.overlap import score_attribution
+from assistant.comparing.records import Compared
 from assistant.records import AssistantError
 from assistant.serving.answers import (
     AnswerDocument,

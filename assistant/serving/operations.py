@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from assistant.admission import admit
 from assistant.chat import Assistant
-from assistant.exports import REFERENCE_FORMATS
-from assistant.generators import GeneratorChoice
+from assistant.exports.registry import REFERENCE_FORMATS
+from assistant.generators.choice import GeneratorChoice
 from assistant.records import AssistantError, Event, Turn
 from assistant.serving.documents import (
     CitationsDocument,
@@ -26,10 +26,11 @@ from assistant.serving.requests import (
     ScopeRequest,
     SearchRequest,
 )
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 from corpus.records import Paper
-from corpus.search import read_query, search
-from corpus.store import Corpus
+from corpus.search.hybrid import search
+from corpus.search.query import read_query
+from corpus.store.corpus import Corpus
 from corpus.text import storable
 
 # In an error; a corpus may have thousands of collections.

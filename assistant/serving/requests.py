@@ -15,26 +15,17 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from assistant.bounds import LONGEST_QUESTION
-from assistant.comparing import (
-    LONGEST_COLUMN,
-    LONGEST_DESCRIPTION,
-    MOST_COLUMNS,
-    MOST_KEPT,
-    MOST_PAPERS,
-    MOST_SAMPLES,
-    MOST_VOTES,
-    ComparisonOptions,
-    ComparisonRequest,
-    PaperOrder,
-)
-from assistant.exports import REFERENCE_FORMATS, ReferenceName
-from assistant.generators import EXTRACTIVE, MOST_DRAFTS
-from assistant.models import ModelError
+from assistant.bounds import LONGEST_COLUMN, LONGEST_DESCRIPTION, LONGEST_QUESTION, MOST_COLUMNS
+from assistant.comparing.admission import MOST_KEPT, MOST_PAPERS, MOST_SAMPLES, MOST_VOTES
+from assistant.comparing.records import ComparisonOptions, ComparisonRequest, PaperOrder
+from assistant.exports.registry import REFERENCE_FORMATS, ReferenceName
+from assistant.generators.best_of import MOST_DRAFTS
+from assistant.generators.protocol import EXTRACTIVE
+from assistant.models.protocol import ModelError
 from assistant.records import AskOptions, AssistantError, RequestKind
-from assistant.storage import SpendingError
+from assistant.storage.spending import SpendingError
 from corpus.records import Scope, TopicKind
-from corpus.search import DEFAULT_PAPERS, MAX_PAPERS, MIN_PAPERS
+from corpus.search.hybrid import DEFAULT_PAPERS, MAX_PAPERS, MIN_PAPERS
 from corpus.wording import counted, joined
 
 LONGEST_ID, MOST_IDS = 300, 100

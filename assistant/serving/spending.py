@@ -3,9 +3,10 @@
 from collections.abc import Callable, Generator, Iterator
 from typing import TypeVar
 
-from assistant.models import ModelEntry, OnCost, available_models, can_be_counted, is_paid
+from assistant.models.menu import ModelEntry, available_models
+from assistant.models.metered import OnCost, can_be_counted, is_paid
 from assistant.records import AssistantError
-from assistant.storage import SpendingLimits, SpendingStore
+from assistant.storage.spending import SpendingLimits, SpendingStore
 from corpus.settings import Settings
 
 Event = TypeVar("Event")

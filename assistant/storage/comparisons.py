@@ -9,7 +9,7 @@ from typing import Any, Literal
 import sqlalchemy as sa
 from pydantic import TypeAdapter
 
-from assistant.comparing import (
+from assistant.comparing.records import (
     Comparison,
     ComparisonError,
     ComparisonOptions,
@@ -17,20 +17,20 @@ from assistant.comparing import (
     WorkCall,
 )
 from assistant.file_format import record_from_json, record_to_json
-from assistant.generators import EXTRACTIVE
+from assistant.generators.protocol import EXTRACTIVE
 from assistant.records import AssistantError, Parameters, TableVersion
 from assistant.storage.library_links import check_library, noting
 from assistant.storage.owned import OwnedStore, new_id, now, tidy_title
 from assistant.storage.schema import METADATA, table_of_wholes
-from assistant.trail import (
+from assistant.trail.comparison_file import (
     COMPARISON,
     COMPARISON_VERSION,
     call_from_json,
     call_to_json,
     comparison_from_json,
     comparison_to_json,
-    library_named,
 )
+from assistant.trail.papers_named import library_named
 
 State = Literal["unfinished", "finished"]
 LONGEST_ERROR = 2_000

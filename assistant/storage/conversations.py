@@ -11,7 +11,8 @@ from assistant.records import AssistantError, Conversation, Turn
 from assistant.storage.library_links import check_library, noting
 from assistant.storage.owned import OwnedStore, TakenError, is_id, new_id, now, tidy_title
 from assistant.storage.schema import METADATA, table_of_wholes
-from assistant.trail import TRANSCRIPT_VERSION, library_named, turn_from_json, turn_to_json
+from assistant.trail.papers_named import library_named
+from assistant.trail.transcript import TRANSCRIPT_VERSION, turn_from_json, turn_to_json
 from corpus.text import storable
 
 _CONVERSATIONS = table_of_wholes("conversations")

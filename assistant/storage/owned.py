@@ -16,7 +16,7 @@ from sqlalchemy.exc import IntegrityError
 from assistant.storage.database import Database, database_of, stored_bytes
 from assistant.storage.schema import IMPORTED, OVER_LIBRARIES
 from assistant.storage.turns import take_turn
-from corpus.places import MB, NoRoomError, check_free_disk, refusals
+from corpus.places.disk import MB, NoRoomError, check_free_disk, refusals
 from corpus.settings import Settings
 from corpus.text import storable
 

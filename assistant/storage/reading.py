@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from sqlalchemy.exc import IntegrityError
 
 from assistant.annotations import LONGEST_NOTE, LONGEST_QUOTE, MOST_ANNOTATIONS, Annotation, of_papers
-from assistant.comparing import Comparison
+from assistant.comparing.records import Comparison
 from assistant.file_format import record_from_json, record_to_json
 from assistant.records import AssistantError, Conversation
 from assistant.storage.owned import OwnedStore, TakenError, is_id, new_id, now, tidy_title

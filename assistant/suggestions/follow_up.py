@@ -16,12 +16,13 @@ from typing import get_args
 from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass as checked_dataclass
 
-from assistant.questions import phrases, stems
+from assistant.questions.phrases import phrases
+from assistant.questions.vocabulary import stems
 from assistant.records import AskOptions, Rewrite, Turn
 from assistant.retrieve import retrieve
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 from corpus.records import AspectName, Paper, PaperHits, Passage, Scope, TopicKind, passage_id, topic_key
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from corpus.text import words
 
 LONGEST_NAME = 40

@@ -24,7 +24,8 @@ from assistant.suggestions.follow_up import is_telling
 from corpus import VERSION
 from corpus.errors import CorpusError
 from corpus.records import Scope, TopicKind, parse_topic_key, topic_key
-from corpus.store import Corpus, TriedQuestion, TriedQuestions
+from corpus.store.corpus import Corpus
+from corpus.store.tried_questions import TriedQuestion, TriedQuestions
 
 QuestionKind = Literal["list", "definition", "comparison", "how", "overview"]
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from assistant.comparing import Comparison, Round, WorkCall
+from assistant.comparing.records import Comparison, Round, WorkCall
 from assistant.file_format import FileFormat, document_of, record_from_json, record_to_json
 from assistant.records import AssistantError, Conversation
 from assistant.trail.transcript import TRANSCRIPT

@@ -7,36 +7,29 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TypeVar
 
-from assistant.comparing import (
-    CallLedger,
+from assistant.comparing.admission import named_twice
+from assistant.comparing.compare import Comparer
+from assistant.comparing.extractive.generator import ExtractiveComparer
+from assistant.comparing.ledger import CallLedger, Task
+from assistant.comparing.prompted.generator import PromptedComparer, form_asked_for
+from assistant.comparing.prompted.material import same_material, shortenings, with_description, with_passages
+from assistant.comparing.prompted.one_by_one import OneByOne, is_one_by_one
+from assistant.comparing.protocol import ComparisonStep, SourceText
+from assistant.comparing.records import (
     Candidate,
     Compared,
-    Comparer,
     Comparison,
     ComparisonError,
     ComparisonRequest,
-    ComparisonStep,
-    ExtractiveComparer,
     KeyElements,
-    OneByOne,
-    PromptedComparer,
     Round,
-    SourceText,
-    Task,
     Vote,
     WorkCall,
-    form_asked_for,
-    is_one_by_one,
-    named_twice,
-    same_material,
-    shortenings,
     task_name,
-    with_description,
-    with_passages,
 )
-from assistant.generators import ANY_LENGTH, EXTRACTIVE
-from assistant.models import BadReplyError, Completion, Enough, Exchange, OnPiece, Schema
-from assistant.prompts import as_data
+from assistant.generators.protocol import ANY_LENGTH, EXTRACTIVE
+from assistant.models.protocol import BadReplyError, Completion, Enough, Exchange, OnPiece, Schema
+from assistant.prompts.render import as_data
 from assistant.records import AssistantError, Draft, ElementName, Message, Parameters
 from assistant.trail.replay import CorpusAt
 from assistant.trail.replayed_steps import (
@@ -49,7 +42,7 @@ from assistant.trail.replayed_steps import (
     quoted,
     step_replay,
 )
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 from corpus.errors import CorpusError
 
 # The choice of evidence depends on support scores, too.

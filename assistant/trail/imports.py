@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from assistant.comparing import Comparison
+from assistant.comparing.records import Comparison
 from assistant.file_format import FileFormat, document_of, record_to_json, validated
 from assistant.records import AssistantError, Conversation
 from assistant.trail.comparison_file import COMPARISON, comparison_from_json

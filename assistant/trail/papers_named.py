@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from assistant.comparing import Comparison
+from assistant.comparing.records import Comparison
 from assistant.records import Answer, AssistantError, Call, Conversation, Evidence, LabelledPaper, Turn
 from corpus.records import UPLOADS, library_of, passage_id
 

@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from itertools import chain
 
 from assistant.chat import Assistant
-from assistant.generators import ExtractiveGenerator, Generator, citation_quality, recorded_generators
-from assistant.questions import request_kind
+from assistant.generators.best_of import citation_quality
+from assistant.generators.extractive.generator import ExtractiveGenerator
+from assistant.generators.protocol import Generator
+from assistant.generators.recorded import recorded_generators
+from assistant.questions.intent import request_kind
 from assistant.records import Answered, AskOptions, AssistantError, Conversation, Turn
 from assistant.trail.replayed_steps import (
     SCORED,
@@ -23,10 +26,10 @@ from assistant.trail.replayed_steps import (
     quoted,
     step_replay,
 )
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 from corpus.errors import CorpusError
 from corpus.records import parse_topic_key
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 
 CorpusAt = Callable[[Mapping[str, int]], Corpus]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Literal
 
 from assistant.records import AssistantError, Evidence, Provenance
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 
 ReplayedStep = Literal[
     "rewrite",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from corpus.bibtex.latex import latex_to_text
-from corpus.markup import tex_figures
+from corpus.markup.raised import tex_figures
 from corpus.records import Author, Paper
 from corpus.text import storable, words
 

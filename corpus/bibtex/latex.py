@@ -17,7 +17,7 @@ from pylatexenc.latexwalker import LatexWalkerError
 from pylatexenc.latexwalker import get_default_latex_context_db as get_default_syntax
 from pylatexenc.macrospec import std_macro
 
-from corpus.markup import lower_text, raise_text
+from corpus.markup.raised import lower_text, raise_text
 
 # Whatever the library cannot decode stays as it is typed.
 logging.getLogger("pylatexenc").addHandler(logging.NullHandler())

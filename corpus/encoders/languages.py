@@ -9,7 +9,9 @@ from pathlib import Path
 import yaml
 from pydantic import BaseModel, ConfigDict
 
-from corpus.language import ENGLISH, UNTOLD, language_code
+from corpus.language.identified import UNTOLD
+from corpus.language.names import language_code
+from corpus.language.stemming import ENGLISH
 
 Languages = frozenset[str]
 _ANY = "multilingual"

@@ -15,11 +15,13 @@ from pathlib import Path
 import pyarrow as pa
 
 from corpus.durable import sync_tree
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 from corpus.errors import CorpusError
 from corpus.kept.folder import LibraryFolder
 from corpus.records import USUAL_SIZE, Collection, Paper, PassageSize, library_collection, paper_id
-from corpus.store import Corpus, CorpusWriter, rows
+from corpus.store import rows
+from corpus.store.corpus import Corpus
+from corpus.store.writer import CorpusWriter
 
 # Older versions of the tables still hold the text; LanceDB warns of no time at all.
 _AT_ONCE = timedelta(milliseconds=1)

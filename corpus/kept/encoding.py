@@ -4,10 +4,13 @@ import shutil
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
-from corpus.encoders import Encoder, Vectors
+from corpus.encoders.base import Encoder, Vectors
 from corpus.kept.folder import LibraryFolder
 from corpus.records import Paper, Passage
-from corpus.store import Corpus, CorpusWriter, read_manifest, rows
+from corpus.store import rows
+from corpus.store.corpus import Corpus
+from corpus.store.manifest import read_manifest
+from corpus.store.writer import CorpusWriter
 
 
 class Encoded(Protocol):

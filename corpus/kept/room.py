@@ -16,7 +16,7 @@ from typing import Self
 
 from filelock import FileLock, Timeout
 
-from corpus.places import MB, NoRoomError, check_free_disk, refusals
+from corpus.places.disk import MB, NoRoomError, check_free_disk, refusals
 from corpus.settings import Settings
 
 RECORD = "room"

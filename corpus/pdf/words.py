@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus.markup import lower_text, raise_text
+from corpus.markup.raised import lower_text, raise_text
 from corpus.pdf.characters import compose, size_from_letters
 from corpus.pdf.glyphs import Characters, Extents, Numbers, Transform, are_apart
 from corpus.pdf.styles import styles_of

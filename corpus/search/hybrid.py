@@ -10,13 +10,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from corpus.encoders import Encoder, Scale, Vectors, cosine_scales
+from corpus.encoders.base import Encoder, Vectors
+from corpus.encoders.scale import Scale, cosine_scales
 from corpus.errors import CorpusError
 from corpus.records import Hit, Paper, PaperHits, Passage, Scope
 from corpus.search.named import Matches, Named, Sides, find_named
 from corpus.search.query import Query, read_query
 from corpus.search.together import together
-from corpus.store import Corpus, FoundPassage, Match, Once, Similarity
+from corpus.store.corpus import Corpus, FoundPassage
+from corpus.store.passage_index import Match, Similarity
+from corpus.store.query_cache import Once
 from corpus.text import storable
 
 SearchMode = Literal["hybrid", "dense", "lexical"]

@@ -5,14 +5,16 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 
-from corpus.encoders import Vectors
-from corpus.language import stop_words
+from corpus.encoders.base import Vectors
+from corpus.language.stemming import stop_words
 from corpus.records import Scope
 from corpus.search.query import Query
 from corpus.search.query_words import is_english
 from corpus.search.spelling import PHRASES_READ
 from corpus.search.together import each, together
-from corpus.store import Corpus, Match, plain_words
+from corpus.store.corpus import Corpus
+from corpus.store.lexicon import plain_words
+from corpus.store.passage_index import Match
 
 # The bonus of a named paper to a score of at most 1. An id, a quotation and a whole name leave no doubt; many
 # people share a family name; a year or a venue may be beside the point, as may a system, which counts only

@@ -5,9 +5,9 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
 
-from corpus.language import stop_words
+from corpus.language.stemming import stop_words
 from corpus.search.query_words import Word, is_english
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 
 LONGEST_NAME, SHORTEST_FAMILY = 4, 3
 # A longer text cites people beside what it asks.

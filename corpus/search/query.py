@@ -9,11 +9,13 @@ import unicodedata
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
-from corpus.language import Form, stop_words
+from corpus.language.abbreviations import Form
+from corpus.language.stemming import stop_words
 from corpus.search.people import find_people
 from corpus.search.query_words import Span, Word, is_english, words_outside
 from corpus.search.spelling import Respelling, Spelling, read_spelling
-from corpus.store import Corpus, Identifiers, plain_words
+from corpus.store.corpus import Corpus, Identifiers
+from corpus.store.lexicon import plain_words
 from corpus.text import storable
 
 # A query is read as far as this; what comes after is searched for as it stands.

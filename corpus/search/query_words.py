@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from corpus.encoders import ordinary_words
-from corpus.language import stem, stop_words
-from corpus.store import plain_words
+from corpus.encoders.base import ordinary_words
+from corpus.language.stemming import stem, stop_words
+from corpus.store.lexicon import plain_words
 
 MOST_WORDS = 64
 _WORD = re.compile(r"[^\W_]+")

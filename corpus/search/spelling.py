@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from string import ascii_lowercase, digits
 
-from corpus.language import stop_words
+from corpus.language.stemming import stop_words
 from corpus.records import Scope
 from corpus.search.query_words import Span, Word, is_english
 from corpus.search.together import each
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 
 # Shorter words have too many neighbours, but for names such as "BRET".
 SHORTEST_RESPELT, SHORTEST_NAME, LONGEST_RESPELT = 5, 4, 30

@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from corpus.encoders import Encoder, Vectors
+from corpus.encoders.base import Encoder, Vectors
 from corpus.errors import CorpusError
-from corpus.places import Place, place_at
+from corpus.places.address import place_at
+from corpus.places.place import Place
 from corpus.records import (
     Build,
     Collection,

@@ -13,7 +13,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from corpus.errors import CorpusError
-from corpus.places import Place, place_at
+from corpus.places.address import place_at
+from corpus.places.place import Place
 from corpus.store import tables
 from corpus.store.tables import each_one_of
 

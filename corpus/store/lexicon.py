@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from corpus.language import Abbreviations, agreed_abbreviations, find_abbreviations
+from corpus.language.abbreviations import Abbreviations, agreed_abbreviations, find_abbreviations
 from corpus.store.statistics import Statistics
 from corpus.store.tables import scan
 

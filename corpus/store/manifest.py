@@ -7,9 +7,10 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 from corpus.errors import CorpusError
-from corpus.places import Place, place_at
+from corpus.places.address import place_at
+from corpus.places.place import Place
 from corpus.records import PassageSize
 
 SCHEMA_VERSION = 5

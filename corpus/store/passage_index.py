@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from corpus.encoders import Vectors
+from corpus.encoders.base import Vectors
 from corpus.records import passage_id
 from corpus.store import rows as stored
 

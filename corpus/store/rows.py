@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import TypeAdapter
 
-from corpus.encoders import Vectors
+from corpus.encoders.base import Vectors
 from corpus.errors import CorpusError
 from corpus.records import Build, Cluster, Collection, Link, Paper, Passage, Reference, Topic
 from corpus.text import spaced, write_out_numbers

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from corpus.errors import CorpusError
-from corpus.places import Place
+from corpus.places.place import Place
 from corpus.records import Scope, parse_topic_key
 from corpus.store.manifest import rebuild_advice
 from corpus.text import spaced, write_out_numbers

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pydantic import TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as checked_dataclass
 
-from corpus.places import Place
+from corpus.places.place import Place
 from corpus.store.manifest import Manifest
 
 FILE = "questions.json"

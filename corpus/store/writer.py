@@ -9,9 +9,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 from corpus.errors import CorpusError
-from corpus.places import ConflictError, Place, place_at
+from corpus.places.address import place_at
+from corpus.places.place import ConflictError, Place
 from corpus.records import Build, Cluster, Collection, PassageSize, Topic
 from corpus.store import rows, tables
 from corpus.store.citation_links import Bibliography, Citable, citing, link_references, may_be_cited

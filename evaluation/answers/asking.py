@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from assistant.chat import Assistant
-from assistant.generators import EXTRACTIVE, open_generator
-from assistant.models import ChatModel
+from assistant.generators.choice import open_generator
+from assistant.generators.protocol import EXTRACTIVE
+from assistant.models.protocol import ChatModel
 from assistant.records import Answered, AskOptions, Retrieved, Turn
 from corpus.encoder_choice import open_encoder
 from corpus.records import Scope
 from corpus.settings import Settings, read_settings
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from evaluation.input_files import EvaluationError, home_of
 
 

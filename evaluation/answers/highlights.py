@@ -16,7 +16,7 @@ from evaluation.answers.asking import ask, open_assistant
 from evaluation.answers.wordings import forms
 from evaluation.harness import Figures, Report, command, figures_table
 from evaluation.input_files import EvaluationError, read_json_lines
-from indexer.build import build_collection
+from indexer.build.run import build_collection
 from indexer.sources.folder import Folder
 
 _COLLECTION = Collection(id="highlighted", title="Highlighted papers", source="Folder")

@@ -9,9 +9,10 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from assistant.prompts import as_line, render_evidence
+from assistant.prompts.material import render_evidence
+from assistant.prompts.render import as_line
 from assistant.records import Evidence, LabelledPaper, Turn
-from assistant.trail import from_json
+from assistant.trail.transcript import from_json
 from corpus.records import Paper, Passage, Scope
 from corpus.settings import read_settings
 from corpus.text import shortened

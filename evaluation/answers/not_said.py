@@ -11,9 +11,10 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from assistant.checking import UnsaidPhrase, find_unsaid_phrases, strip_references
+from assistant.checking.features import strip_references
+from assistant.checking.phrases.naming import UnsaidPhrase, find_unsaid_phrases
 from corpus.encoder_choice import open_encoder
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 from corpus.settings import read_settings
 from evaluation.answers.attribution.pairs import Verdict, evidence_sentences, read_pairs
 from evaluation.harness import Figures, Report, command, figures_table, share

@@ -11,11 +11,11 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from assistant.generators import EXTRACTIVE
+from assistant.generators.protocol import EXTRACTIVE
 from assistant.records import AssistantError, Conversation, Turn
-from assistant.trail import to_json
+from assistant.trail.transcript import to_json
 from corpus.records import Scope
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from evaluation.answers.asking import AskedQuestion, ask, open_assistant
 from evaluation.harness import Figures, Report, command, share, table
 from evaluation.input_files import DATA, EvaluationError, read_numbered_json_lines, write_text

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 from pydantic import BaseModel
 
-from assistant.questions import is_complete, phrases
+from assistant.questions.phrases import is_complete, phrases
 from corpus.records import Paper, Scope, passage_id
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from evaluation.answers.asking import ask, open_assistant
 from evaluation.harness import Figures, Report, command, table
 from evaluation.input_files import EvaluationError

@@ -13,7 +13,8 @@ from typing import Self
 import numpy as np
 from pydantic import AliasChoices, BaseModel, Field, model_validator
 
-from assistant.questions import rewrite_from_words, stems
+from assistant.questions.rewriting import rewrite_from_words
+from assistant.questions.vocabulary import stems
 from assistant.records import Answer, Evidence, Provenance, Rewrite, Turn
 from corpus.records import Scope
 from evaluation.harness import Figures, Report, command, table

@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import BaseModel, Field
 
 from assistant.records import Turn
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from evaluation.answers.asking import ask, open_homes
 from evaluation.harness import Report, command, table
 from evaluation.input_files import DATA, named_folders, read_json_lines

@@ -13,7 +13,7 @@ from statistics import fmean
 from pydantic import BaseModel
 
 from corpus.records import AspectName, Scope, parse_topic_key
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from evaluation.answers.asking import AskedQuestion, ask, open_assistant
 from evaluation.harness import Figures, Report, command, mean, table
 from evaluation.input_files import DATA, EvaluationError

@@ -19,20 +19,20 @@ from urllib.parse import urlencode
 from urllib.request import urlopen
 
 from assistant.chat import Assistant
-from assistant.generators import ExtractiveGenerator
+from assistant.generators.extractive.generator import ExtractiveGenerator
 from assistant.records import Answered, AskOptions, Conversation, Turn
-from assistant.storage import ConversationStore
+from assistant.storage.conversations import ConversationStore
 from corpus.encoder_choice import open_encoder
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 from corpus.records import Scope
 from corpus.settings import PROJECT, Settings
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from deployment.site import free_ports
 from evaluation.bench.speed import VOLUMES, volumes
 from evaluation.bench.visitor import VisitError, Visitor, visiting
 from evaluation.harness import Figures, Report, command, say, table
 from evaluation.input_files import EvaluationError
-from indexer.build import build_collections
+from indexer.build.run import build_collections
 from indexer.sources.demo import demo_volumes
 
 # Servers are measured in turns, so that all share what else the machine does.

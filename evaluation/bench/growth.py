@@ -18,13 +18,16 @@ from pathlib import Path
 import numpy as np
 
 from corpus.encoder_choice import open_encoder
-from corpus.encoders import Encoder, Vectors
+from corpus.encoders.base import Encoder, Vectors
 from corpus.records import Author, Collection, Paper, Passage, Reference, Scope, Sentence, Topic, passage_id
-from corpus.search import WEIGHTS, search
+from corpus.search.hybrid import WEIGHTS, search
 from corpus.settings import Settings
-from corpus.store import Corpus, CorpusWriter, PaperOrder, rows
+from corpus.store import rows
+from corpus.store.corpus import Corpus
+from corpus.store.statistics import PaperOrder
+from corpus.store.writer import CorpusWriter
 from evaluation.harness import Figures
-from indexer.paper_map import draw_map
+from indexer.paper_map.map import draw_map
 
 COLLECTIONS, PASSAGES_PER_PAPER, PAPERS_PER_BATCH = 20, 10, 1000
 TOPICS, SPREAD = 1000, 1.2

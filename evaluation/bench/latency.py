@@ -12,8 +12,9 @@ from threading import Thread
 from typing import ClassVar
 
 from assistant.chat import Assistant
-from assistant.generators import open_generator
-from assistant.models import ChatModel, Completion, available_models
+from assistant.generators.choice import open_generator
+from assistant.models.menu import available_models
+from assistant.models.protocol import ChatModel, Completion
 from assistant.records import (
     Answered,
     AskOptions,
@@ -27,7 +28,7 @@ from assistant.records import (
 from assistant.retrieve import retrieve
 from corpus.encoder_choice import open_encoder
 from corpus.settings import Settings, read_settings
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from evaluation.answers.asking import open_assistant
 from evaluation.harness import Figures, Report, command, figures_table, plain_table
 from evaluation.input_files import EvaluationError

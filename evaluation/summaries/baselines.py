@@ -12,10 +12,14 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from assistant.comparing import ComparisonStep, render_description, summary_words
-from assistant.generators import check_choice
-from assistant.models import ModelEntry, ModelError, open_model
-from assistant.prompts import SummaryForm, as_data, as_line, estimate_tokens, form, load_prompt
+from assistant.comparing.prompted.material import render_description
+from assistant.comparing.prompted.replies import summary_words
+from assistant.comparing.protocol import ComparisonStep
+from assistant.generators.choice import check_choice
+from assistant.models.menu import ModelEntry, open_model
+from assistant.models.protocol import ModelError
+from assistant.prompts.material import estimate_tokens
+from assistant.prompts.render import SummaryForm, as_data, as_line, form, load_prompt
 from assistant.records import Message, Parameters
 from corpus.settings import Settings
 from corpus.text import storable

@@ -13,29 +13,26 @@ from functools import partial
 from pathlib import Path
 from typing import get_args
 
-from assistant.comparing import (
+from assistant.comparing.choice import open_comparative_generator
+from assistant.comparing.compare import Comparer
+from assistant.comparing.extractive.generator import ExtractiveComparer
+from assistant.comparing.ledger import CallLedger, Task
+from assistant.comparing.protocol import ComparativeGenerator, ComparisonStep, SourceText
+from assistant.comparing.records import (
     Ablation,
-    CallLedger,
-    ComparativeGenerator,
     Compared,
-    Comparer,
     Comparison,
     ComparisonError,
     ComparisonOptions,
     ComparisonRequest,
-    ComparisonStep,
-    ExtractiveComparer,
-    SourceText,
-    Task,
-    open_comparative_generator,
 )
-from assistant.prompts import as_data
+from assistant.prompts.render import as_data
 from assistant.records import AssistantError, Draft, ElementName
-from assistant.trail import comparison_from_json, comparison_to_json
-from corpus.encoders import Encoder
+from assistant.trail.comparison_file import comparison_from_json, comparison_to_json
+from corpus.encoders.base import Encoder
 from corpus.sentences import sentence_spans
 from corpus.settings import Settings
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from evaluation.harness import Figures, say
 from evaluation.input_files import EvaluationError, read_trail
 from evaluation.judging import Judge, JudgeFigures, open_judge
@@ -45,7 +42,7 @@ from evaluation.summaries.baselines import Plan, Preparation, open_preparation, 
 from evaluation.summaries.box_plot import box_plot
 from evaluation.summaries.gold import TITLE_WORDS, GoldPapers, GoldSection, gold_papers
 from evaluation.summaries.summary import VOTES, System, judge_summaries, rouge
-from indexer.build import build_collection
+from indexer.build.run import build_collection
 
 # The systems of the box plot, by their titles.
 PLOTTED = {

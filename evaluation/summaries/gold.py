@@ -15,10 +15,10 @@ from pydantic import BaseModel, Field
 
 from assistant.bounds import LONGEST_DESCRIPTION
 from corpus.records import Author, Collection, Paper, paper_id
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from evaluation.input_files import DATA, EvaluationError, read_json_lines, write_text
-from indexer.sources import SourcePaper
 from indexer.sources.acl_anthology import open_volumes
+from indexer.sources.protocol import SourcePaper
 
 GOLD = DATA / "gold_sections.jsonl"
 COLLECTION = Collection(id="gold", title="References of gold sections", source="gold sections")

@@ -18,8 +18,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from rich.table import Table
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
-from assistant.prompts import as_line
-from assistant.trail import comparison_from_json
+from assistant.prompts.render import as_line
+from assistant.trail.comparison_file import comparison_from_json
 from corpus.settings import read_settings
 from corpus.wording import counted
 from evaluation.harness import Figures, Report, command, decimals, say, table

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from rich.table import Table
 
-from assistant.checking import plain_claim
-from assistant.comparing import Comparison
-from assistant.prompts import as_data, as_line
+from assistant.checking.citations import plain_claim
+from assistant.comparing.records import Comparison
+from assistant.prompts.render import as_data, as_line
 from assistant.records import LabelledPaper
-from assistant.trail import comparison_from_json
+from assistant.trail.comparison_file import comparison_from_json
 from corpus.sentences import sentence_spans
 from corpus.settings import read_settings
 from corpus.text import words

@@ -4,10 +4,10 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
-from assistant.generators import EXTRACTIVE
+from assistant.generators.protocol import EXTRACTIVE
 from corpus.encoder_choice import open_encoder
-from corpus.encoders import Encoder
-from corpus.store import Corpus
+from corpus.encoders.base import Encoder
+from corpus.store.corpus import Corpus
 from evaluation.harness import Figures, say
 from evaluation.input_files import home_of
 from evaluation.summaries.gold import GoldSection, read_corwa, read_sets

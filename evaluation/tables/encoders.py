@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
-from corpus.search import SearchMode
+from corpus.search.hybrid import SearchMode
 from corpus.settings import BUNDLED_ENCODER
 from evaluation.harness import Figures, say
 from evaluation.retrieval import HowSearched, JudgedCollection, evaluate_modes, read_judged

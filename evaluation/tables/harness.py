@@ -22,7 +22,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from rich.table import Table
 
-from assistant.exports import escaped
+from assistant.exports.escaping import escaped
 from corpus.settings import PROJECT, Settings
 from evaluation.harness import FAILURES, say, table
 from evaluation.input_files import EvaluationError

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from assistant.generators import default_parameters
-from assistant.models import ChatModel, ModelEntry, available_models, call_limits, open_model
+from assistant.generators.parameters import default_parameters
+from assistant.models.menu import ModelEntry, available_models, call_limits, open_model
+from assistant.models.protocol import ChatModel
 from assistant.records import Parameters
 from corpus.settings import Settings
 from corpus.wording import counted

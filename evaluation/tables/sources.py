@@ -29,7 +29,7 @@ from huggingface_hub.errors import (
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from corpus.durable import replace_durably
-from corpus.encoders import is_hub_out_of_reach
+from corpus.encoders.base import is_hub_out_of_reach
 from evaluation.harness import command, say
 from evaluation.input_files import EvaluationError
 

@@ -7,10 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from assistant.checking import SupportScorer
-from assistant.generators import default_parameters
-from assistant.models import ModelEntry, ModelError, available_models, open_model
-from assistant.prompts import as_data, as_line, load_prompt, mark
+from assistant.checking.scorer import SupportScorer
+from assistant.generators.parameters import default_parameters
+from assistant.models.menu import ModelEntry, available_models, open_model
+from assistant.models.protocol import ModelError
+from assistant.prompts.render import as_data, as_line, load_prompt, mark
 from assistant.records import Parameters
 from corpus.encoder_choice import open_encoder
 from corpus.records import AspectName

@@ -14,14 +14,15 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from assistant.chat import Assistant
-from assistant.checking import thresholds
-from assistant.generators import EXTRACTIVE, check_choice, generator_choices
-from assistant.models import ChatModel, ModelError, ModelUnavailableError
+from assistant.checking.thresholds import thresholds
+from assistant.generators.choice import check_choice, generator_choices
+from assistant.generators.protocol import EXTRACTIVE
+from assistant.models.protocol import ChatModel, ModelError, ModelUnavailableError
 from assistant.records import AnswerSentence, AssistantError, Conversation, Turn
-from assistant.trail import to_json
+from assistant.trail.transcript import to_json
 from corpus.encoder_choice import open_encoder
 from corpus.records import Scope
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from corpus.wording import counted
 from evaluation.answers.asking import ask, open_assistant
 from evaluation.answers.judge import JudgedAnswers, judge_answers
@@ -36,7 +37,7 @@ from evaluation.kept import KeptModel, KeptReplies, replies_file
 from evaluation.retrieval import HowSearched
 from evaluation.tables.harness import Asked, Missing, Planned, Row, RowPlan, once, seed_table
 from evaluation.tables.sources import find
-from indexer.build import build_collections
+from indexer.build.run import build_collections
 from indexer.sources.demo import demo_volumes
 
 # So many errors, with no answer before them, are no fault of single questions.

@@ -1,5 +1,1 @@
 """The About screen."""
-
-from explorer.about.screen import render_about
-
-__all__ = ["render_about"]

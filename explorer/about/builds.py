@@ -5,7 +5,8 @@ from typing import Protocol
 
 from corpus.records import Build
 from corpus.wording import counted
-from explorer.presenters import day, one_line, seconds
+from explorer.presenters.safe_text import one_line
+from explorer.presenters.wording import day, seconds
 
 # Beyond this many entries the terminal is the better place to read them.
 MOST_LISTED = 500

@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from corpus.encoders import encoder_languages
-from corpus.language import UNTOLD, language_names
+from corpus.encoders.languages import encoder_languages
+from corpus.language.identified import UNTOLD
+from corpus.language.names import language_names
 from corpus.wording import counted
 from explorer.about.builds import (
     MOST_LISTED,
@@ -15,8 +16,9 @@ from explorer.about.builds import (
     last_builds,
     remarks,
 )
-from explorer.app import Library
-from explorer.presenters import collection_facts, collection_titles, day, escaped
+from explorer.app.resources import Library
+from explorer.presenters.safe_text import escaped
+from explorer.presenters.wording import collection_facts, collection_titles, day
 
 
 def draw_holdings(library: Library) -> None:

@@ -2,8 +2,10 @@
 
 import streamlit as st
 
-from assistant.learned import FOLLOW_UPS, RELEVANCE, folder, part_in_use, read_card
-from explorer.presenters import escaped
+from assistant.learned.followups import FOLLOW_UPS
+from assistant.learned.parts import folder, part_in_use, read_card
+from assistant.learned.relevance import RELEVANCE
+from explorer.presenters.safe_text import escaped
 
 TOLD = {
     FOLLOW_UPS: "What a follow-up means: which words of the conversation belong to it, and where they go.",

@@ -4,9 +4,9 @@ import streamlit as st
 
 from corpus.errors import CorpusError
 from corpus.measured import MeasuredCorpus, read_measured
-from corpus.store import Manifest
-from explorer.app import Library
-from explorer.presenters import escaped, one_line
+from corpus.store.manifest import Manifest
+from explorer.app.resources import Library
+from explorer.presenters.safe_text import escaped, one_line
 
 COMMAND = "paper-trail eval corpus"
 Row = dict[str, object]

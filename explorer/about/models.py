@@ -5,14 +5,16 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from assistant.generators import MOST_DRAFTS, RANGES, ExtractiveGenerator, default_parameters
-from assistant.models import PROVIDERS, ModelEntry, available_models, is_mute, load_models, receiver
+from assistant.generators.best_of import MOST_DRAFTS
+from assistant.generators.extractive.generator import ExtractiveGenerator
+from assistant.generators.parameters import RANGES, default_parameters
+from assistant.models.menu import PROVIDERS, ModelEntry, available_models, is_mute, load_models, receiver
 from assistant.records import AssistantError
-from assistant.serving import uncounted_models
+from assistant.serving.spending import uncounted_models
 from corpus.settings import Settings
-from explorer.app import Library
-from explorer.ask import WORDS
-from explorer.presenters import escaped, one_line
+from explorer.app.resources import Library
+from explorer.ask.choices import WORDS
+from explorer.presenters.safe_text import escaped, one_line
 
 
 @dataclass(frozen=True, slots=True)

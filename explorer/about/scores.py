@@ -3,9 +3,10 @@
 import streamlit as st
 from pydantic import BaseModel, field_validator
 
-from assistant.checking import support_weights, thresholds
-from explorer.components import meaning, score_bars
-from explorer.presenters import escaped
+from assistant.checking.scorer import support_weights
+from assistant.checking.thresholds import thresholds
+from explorer.components.score_bar import meaning, score_bars
+from explorer.presenters.safe_text import escaped
 
 
 class Quality(BaseModel):

@@ -4,20 +4,22 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from assistant.bounds import LONGEST_QUESTION
-from assistant.comparing import FEWEST_PAPERS, LONGEST_DESCRIPTION, MOST_PAPERS
-from assistant.models import HOSTED_TIMEOUT, OWN_TIMEOUT
-from assistant.storage import SpendingLimits, describe_limits
+from assistant.bounds import LONGEST_DESCRIPTION, LONGEST_QUESTION
+from assistant.comparing.admission import FEWEST_PAPERS, MOST_PAPERS
+from assistant.models.menu import HOSTED_TIMEOUT, OWN_TIMEOUT
+from assistant.storage.spending import SpendingLimits, describe_limits
 from corpus import VERSION
-from corpus.search import MAX_PAPERS, MIN_PAPERS
+from corpus.search.hybrid import MAX_PAPERS, MIN_PAPERS
 from corpus.settings import Settings
 from explorer.about.corpus import draw_building, draw_holdings
 from explorer.about.learned import draw_learned
 from explorer.about.measured import draw_measured
 from explorer.about.models import draw_writers
 from explorer.about.scores import draw_scores
-from explorer.app import Library, Visitor, draw_signed_in
-from explorer.presenters import escaped
+from explorer.app.login import draw_signed_in
+from explorer.app.resources import Library
+from explorer.app.session import Visitor
+from explorer.presenters.safe_text import escaped
 
 COMMANDS = """paper-trail index folder FOLDER --collection ID --title TITLE
 paper-trail index acl 2022.acl-long --anthology FOLDER

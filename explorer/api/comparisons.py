@@ -9,25 +9,23 @@ from typing import Literal, TypeVar
 from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 
-from assistant.comparing import Comparison
+from assistant.comparing.records import Comparison
 from assistant.provenance import provenance_of
 from assistant.records import AssistantError
-from assistant.serving import (
-    CompareRequest,
-    ComparisonDocument,
-    NotFoundError,
-    check_papers,
-    check_writer,
-    comparison_document,
-)
-from assistant.storage import ComparisonStore, StoredComparison
+from assistant.serving.comparisons import ComparisonDocument, comparison_document
+from assistant.serving.operations import NotFoundError, check_papers, check_writer
+from assistant.serving.requests import CompareRequest
+from assistant.storage.comparisons import ComparisonStore, StoredComparison
 from corpus.settings import read_settings
 from explorer.api.errors import Problem, StorageUnavailableError
 from explorer.api.keys import Program, counting_question
 from explorer.api.places import Places, thread_of
 from explorer.api.streams import EventStream, LimitedStream, as_event
-from explorer.app import Library, base_path, comparison_jobs, open_library
-from explorer.jobs import COMPARISON_COST, ComparisonJob, ComparisonKeeper, ComparisonView, is_ending
+from explorer.app.base_path import base_path
+from explorer.app.resources import Library, comparison_jobs, open_library
+from explorer.jobs.comparison import ComparisonJob, ComparisonKeeper, ComparisonView
+from explorer.jobs.rate_limit import COMPARISON_COST
+from explorer.jobs.runner import is_ending
 
 LOOK_SECONDS = 0.25
 UNKEPT = "It has no trail: read its text from its status within an hour of its end."

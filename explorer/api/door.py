@@ -19,9 +19,10 @@ from explorer.api.keys import (
     take_request,
     take_wrong_key,
 )
-from explorer.app import source_address
-from explorer.jobs import TooSoonError
-from explorer.observing import ApiRequestOver, tell
+from explorer.app.security import source_address
+from explorer.jobs.rate_limit import TooSoonError
+from explorer.observing.events import ApiRequestOver
+from explorer.observing.telling import tell
 
 _ROOT = "/api"
 MOST_DIGITS = 18

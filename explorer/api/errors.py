@@ -7,12 +7,15 @@ from typing import Any, Literal
 
 from starlette.responses import Response
 
-from assistant.models import ModelError
+from assistant.models.protocol import ModelError
 from assistant.records import AssistantError
-from assistant.serving import InvalidRequestError, NotFoundError, fault_for_programs, to_json
-from assistant.storage import SpendingError, SpendingLimitError
+from assistant.serving.documents import to_json
+from assistant.serving.operations import NotFoundError
+from assistant.serving.requests import InvalidRequestError, fault_for_programs
+from assistant.storage.spending import SpendingError, SpendingLimitError
 from corpus.errors import CorpusError
-from explorer.jobs import ShareTakenError, StoppingError, TooManyJobsError, TooSoonError
+from explorer.jobs.rate_limit import TooSoonError
+from explorer.jobs.runner import ShareTakenError, StoppingError, TooManyJobsError
 
 ErrorCode = Literal[
     "off",

@@ -13,28 +13,37 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match, Route
 
-from assistant.exports import COMPARISON_FORMATS, CONVERSATION_FORMATS, ConversationFormatName, OptionName
+from assistant.exports.registry import (
+    COMPARISON_FORMATS,
+    CONVERSATION_FORMATS,
+    ConversationFormatName,
+    OptionName,
+)
 from assistant.records import AssistantError
-from assistant.serving import (
-    EVENT_NAMES,
+from assistant.serving.answers import EVENT_NAMES
+from assistant.serving.documents import (
     CitationsDocument,
-    CiteRequest,
     CollectionsDocument,
-    CompareRequest,
-    InvalidRequestError,
-    PaperRequest,
     ReadPaperDocument,
     SearchDocument,
-    SearchRequest,
     WritersDocument,
+)
+from assistant.serving.operations import (
     cite_papers,
-    field_fault,
     list_collections,
     list_writers,
     read_paper,
     search_papers,
 )
-from assistant.serving import Request as TypedRequest
+from assistant.serving.requests import (
+    CiteRequest,
+    CompareRequest,
+    InvalidRequestError,
+    PaperRequest,
+    SearchRequest,
+    field_fault,
+)
+from assistant.serving.requests import Request as TypedRequest
 from corpus import VERSION
 from corpus.errors import CorpusError
 from explorer.api import comparisons, questions
@@ -51,7 +60,8 @@ from explorer.api.keys import Program
 from explorer.api.places import thread_of
 from explorer.api.questions import ID_PATTERN, AskedDocument, AskForm
 from explorer.api.streams import EVENT_STREAM
-from explorer.app import base_path, open_library
+from explorer.app.base_path import base_path
+from explorer.app.resources import open_library
 
 PREFIX = "/api/v1"
 OPENAPI_PATH = f"{PREFIX}/openapi.json"

@@ -13,8 +13,9 @@ from urllib.parse import unquote_to_bytes
 
 from assistant.records import AssistantError
 from corpus.settings import ApiKey, Settings, read_settings
-from explorer.app import change_owner, questions_limit, rate_limit, server_key
-from explorer.jobs import Allowed, Caller
+from explorer.app.owner import server_key
+from explorer.app.resources import change_owner, questions_limit, rate_limit
+from explorer.jobs.rate_limit import Allowed, Caller
 
 # deployment/nginx.conf reads the header in the same way, to send all requests of a key to one process.
 _BEARER = re.compile(r"bearer[ \t]+([^ \t]+)[ \t]*", re.IGNORECASE | re.ASCII)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from explorer.api.keys import Program
-from explorer.jobs import TooSoonError
+from explorer.jobs.rate_limit import TooSoonError
 
 # Of the 40 threads in which this process answers requests: the others are for pages.
 MOST_THREADS = 20

@@ -13,25 +13,20 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from assistant.records import Answered, AssistantError, Conversation, Event, Turn
-from assistant.serving import (
-    EVENT_NAMES,
-    AnswerDocument,
-    AskRequest,
-    NotFoundError,
-    answer_document,
-    begin_question,
-    check_writer,
-    event_document,
-)
-from assistant.storage import ConversationStore
+from assistant.serving.answers import EVENT_NAMES, AnswerDocument, answer_document, event_document
+from assistant.serving.operations import NotFoundError, begin_question, check_writer
+from assistant.serving.requests import AskRequest
+from assistant.storage.conversations import ConversationStore
 from corpus.errors import CorpusError
 from corpus.settings import read_settings
 from explorer.api.errors import BUSY, Problem, StorageUnavailableError, problem_of, problem_reply, reply
 from explorer.api.keys import Program, counting_question
 from explorer.api.places import thread_of
 from explorer.api.streams import STILL_HERE, EventStream, Heard, as_event
-from explorer.app import Library, base_path, open_library
-from explorer.jobs import JobRunner, Kept, QuestionJob, QuestionView, Share
+from explorer.app.base_path import base_path
+from explorer.app.resources import Library, open_library
+from explorer.jobs.question import Kept, QuestionJob, QuestionView
+from explorer.jobs.runner import JobRunner, Share
 
 ID_PATTERN = r"^[A-Za-z0-9_-]{1,64}$"
 _MOST_WAITING = 16

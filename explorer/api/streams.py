@@ -8,7 +8,7 @@ from typing import Any
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from assistant.serving import to_json
+from assistant.serving.documents import to_json
 from explorer.api.errors import Problem, problem_reply
 from explorer.api.places import Places
 

@@ -2,9 +2,10 @@
 
 from typing import cast
 
-from assistant.comparing import Comparison
+from assistant.comparing.records import Comparison
 from assistant.records import AssistantError, Conversation
-from assistant.trail import ImportKind, library_named, read_checked
+from assistant.trail.imports import ImportKind, read_checked
+from assistant.trail.papers_named import library_named
 from explorer.app.resources import Library
 from explorer.app.session import Visitor, current_owner, current_owners
 from indexer.uploads.document import DocumentError

@@ -24,13 +24,13 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from assistant.records import AssistantError
-from assistant.storage import StoredLibrary
+from assistant.storage.libraries import StoredLibrary
 from corpus.errors import CorpusError
-from corpus.places import NoRoomError, check_free_disk
+from corpus.places.disk import NoRoomError, check_free_disk
 from corpus.settings import Settings, read_settings
 from explorer.app.owner import server_key
 from explorer.app.resources import documents_limit, open_libraries
-from explorer.jobs import ADDRESS_HEADER, EXPORT_COST, Caller, TooSoonError
+from explorer.jobs.rate_limit import ADDRESS_HEADER, EXPORT_COST, Caller, TooSoonError
 
 EXPORT_ROUTE = "/library-export/{link}"
 GOOD_FOR_SECONDS = 3600

@@ -11,7 +11,7 @@ from streamlit.web.server.server_util import get_cookie_secret
 from corpus.errors import CorpusError
 from corpus.settings import Settings, read_settings
 from explorer.app.owner import owner_of_person
-from explorer.presenters import escaped, shortened
+from explorer.presenters.safe_text import escaped, shortened
 
 # A mark left in the home folder once an [auth] section was seen: without it, emptying or losing the secrets
 # would open the papers to everyone.

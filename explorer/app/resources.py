@@ -11,57 +11,37 @@ import streamlit as st
 from cachetools import TTLCache, cached
 
 from assistant.chat import Assistant
-from assistant.comparing import Comparer, open_comparative_generator
-from assistant.generators import (
-    GeneratorChoice,
-    default_parameters,
-    generator_choices,
-    open_generator,
-    question_price,
-    searches_again,
-)
-from assistant.libraries import Libraries, LibraryLimits
-from assistant.models import OnCost
+from assistant.comparing.choice import open_comparative_generator
+from assistant.comparing.compare import Comparer
+from assistant.generators.choice import GeneratorChoice, generator_choices, open_generator, searches_again
+from assistant.generators.estimate import question_price
+from assistant.generators.parameters import default_parameters
+from assistant.libraries.keeping import Libraries, LibraryLimits
+from assistant.models.metered import OnCost
 from assistant.records import AskOptions, AssistantError, Parameters
-from assistant.serving import (
-    SpendingAccount,
-    check_counted,
-    is_limited,
-    model_of,
-    uncounted_models,
-)
-from assistant.storage import (
-    Balance,
-    ComparisonStore,
-    ConversationStore,
-    KeptLibrary,
-    LibraryStore,
-    Quota,
-    RateStore,
-    ReadingStore,
-    SpendingLimits,
-    SpendingStore,
-)
+from assistant.serving.spending import SpendingAccount, check_counted, is_limited, model_of, uncounted_models
+from assistant.storage.comparisons import ComparisonStore
+from assistant.storage.conversations import ConversationStore
+from assistant.storage.libraries import KeptLibrary, LibraryStore
+from assistant.storage.owned import Quota
+from assistant.storage.rates import RateStore
+from assistant.storage.reading import ReadingStore
+from assistant.storage.spending import Balance, SpendingLimits, SpendingStore
 from corpus.encoder_choice import open_encoder
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 from corpus.errors import CorpusError
-from corpus.places import Place, place_at
+from corpus.places.address import place_at
+from corpus.places.place import Place
 from corpus.settings import Settings, read_settings
-from corpus.store import Corpus, ElementStore, read_manifest
+from corpus.store.corpus import Corpus
+from corpus.store.element_cache import ElementStore
+from corpus.store.manifest import read_manifest
 from explorer.app.owner import OwnerTokens, server_key
-from explorer.jobs import (
-    EXPORT_COST,
-    Allowed,
-    ComparisonJob,
-    JobRunner,
-    OwnBuckets,
-    QuestionJob,
-    RateLimit,
-    SharedBuckets,
-    comparison_runner,
-    question_runner,
-)
-from explorer.observing import ObservedModel
+from explorer.jobs.comparison import ComparisonJob, comparison_runner
+from explorer.jobs.question import QuestionJob, question_runner
+from explorer.jobs.rate_limit import EXPORT_COST, Allowed, OwnBuckets, RateLimit, SharedBuckets
+from explorer.jobs.runner import JobRunner
+from explorer.observing.model_calls import ObservedModel
 
 # So long a corpus in a bucket is taken to be as it was published when it was last asked.
 _SECONDS_AS_PUBLISHED = 2

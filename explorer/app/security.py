@@ -24,8 +24,8 @@ from corpus.settings import read_settings
 from explorer.app.owner import COOKIE_SECONDS, HOST_COOKIE, HTTPS_HEADER, cookie_name
 from explorer.app.resources import owner_tokens
 from explorer.app.upload_guard import UploadGuard
-from explorer.jobs import ADDRESS_HEADER
-from explorer.presenters import escaped
+from explorer.jobs.rate_limit import ADDRESS_HEADER
+from explorer.presenters.safe_text import escaped
 
 logger = logging.getLogger(__name__)
 

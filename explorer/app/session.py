@@ -24,13 +24,13 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast
 import streamlit as st
 
 from assistant.records import AssistantError
-from assistant.storage import OwnedStore
+from assistant.storage.owned import OwnedStore
 from explorer.app.login import signed_in_owner
 from explorer.app.owner import HTTPS_HEADER, owner_of
 from explorer.app.resources import owner_tokens
 from explorer.app.visitor.comparison import ComparisonSession
 from explorer.app.visitor.session import VisitorSession
-from explorer.jobs import ADDRESS_HEADER, Caller
+from explorer.jobs.rate_limit import ADDRESS_HEADER, Caller
 
 # In what all browsers on phones call themselves.
 PHONE = "Mobi"

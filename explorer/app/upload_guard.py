@@ -9,11 +9,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from corpus.errors import CorpusError
-from corpus.places import NoRoomError, check_free_disk
+from corpus.places.disk import NoRoomError, check_free_disk
 from corpus.settings import read_settings
 from explorer.app.resources import uploads_limit
-from explorer.jobs import Caller, TooSoonError
-from explorer.observing import UploadAsked, tell
+from explorer.jobs.rate_limit import Caller, TooSoonError
+from explorer.observing.events import UploadAsked
+from explorer.observing.telling import tell
 
 # The sessions that drew a screen last; one that is forgotten is let in again by its next draw.
 MOST_SESSIONS = 4096

@@ -5,12 +5,16 @@ import streamlit as st
 from assistant.bounds import LONGEST_QUESTION
 from assistant.records import Turn
 from corpus.wording import counted
-from explorer.app import Library, TakenOff, Visitor, VisitorSession, field_value
+from explorer.app.resources import Library
+from explorer.app.session import Visitor, field_value
+from explorer.app.visitor.conversation import TakenOff
+from explorer.app.visitor.session import VisitorSession
 from explorer.ask.conversations import clear, put_back, undo
 from explorer.ask.feedback import draw_verdict
 from explorer.ask.trail import draw_trail
-from explorer.components import menu
-from explorer.presenters import answer_with_references, escaped, shortened
+from explorer.components.rows import menu
+from explorer.presenters.safe_text import escaped, shortened
+from explorer.presenters.wording import answer_with_references
 
 
 def draw_actions(library: Library, visitor: Visitor, number: int, turn: Turn, *, is_last: bool) -> None:

@@ -9,34 +9,22 @@ from streamlit.delta_generator import DeltaGenerator
 from assistant.records import Turn
 from assistant.wording import served_by
 from corpus.wording import counted
-from explorer.app import Failure, Library, Visitor, VisitorSession, set_field
+from explorer.app.resources import Library
+from explorer.app.session import Visitor, set_field
+from explorer.app.visitor.conversation import Failure
+from explorer.app.visitor.session import VisitorSession
 from explorer.ask.actions import draw_actions
 from explorer.ask.evidence import look_at
 from explorer.ask.feedback import wrong_numbers
 from explorer.ask.refusals import draw_beside_refusal, draw_refusal, search_again
 from explorer.ask.steps import steps_html, steps_of, steps_so_far
 from explorer.ask.trail import draw_way_to_calls
-from explorer.components import (
-    Looking,
-    action,
-    draw_checked,
-    draw_references,
-    fold,
-    menu,
-    row,
-    show_next,
-)
-from explorer.jobs import QuestionView
-from explorer.presenters import (
-    answer_markdown,
-    escaped,
-    format_kind,
-    known_labels,
-    searched_again,
-    searched_for,
-    shortened,
-    shown_draft,
-)
+from explorer.components.checked_text import Looking, draw_checked, draw_references, show_next
+from explorer.components.rows import action, fold, menu, row
+from explorer.jobs.question import QuestionView
+from explorer.presenters.citations import known_labels, shown_draft
+from explorer.presenters.safe_text import answer_markdown, escaped, shortened
+from explorer.presenters.wording import format_kind, searched_again, searched_for
 
 QUICK = (
     "Quick answer, without the model. The model is writing its own, which replaces this one once it has been "

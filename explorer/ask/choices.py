@@ -5,26 +5,21 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from assistant.generators import MOST_DRAFTS, RANGES, GeneratorChoice
+from assistant.generators.best_of import MOST_DRAFTS
+from assistant.generators.choice import GeneratorChoice
+from assistant.generators.parameters import RANGES
 from assistant.records import AskOptions, Parameters, RequestKind
 from corpus.records import Scope
-from corpus.search import DEFAULT_PAPERS, MAX_PAPERS, MIN_PAPERS
-from explorer.app import Library, Visitor, has_field, set_field
-from explorer.components import draw_spending, row
-from explorer.presenters import (
-    KIND_NAMES,
-    LONGEST_AUTHOR,
-    collection_titles,
-    escaped,
-    format_years,
-    names_papers,
-    one_line,
-    shortened,
-    topic_label,
-    value_name,
-    venue_name,
-)
-from explorer.uploads import draw_upload_scope, look_in
+from corpus.search.hybrid import DEFAULT_PAPERS, MAX_PAPERS, MIN_PAPERS
+from explorer.app.resources import Library
+from explorer.app.session import Visitor, has_field, set_field
+from explorer.components.rows import row
+from explorer.components.spending import draw_spending
+from explorer.presenters.coverage import names_papers
+from explorer.presenters.safe_text import escaped, one_line, shortened
+from explorer.presenters.topics import LONGEST_AUTHOR, topic_label, value_name, venue_name
+from explorer.presenters.wording import KIND_NAMES, collection_titles, format_years
+from explorer.uploads.choosing import draw_upload_scope, look_in
 
 FEWEST_TO_CHOOSE = 3
 # The keys of filters among topics, none of whose kinds is called so.

@@ -6,35 +6,28 @@ from functools import partial
 import streamlit as st
 
 from assistant.records import AssistantError, Turn
-from assistant.storage import ConversationStore, ConversationSummary, StoredConversation, keep_notes
+from assistant.storage.conversations import ConversationStore, ConversationSummary, StoredConversation
+from assistant.storage.reading import keep_notes
 from corpus.wording import counted
-from explorer.app import (
-    Failure,
-    Library,
+from explorer.app.imports import library_of_import, read_conversation_file
+from explorer.app.resources import Library, documents_limit, jobs
+from explorer.app.session import (
     Visitor,
-    VisitorSession,
     check_own,
     current_caller,
     current_owner,
     current_owners,
-    documents_limit,
-    holds,
     is_anothers,
-    jobs,
-    library_of_import,
-    read_conversation_file,
 )
+from explorer.app.visitor.conversation import Failure, holds
+from explorer.app.visitor.session import VisitorSession
 from explorer.ask.runs import LEFT, keep_of
-from explorer.components import (
-    MOST_LISTED,
-    Entry,
-    SidebarList,
-    draw_sidebar_list,
-    is_id,
-)
-from explorer.jobs import Kept, TurnKeeper
-from explorer.presenters import day, drawable, escaped
-from explorer.uploads import check_may_read
+from explorer.components.sidebar_list import MOST_LISTED, Entry, SidebarList, draw_sidebar_list, is_id
+from explorer.jobs.question import Kept, TurnKeeper
+from explorer.presenters.import_validation import drawable
+from explorer.presenters.safe_text import escaped
+from explorer.presenters.wording import day
+from explorer.uploads.kept import check_may_read
 
 ADDRESS = "conversation"
 NOTHING = "Nothing yet. What you ask is kept here, for this browser."

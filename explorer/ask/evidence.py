@@ -8,23 +8,28 @@ import streamlit as st
 from assistant.records import Turn
 from corpus.records import Passage
 from corpus.wording import counted
-from explorer.app import ASK, PAPER, Focus, Library, Visitor, VisitorSession, jobs, link_to
+from explorer.app.navigation import ASK, PAPER, link_to
+from explorer.app.resources import Library, jobs
+from explorer.app.session import Visitor
+from explorer.app.visitor.session import Focus, VisitorSession
 from explorer.ask.conversations import ADDRESS, address_of
 from explorer.ask.feedback import marks_of
-from explorer.components import Address, Heard, draw_passage_table, draw_source, fold, listen, open_drawer
-from explorer.presenters import (
+from explorer.components.evidence import draw_source, open_drawer
+from explorer.components.listener import Address, Heard, listen
+from explorer.components.passage_table import draw_passage_table
+from explorer.components.rows import fold
+from explorer.presenters.citations import (
     Source,
     cited_sentences,
     draft_source,
-    escaped,
     parse_cite,
     passage_markdown,
     passage_place,
-    short_reference,
-    shortened,
     sources,
     supports,
 )
+from explorer.presenters.safe_text import escaped, shortened
+from explorer.presenters.wording import short_reference
 
 
 def key_of_turn(number: int, *, is_latest: bool) -> str:

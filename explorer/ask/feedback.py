@@ -6,11 +6,12 @@ from functools import partial
 import streamlit as st
 
 from assistant.records import Citation, Turn
-from assistant.storage import mark_of, with_verdict, with_wrong_citation, without_wrong_citation
+from assistant.storage.feedback import mark_of, with_verdict, with_wrong_citation, without_wrong_citation
 from assistant.verdicts import Verdict
-from explorer.app import Library, Visitor, field_value
+from explorer.app.resources import Library
+from explorer.app.session import Visitor, field_value
 from explorer.ask.conversations import change_turn
-from explorer.presenters import sources
+from explorer.presenters.citations import sources
 
 # As Streamlit numbers its thumbs.
 THUMBS: tuple[Verdict, ...] = ("bad", "good")

@@ -4,10 +4,14 @@ import streamlit as st
 
 from assistant.records import Refusal, Turn
 from corpus.records import Scope, parse_passage_id
-from explorer.app import Library, Visitor, VisitorSession, field_value
-from explorer.components import paper_link
-from explorer.presenters import changed_query, covered, escaped, listed, names_papers, shortened
-from explorer.uploads import ask_uploads, documents_of_visit, not_searched
+from explorer.app.resources import Library
+from explorer.app.session import Visitor, field_value
+from explorer.app.visitor.session import VisitorSession
+from explorer.components.checked_text import paper_link
+from explorer.presenters.coverage import changed_query, covered, listed, names_papers
+from explorer.presenters.safe_text import escaped, shortened
+from explorer.uploads.visit import ask_uploads, documents_of_visit
+from explorer.uploads.wording import not_searched
 
 EXCERPT = 240
 

@@ -5,33 +5,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from assistant.records import AskOptions, AssistantError, Event, Turn
-from assistant.storage import ConversationStore, new_id
-from explorer.app import (
-    Failure,
-    Library,
-    Visitor,
-    VisitorSession,
-    Waiting,
-    current_caller,
-    current_owner,
-    current_owners,
-    holds,
-    jobs,
-    questions_limit,
-    without,
-)
+from assistant.storage.conversations import ConversationStore
+from assistant.storage.owned import new_id
+from explorer.app.resources import Library, jobs, questions_limit
+from explorer.app.session import Visitor, current_caller, current_owner, current_owners
+from explorer.app.visitor.conversation import Failure, Waiting, holds, without
+from explorer.app.visitor.session import VisitorSession
 from explorer.ask.choices import Choices
-from explorer.jobs import (
-    Keep,
-    Kept,
-    QuestionJob,
-    QuestionView,
-    StoppingError,
-    TurnKeeper,
-    may_succeed_again,
-)
-from explorer.presenters import drawable
-from explorer.uploads import read_kept
+from explorer.jobs.question import Keep, Kept, QuestionJob, QuestionView, TurnKeeper, may_succeed_again
+from explorer.jobs.runner import StoppingError
+from explorer.presenters.import_validation import drawable
+from explorer.uploads.kept import read_kept
 
 STOPPED = "Stopped. Nothing of this question was kept in the conversation."
 LOST = "The question was lost: the server no longer knows it. Ask it again."

@@ -7,22 +7,19 @@ import streamlit as st
 
 from assistant.bounds import LONGEST_QUESTION
 from corpus.records import CollectionSummary, Scope
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from corpus.wording import counted
-from explorer.app import Library, Visitor, VisitorSession, set_field
+from explorer.app.resources import Library
+from explorer.app.session import Visitor, set_field
+from explorer.app.visitor.session import VisitorSession
 from explorer.ask.choices import filter_labels
-from explorer.presenters import (
-    collection_titles,
-    collections_in,
-    escaped,
-    frequent_topics,
-    groups_of,
-    menu_title,
-    names_papers,
-    one_line,
-    shortened,
-)
-from explorer.uploads import ask_collection, ask_place_of, follow_library_address
+from explorer.presenters.coverage import collections_in, names_papers
+from explorer.presenters.map_places import groups_of
+from explorer.presenters.overview import frequent_topics
+from explorer.presenters.safe_text import escaped, one_line, shortened
+from explorer.presenters.wording import collection_titles, menu_title
+from explorer.uploads.kept import follow_library_address
+from explorer.uploads.visit import ask_collection, ask_place_of
 
 COLLECTION, PAPER, QUESTION, LIBRARY = "collection", "paper", "question", "library"
 # An address may be cut where it is longer than some programs take.

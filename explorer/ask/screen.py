@@ -6,10 +6,13 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from assistant.records import Turn
-from assistant.suggestions import follow_up_questions
+from assistant.suggestions.follow_up import follow_up_questions
 from corpus.errors import CorpusError
 from corpus.records import Scope
-from explorer.app import FollowUps, Library, Visitor, VisitorSession, field_value, jobs, set_field
+from explorer.app.resources import Library, jobs
+from explorer.app.session import Visitor, field_value, set_field
+from explorer.app.visitor.conversation import FollowUps
+from explorer.app.visitor.session import VisitorSession
 from explorer.ask.actions import draw_taken_off
 from explorer.ask.answers import draw_earlier_turn, draw_failure, draw_last_turn, draw_running
 from explorer.ask.choices import draw_choices
@@ -18,26 +21,23 @@ from explorer.ask.evidence import key_of_turn, render_evidence
 from explorer.ask.runs import may_stop, settle, start, stop
 from explorer.ask.scope import draw_covered, follow_link, scope_address
 from explorer.ask.trail import draw_calls
-from explorer.components import IN_SHORT, draw_bars, draw_imported
-from explorer.presenters import (
+from explorer.components.checked_text import draw_bars
+from explorer.components.score_bar import IN_SHORT
+from explorer.components.sidebar_list import draw_imported
+from explorer.presenters.coverage import (
     Example,
     asked_about,
-    collection_facts,
     collections_in,
     covered,
-    escaped,
     example_questions,
     listed,
     names_papers,
-    shortened,
 )
-from explorer.uploads import (
-    ask_collection,
-    draw_documents,
-    draw_not_stored,
-    draw_upload_first_visit,
-    library_asked,
-)
+from explorer.presenters.safe_text import escaped, shortened
+from explorer.presenters.wording import collection_facts
+from explorer.uploads.choosing import draw_not_stored, draw_upload_first_visit
+from explorer.uploads.dialog import draw_documents
+from explorer.uploads.visit import ask_collection, library_asked
 
 POLL_SECONDS = 0.2
 # More than the assistant takes: its refusal says what is wrong, where the box would just not send.

@@ -7,8 +7,8 @@ from typing import Literal
 from assistant.records import Step, Turn
 from corpus.records import parse_passage_id
 from corpus.wording import counted
-from explorer.jobs import QuestionView
-from explorer.presenters import seconds
+from explorer.jobs.question import QuestionView
+from explorer.presenters.wording import seconds
 
 StepState = Literal["done", "now", "next"]
 # Each step as it is called while it is waited for, done, and behind.

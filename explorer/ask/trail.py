@@ -6,13 +6,17 @@ from functools import partial
 
 import streamlit as st
 
-from assistant.exports import CONVERSATION_FORMATS, Format
+from assistant.exports.registry import CONVERSATION_FORMATS, Format
 from assistant.records import Call, Conversation, Step, Turn
 from assistant.wording import call_facts, provenance_facts, spent
 from corpus.wording import counted
-from explorer.app import Library, Visitor, VisitorSession
-from explorer.components import action, draw_downloads, exporting, menu
-from explorer.presenters import escaped, seconds, shortened
+from explorer.app.resources import Library
+from explorer.app.session import Visitor
+from explorer.app.visitor.session import VisitorSession
+from explorer.components.downloads import draw_downloads, exporting
+from explorer.components.rows import action, menu
+from explorer.presenters.safe_text import escaped, shortened
+from explorer.presenters.wording import seconds
 
 STEP_NAMES: dict[Step, str] = {
     "rewrite": "Search query",

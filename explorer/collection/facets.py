@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from explorer.app import field_value, set_field
+from explorer.app.session import field_value, set_field
 from explorer.collection.restrictions import Parameter, restrict
-from explorer.components import menu
-from explorer.presenters import Facet, FacetValue, escaped
+from explorer.components.rows import menu
+from explorer.presenters.safe_text import escaped
+from explorer.presenters.topics import Facet, FacetValue
 
 # The kinds that are parameters of the address by their own names; all others are topics.
 NAMED: dict[str, Parameter] = {"venue": "venue", "label": "label", "language": "language"}

@@ -8,11 +8,15 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from corpus.records import CollectionSummary
-from explorer.app import COLLECTION, current_visitor, field_value, forget_field, inline_link, set_field
+from explorer.app.navigation import COLLECTION, inline_link
+from explorer.app.session import current_visitor, field_value, forget_field, set_field
 from explorer.collection.facets import draw_facets_folded, draw_fields, draw_menus
 from explorer.collection.restrictions import Restrictions, take_all_back, take_back, to_first_page
-from explorer.components import action, row
-from explorer.presenters import ORDER_NAMES, ORDERS, Facet, Order, escaped, format_years, year_range
+from explorer.components.rows import action, row
+from explorer.presenters.finding import ORDER_NAMES, ORDERS, Order, year_range
+from explorer.presenters.safe_text import escaped
+from explorer.presenters.topics import Facet
+from explorer.presenters.wording import format_years
 
 View = Literal["Table", "Cards", "Map"]
 VIEWS: tuple[View, ...] = get_args(View)

@@ -8,28 +8,28 @@ import pyarrow as pa
 import streamlit as st
 
 from corpus.records import library_of
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from corpus.wording import counted
-from explorer.app import PAPER, Visitor, link_to, set_field
+from explorer.app.navigation import PAPER, link_to
+from explorer.app.session import Visitor, set_field
 from explorer.collection.charts import current_theme, with_data
 from explorer.collection.map_chart import HEIGHT, HEIGHT_ON_PHONE, group_dots, map_spec
 from explorer.collection.selection import draw_select_all, draw_tick
-from explorer.components import action, row
-from explorer.presenters import (
-    Finding,
+from explorer.components.rows import action, row
+from explorer.presenters.finding import Finding
+from explorer.presenters.map_places import (
     Group,
     alternative,
-    authors_and_year,
     brief,
     chosen_ids,
     drawn_places,
-    escaped,
     extent,
     groups_of,
     members,
-    shortened,
     spread,
 )
+from explorer.presenters.safe_text import escaped, shortened
+from explorer.presenters.wording import authors_and_year
 
 SHOWN_BESIDE = 10
 LONGEST_TITLE = 120

@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 
 from explorer.collection.charts import INK, PAPER, Spec, as_spec, later
-from explorer.presenters import Group
+from explorer.presenters.map_places import Group
 
 # Both at least 4.5:1 on the theme's background, so that labels can be read too.
 COLOURS = {

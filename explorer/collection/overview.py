@@ -4,24 +4,18 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from corpus.wording import counted
-from explorer.app import PAPER, link_to
+from explorer.app.navigation import PAPER, link_to
 from explorer.collection.charts import current_theme, with_data
 from explorer.collection.overview_chart import fields_spec, fields_table, is_sparse
 from explorer.collection.restrictions import restrict_to
-from explorer.components import action
-from explorer.presenters import (
-    FieldYears,
-    Finding,
-    Overview,
-    authors_and_year,
-    escaped,
-    one_line,
-    overview_of,
-    shortened,
-    topic_name,
-)
+from explorer.components.rows import action
+from explorer.presenters.finding import Finding
+from explorer.presenters.overview import FieldYears, Overview, overview_of
+from explorer.presenters.safe_text import escaped, one_line, shortened
+from explorer.presenters.topics import topic_name
+from explorer.presenters.wording import authors_and_year
 
 LONGEST_TITLE = 90
 

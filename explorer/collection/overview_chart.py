@@ -7,7 +7,7 @@ import altair as alt
 import pyarrow as pa
 
 from explorer.collection.charts import ACCENT, INK, Spec, as_spec, later
-from explorer.presenters import FieldYears
+from explorer.presenters.overview import FieldYears
 
 ROW = 32
 LABELS = 150

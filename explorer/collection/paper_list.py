@@ -5,19 +5,13 @@ from collections.abc import Iterator, Sequence
 import streamlit as st
 
 from corpus.wording import short_authors
-from explorer.app import PAPER, Visitor, inline_link
+from explorer.app.navigation import PAPER, inline_link
+from explorer.app.session import Visitor
 from explorer.collection.selection import draw_tick
-from explorer.presenters import (
-    ASPECT_NAMES,
-    Listed,
-    by_kind,
-    escaped,
-    marked_terms,
-    ordered_aspects,
-    shortened,
-    snippet,
-    topic_name,
-)
+from explorer.presenters.finding import Listed, snippet
+from explorer.presenters.safe_text import escaped, marked_terms, shortened
+from explorer.presenters.topics import by_kind, topic_name
+from explorer.presenters.wording import ASPECT_NAMES, ordered_aspects
 
 TITLE_LENGTH = 160
 ASPECT_LENGTH = 240

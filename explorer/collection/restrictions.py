@@ -6,16 +6,16 @@ from typing import Literal, get_args
 
 import streamlit as st
 
-from corpus.store import Corpus
-from explorer.app import forget_field, set_field
-from explorer.presenters import (
+from corpus.store.corpus import Corpus
+from explorer.app.session import forget_field, set_field
+from explorer.presenters.safe_text import shortened
+from explorer.presenters.topics import (
     LONGEST_AUTHOR,
     NAMED_KINDS,
     NamedKind,
     known_topics,
     known_values,
     named_authors,
-    shortened,
     topic_label,
     value_name,
 )

@@ -5,11 +5,15 @@ from dataclasses import replace
 
 import streamlit as st
 
-from assistant.storage import KeptLibrary
+from assistant.storage.libraries import KeptLibrary
 from corpus.records import CollectionSummary, Scope, library_collection
 from corpus.wording import counted
-from explorer.app import Library, Visitor, VisitorSession, field_value, screens, set_field
-from explorer.ask import ask_about, ask_within, draw_examples
+from explorer.app.one_by_one import screens
+from explorer.app.resources import Library
+from explorer.app.session import Visitor, field_value, set_field
+from explorer.app.visitor.session import VisitorSession
+from explorer.ask.scope import ask_about, ask_within
+from explorer.ask.screen import draw_examples
 from explorer.collection.filters import VIEWS, Filters, clear_filters, draw_chosen, draw_facets, draw_filters
 from explorer.collection.map import draw_map
 from explorer.collection.overview import draw_overview
@@ -28,26 +32,15 @@ from explorer.collection.selection import (
     picked_here,
 )
 from explorer.collection.volumes import draw_volumes
-from explorer.components import action, draw_follow, draw_news, listen, row
-from explorer.presenters import (
-    Facet,
-    Finding,
-    Listing,
-    Order,
-    collection_facts,
-    collection_titles,
-    escaped,
-    example_questions,
-    facets_of,
-    format_years,
-    menu_title,
-    named_facet,
-    names_papers,
-    one_line,
-    query_terms,
-    shortened,
-)
-from explorer.uploads import ask_kept, kept_libraries, kept_or_none
+from explorer.components.following import draw_follow, draw_news
+from explorer.components.listener import listen
+from explorer.components.rows import action, row
+from explorer.presenters.coverage import example_questions, names_papers
+from explorer.presenters.finding import Finding, Listing, Order, query_terms
+from explorer.presenters.safe_text import escaped, one_line, shortened
+from explorer.presenters.topics import Facet, facets_of, named_facet
+from explorer.presenters.wording import collection_facts, collection_titles, format_years, menu_title
+from explorer.uploads.kept import ask_kept, kept_libraries, kept_or_none
 
 ALL, ALL_SAID = "all", "All collections"
 # Asked one by one: of more, Ask would show more chips than can be read.

@@ -4,24 +4,21 @@ from collections.abc import Callable, Iterable
 
 import streamlit as st
 
-from assistant.comparing import FEWEST_PAPERS
-from assistant.exports import PAPER_FORMATS
+from assistant.comparing.admission import FEWEST_PAPERS
+from assistant.exports.registry import PAPER_FORMATS
 from corpus.records import Paper, library_of
 from corpus.wording import counted
-from explorer.app import (
-    ASK,
-    COMPARE,
-    ComparisonSession,
-    Library,
-    Visitor,
-    VisitorSession,
-    current_comparison,
-    field_value,
-    set_field,
-)
-from explorer.ask import ask_about
-from explorer.components import action, draw_downloads, list_papers, row
-from explorer.presenters import MOST_FOUND, escaped, shortened
+from explorer.app.navigation import ASK, COMPARE
+from explorer.app.resources import Library
+from explorer.app.session import Visitor, current_comparison, field_value, set_field
+from explorer.app.visitor.comparison import ComparisonSession
+from explorer.app.visitor.session import VisitorSession
+from explorer.ask.scope import ask_about
+from explorer.components.downloads import draw_downloads
+from explorer.components.reading_list import list_papers
+from explorer.components.rows import action, row
+from explorer.presenters.finding import MOST_FOUND
+from explorer.presenters.safe_text import escaped, shortened
 
 MOST_SELECTED = MOST_FOUND
 

@@ -6,10 +6,11 @@ import streamlit as st
 
 from corpus.records import CollectionSummary
 from corpus.wording import counted
-from explorer.app import field_value, set_field
+from explorer.app.session import field_value, set_field
 from explorer.collection.restrictions import to_first_page
-from explorer.components import action, row
-from explorer.presenters import VolumeYear, escaped, shortened, volume_facts, volume_years
+from explorer.components.rows import action, row
+from explorer.presenters.safe_text import escaped, shortened
+from explorer.presenters.wording import VolumeYear, volume_facts, volume_years
 
 # As many are read at a glance; of more, one year's are listed.
 MOST_UNGROUPED = 10

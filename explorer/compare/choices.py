@@ -6,45 +6,28 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from assistant.comparing import (
-    FEWEST_PAPERS,
-    LONGEST_COLUMN,
-    LONGEST_DESCRIPTION,
-    MOST_COLUMNS,
-    MOST_KEPT,
-    MOST_PAPERS,
-    MOST_SAMPLES,
-    MOST_VOTES,
-    ComparisonOptions,
-    ComparisonRequest,
-    PaperOrder,
-    Planned,
-    describe_budget,
-    describe_reuse,
-)
+from assistant.bounds import LONGEST_COLUMN, LONGEST_DESCRIPTION, MOST_COLUMNS
+from assistant.comparing.admission import FEWEST_PAPERS, MOST_KEPT, MOST_PAPERS, MOST_SAMPLES, MOST_VOTES
+from assistant.comparing.records import ComparisonOptions, ComparisonRequest, PaperOrder, Planned
+from assistant.comparing.wording import describe_budget, describe_reuse
 from assistant.records import AssistantError, Parameters
 from corpus.errors import CorpusError
 from corpus.records import Paper, Scope, TopicKind, parse_topic_key
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from corpus.text import words
 from corpus.wording import counted
-from explorer.app import (
-    COLLECTION,
-    PAPER,
-    ComparisonSession,
-    CurrentComparison,
-    Library,
-    Order,
-    Visitor,
-    current_owner,
-    has_field,
-    link_to,
-    screens,
-    set_field,
-)
-from explorer.ask import draw_parameters, draw_writer
-from explorer.components import action, draw_spending, row
-from explorer.presenters import authors_and_year, escaped, search_papers, shortened, topic_name
+from explorer.app.navigation import COLLECTION, PAPER, link_to
+from explorer.app.one_by_one import screens
+from explorer.app.resources import Library
+from explorer.app.session import CurrentComparison, Visitor, current_owner, has_field, set_field
+from explorer.app.visitor.comparison import ComparisonSession, Order
+from explorer.ask.choices import draw_parameters, draw_writer
+from explorer.components.rows import action, row
+from explorer.components.spending import draw_spending
+from explorer.presenters.finding import search_papers
+from explorer.presenters.safe_text import escaped, shortened
+from explorer.presenters.topics import topic_name
+from explorer.presenters.wording import authors_and_year
 
 FOUND = 6
 LONGEST_SEARCH = 500

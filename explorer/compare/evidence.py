@@ -4,10 +4,14 @@ from functools import partial
 
 import streamlit as st
 
-from assistant.comparing import Comparison
-from explorer.app import ComparisonSession, CurrentComparison, Library, Visitor, VisitorSession
-from explorer.components import draw_source, listen, open_drawer
-from explorer.presenters import Source, parse_cite, sources
+from assistant.comparing.records import Comparison
+from explorer.app.resources import Library
+from explorer.app.session import CurrentComparison, Visitor
+from explorer.app.visitor.comparison import ComparisonSession
+from explorer.app.visitor.session import VisitorSession
+from explorer.components.evidence import draw_source, open_drawer
+from explorer.components.listener import listen
+from explorer.presenters.citations import Source, parse_cite, sources
 
 # The number that links of a summary carry: there is one text on the screen.
 TEXT = 1

@@ -2,30 +2,27 @@
 
 import streamlit as st
 
-from assistant.checking import score_digits
-from assistant.comparing import (
+from assistant.checking.overlap import score_digits
+from assistant.comparing.differences import differences
+from assistant.comparing.grid import Grid, GridCell, GridOrder, GridRow, element_grid
+from assistant.comparing.records import ELEMENT_NAMES, Comparison, ElementEvidence, QuotedSentence
+from assistant.comparing.wording import (
     DIFFERENCES_NOTE,
-    ELEMENT_NAMES,
-    Comparison,
-    ElementEvidence,
-    Grid,
-    GridCell,
-    GridOrder,
-    GridRow,
-    QuotedSentence,
     describe_answers,
     describe_common,
     describe_distinct,
     describe_grid,
     describe_stated,
-    differences,
-    element_grid,
 )
 from corpus.records import parse_passage_id
-from explorer.app import PAPER, ComparisonSession, CurrentComparison, Visitor, link_to
+from explorer.app.navigation import PAPER, link_to
+from explorer.app.session import CurrentComparison, Visitor
+from explorer.app.visitor.comparison import ComparisonSession
 from explorer.compare.grid_table import Cell, draw_table, row_title
-from explorer.components import listen, row, support_bar
-from explorer.presenters import escaped, one_line, shortened
+from explorer.components.listener import listen
+from explorer.components.rows import row
+from explorer.components.score_bar import support_bar
+from explorer.presenters.safe_text import escaped, one_line, shortened
 
 SORTED_BY: dict[GridOrder, str] = {
     "label": "As compared",

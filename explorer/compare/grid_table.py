@@ -6,10 +6,12 @@ from pathlib import Path
 
 import streamlit as st
 
-from assistant.comparing import ELEMENT_NAMES, MOST_COLUMNS, Grid, GridCell, GridRow, TextKind, question_name
-from explorer.app import field_value
-from explorer.components import format_score
-from explorer.presenters import one_line, shortened
+from assistant.bounds import MOST_COLUMNS
+from assistant.comparing.grid import Grid, GridCell, GridRow, question_name
+from assistant.comparing.records import ELEMENT_NAMES, TextKind
+from explorer.app.session import field_value
+from explorer.components.score_bar import format_score
+from explorer.presenters.safe_text import one_line, shortened
 
 # The characters that a readable row holds: a chosen cell shows the rest.
 LONGEST_CELL = 190

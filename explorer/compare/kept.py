@@ -7,34 +7,26 @@ from urllib.parse import quote, unquote
 
 import streamlit as st
 
-from assistant.comparing import MOST_PAPERS
+from assistant.comparing.admission import MOST_PAPERS
 from assistant.records import AssistantError
-from assistant.storage import StoredComparison, keep_notes
+from assistant.storage.comparisons import StoredComparison
+from assistant.storage.reading import keep_notes
 from corpus.wording import counted
-from explorer.app import (
-    ComparisonSession,
+from explorer.app.imports import library_of_import, read_comparison_file
+from explorer.app.resources import Library, comparison_jobs, documents_limit
+from explorer.app.session import (
     CurrentComparison,
-    Library,
-    Order,
     Visitor,
     check_own,
-    comparison_jobs,
     current_caller,
     current_owner,
-    documents_limit,
     is_anothers,
-    library_of_import,
-    read_comparison_file,
 )
-from explorer.components import (
-    MOST_LISTED,
-    Entry,
-    SidebarList,
-    draw_sidebar_list,
-    is_id,
-)
-from explorer.presenters import day, fault_of
-from explorer.uploads import check_may_read, library_of_papers
+from explorer.app.visitor.comparison import ComparisonSession, Order
+from explorer.components.sidebar_list import MOST_LISTED, Entry, SidebarList, draw_sidebar_list, is_id
+from explorer.presenters.import_validation import fault_of
+from explorer.presenters.wording import day
+from explorer.uploads.kept import check_may_read, library_of_papers
 
 ADDRESS, PAPERS = "comparison", "papers"
 # Commas stand between ids; the rest of what ids are made of needs no change.

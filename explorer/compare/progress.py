@@ -4,17 +4,20 @@ from collections.abc import Iterator
 
 import streamlit as st
 
-from assistant.comparing import DESCRIPTION, Planned
+from assistant.comparing.records import DESCRIPTION, Planned
 from assistant.wording import spent
 from corpus.wording import counted
-from explorer.app import CurrentComparison, Library, Visitor
+from explorer.app.resources import Library
+from explorer.app.session import CurrentComparison, Visitor
 from explorer.compare.choices import choose_again
 from explorer.compare.kept import ANOTHERS, sidebar_list_of
 from explorer.compare.runs import stop
 from explorer.compare.tree import draw_round_row, elements_row, growing_row, round_title
-from explorer.components import draw_deletion, row
-from explorer.jobs import ComparisonView
-from explorer.presenters import escaped, seconds
+from explorer.components.rows import row
+from explorer.components.sidebar_list import draw_deletion
+from explorer.jobs.comparison import ComparisonView
+from explorer.presenters.safe_text import escaped
+from explorer.presenters.wording import seconds
 
 STATES = {"waiting": "Waiting for a free worker", "stopping": "Stopping"}
 

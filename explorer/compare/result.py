@@ -4,36 +4,25 @@ from functools import partial
 
 import streamlit as st
 
-from assistant.comparing import ORDERS, Comparison, describe_method, describe_options
+from assistant.comparing.records import Comparison
+from assistant.comparing.wording import ORDERS, describe_method, describe_options
 from assistant.wording import served_by
 from corpus.wording import counted
-from explorer.app import ComparisonSession, CurrentComparison, Library, Order, Visitor
+from explorer.app.resources import Library
+from explorer.app.session import CurrentComparison, Visitor
+from explorer.app.visitor.comparison import ComparisonSession, Order
 from explorer.compare.choices import choose_again
 from explorer.compare.evidence import TEXT
 from explorer.compare.grid import draw_differences, render_grid
 from explorer.compare.kept import ANOTHERS, sidebar_list_of
 from explorer.compare.trail import draw_comparison_trail
 from explorer.compare.tree import render_tree
-from explorer.components import (
-    Looking,
-    action,
-    draw_bars,
-    draw_checked,
-    draw_deletion,
-    draw_imported,
-    draw_references,
-    row,
-)
-from explorer.presenters import (
-    day,
-    escaped,
-    listed,
-    one_line,
-    seconds,
-    short_reference,
-    shortened,
-    text_with_references,
-)
+from explorer.components.checked_text import Looking, draw_bars, draw_checked, draw_references
+from explorer.components.rows import action, row
+from explorer.components.sidebar_list import draw_deletion, draw_imported
+from explorer.presenters.coverage import listed
+from explorer.presenters.safe_text import escaped, one_line, shortened
+from explorer.presenters.wording import day, seconds, short_reference, text_with_references
 
 GRID, DIFFERENCES, TREE = "Key elements", "Differences", "How it was written"
 

@@ -2,25 +2,17 @@
 
 from collections.abc import Sequence
 
-from assistant.comparing import WorkCall
+from assistant.comparing.records import WorkCall
 from assistant.provenance import provenance_of
 from assistant.records import AssistantError, usage_of
-from assistant.serving import SpendingAccount
+from assistant.serving.spending import SpendingAccount
 from corpus.errors import CorpusError
-from explorer.app import (
-    ComparisonSession,
-    CurrentComparison,
-    Library,
-    Order,
-    Visitor,
-    comparison_jobs,
-    current_caller,
-    current_owner,
-    current_owners,
-    new_id,
-    questions_limit,
-)
-from explorer.jobs import COMPARISON_COST, UNKEPT, ComparisonJob, ComparisonKeeper
+from explorer.app.resources import Library, comparison_jobs, questions_limit
+from explorer.app.session import CurrentComparison, Visitor, current_caller, current_owner, current_owners
+from explorer.app.visitor.comparison import ComparisonSession, Order
+from explorer.app.visitor.conversation import new_id
+from explorer.jobs.comparison import UNKEPT, ComparisonJob, ComparisonKeeper
+from explorer.jobs.rate_limit import COMPARISON_COST
 
 STOPPED = "Stopped. What is done of it is kept."
 LOST = "It does not run any more: it was stopped, or the server was. What is done of it is kept."

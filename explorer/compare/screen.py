@@ -3,7 +3,10 @@
 import streamlit as st
 
 from corpus.records import library_of
-from explorer.app import COMPARE, CurrentComparison, Library, Visitor, VisitorSession, comparison_jobs
+from explorer.app.navigation import COMPARE
+from explorer.app.resources import Library, comparison_jobs
+from explorer.app.session import CurrentComparison, Visitor
+from explorer.app.visitor.session import VisitorSession
 from explorer.compare.choices import draw_choosing
 from explorer.compare.evidence import render_comparison_evidence
 from explorer.compare.kept import address_of, draw_missing, draw_sidebar, follow_address
@@ -11,9 +14,9 @@ from explorer.compare.progress import draw_progress, draw_stopped
 from explorer.compare.result import draw_head, draw_notes, draw_parts, draw_summary
 from explorer.compare.runs import begin, go_on, may_stop, settle
 from explorer.compare.trail import draw_comparison_calls
-from explorer.components import Address, listen
-from explorer.presenters import escaped, shortened
-from explorer.uploads import GONE, library_of_papers
+from explorer.components.listener import Address, listen
+from explorer.presenters.safe_text import escaped, shortened
+from explorer.uploads.kept import GONE, library_of_papers
 
 POLL_SECONDS = 0.5
 

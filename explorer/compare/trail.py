@@ -2,12 +2,15 @@
 
 import streamlit as st
 
-from assistant.comparing import Comparison, WorkCall, comparison_facts
-from assistant.exports import COMPARISON_FORMATS
-from explorer.app import ComparisonSession, CurrentComparison, Library, Visitor
-from explorer.ask import STEP_NAMES, draw_sent
-from explorer.components import draw_downloads, exporting
-from explorer.presenters import escaped, shortened
+from assistant.comparing.records import Comparison, WorkCall
+from assistant.comparing.wording import comparison_facts
+from assistant.exports.registry import COMPARISON_FORMATS
+from explorer.app.resources import Library
+from explorer.app.session import CurrentComparison, Visitor
+from explorer.app.visitor.comparison import ComparisonSession
+from explorer.ask.trail import STEP_NAMES, draw_sent
+from explorer.components.downloads import draw_downloads, exporting
+from explorer.presenters.safe_text import escaped, shortened
 
 
 def draw_comparison_trail(

@@ -4,18 +4,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from assistant.comparing import (
-    Candidate,
-    Comparison,
-    Round,
-    Vote,
-    describe_candidate,
-    describe_faults,
-    describe_round,
-    describe_vote,
-)
+from assistant.comparing.records import Candidate, Comparison, Round, Vote
+from assistant.comparing.wording import describe_candidate, describe_faults, describe_round, describe_vote
 from corpus.wording import counted
-from explorer.presenters import answer_markdown, escaped, shortened
+from explorer.presenters.safe_text import answer_markdown, escaped, shortened
 
 LONGEST_SHOWN = 20_000
 

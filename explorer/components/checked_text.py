@@ -8,14 +8,12 @@ import streamlit as st
 
 from assistant.records import Answer, AnswerSentence
 from corpus.records import parse_passage_id
-from explorer.app import PAPER, link_to
+from explorer.app.navigation import PAPER, link_to
 from explorer.components.rows import fold
 from explorer.components.score_bar import NOT_MEASURED, citation_bars, describe_support
-from explorer.presenters import (
+from explorer.presenters.citations import (
     Checked,
-    answer_markdown,
     better_cited,
-    escaped,
     first_number,
     format_better,
     format_claims,
@@ -28,8 +26,6 @@ from explorer.presenters import (
     found_numbers,
     invented,
     known_labels,
-    short_reference,
-    shortened,
     sources,
     supports,
     uncited,
@@ -37,6 +33,8 @@ from explorer.presenters import (
     weak_numbers,
     with_unsaid_phrases,
 )
+from explorer.presenters.safe_text import answer_markdown, escaped, shortened
+from explorer.presenters.wording import short_reference
 
 INVENTED = (
     "Labels that name no paper which the writer was given stay in the text with a question mark. They lead "

@@ -7,11 +7,12 @@ from typing import TypeVar
 
 import streamlit as st
 
-from assistant.comparing import Comparison
-from assistant.exports import Exported, Format
+from assistant.comparing.records import Comparison
+from assistant.exports.registry import Exported, Format
 from assistant.records import AssistantError, Conversation
-from assistant.storage import with_notes
-from explorer.app import Library, Visitor, current_owner
+from assistant.storage.reading import with_notes
+from explorer.app.resources import Library
+from explorer.app.session import Visitor, current_owner
 
 Trail = TypeVar("Trail", Conversation, Comparison)
 

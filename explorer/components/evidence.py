@@ -6,24 +6,24 @@ from typing import Protocol
 import streamlit as st
 
 from assistant.records import Citation, Turn
-from assistant.storage import LONGEST_NOTE, mark_of
+from assistant.storage.feedback import LONGEST_NOTE, mark_of
 from assistant.wording import describe_unsaid
 from corpus.sentences import with_formulas_named
-from explorer.app import PAPER, Library, link_to
+from explorer.app.navigation import PAPER, link_to
+from explorer.app.resources import Library
 from explorer.components.page_image import Evidenced, save_button, show_strip
 from explorer.components.passage_table import draw_passage_table
 from explorer.components.score_bar import meaning, score_bars
-from explorer.presenters import (
+from explorer.presenters.citations import (
     Source,
     cut_passage,
-    escaped,
     passage_boxes,
     passage_page,
     passage_place,
-    short_reference,
-    shortened,
     shorter_context,
 )
+from explorer.presenters.safe_text import escaped, shortened
+from explorer.presenters.wording import short_reference
 
 
 class Marks(Protocol):

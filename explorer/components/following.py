@@ -1,12 +1,16 @@
 """A visitor's follows, and the papers that came since they last looked."""
 
 from assistant.records import AssistantError
-from assistant.storage import Followed
+from assistant.storage.reading import Followed
 from corpus.records import Scope
 from corpus.wording import counted
-from explorer.app import READING, Library, Visitor, VisitorSession, current_owner, link_to
+from explorer.app.navigation import READING, link_to
+from explorer.app.resources import Library
+from explorer.app.session import Visitor, current_owner
+from explorer.app.visitor.session import VisitorSession
 from explorer.components.rows import action, row
-from explorer.presenters import Arrivals, arrivals, escaped, paper_set, shortened
+from explorer.presenters.arrivals import Arrivals, arrivals, paper_set
+from explorer.presenters.safe_text import escaped, shortened
 
 NAMED = 3
 

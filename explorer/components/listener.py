@@ -7,7 +7,8 @@ from typing import Literal
 
 import streamlit as st
 
-from explorer.app import Screen, field_value
+from explorer.app.navigation import Screen
+from explorer.app.session import field_value
 
 NARROW_PIXELS = 640
 

@@ -9,10 +9,11 @@ from typing import Any
 import streamlit as st
 from cachetools import LRUCache, TTLCache, cached
 
-from corpus.pdf import PdfError, page_count, page_image, page_size
+from corpus.pdf.file import PdfError, page_count, page_size
+from corpus.pdf.images import page_image
 from corpus.records import Box
 from corpus.settings import read_settings
-from explorer.app import current_owner, current_visitor
+from explorer.app.session import current_owner, current_visitor
 from indexer.uploads.document import DocumentError, DrawnPage
 from indexer.uploads.sandbox import DRAWING_LIMITS, BusyError, draw_sandboxed
 

@@ -9,7 +9,7 @@ import streamlit as st
 from corpus.records import Passage, Table
 from corpus.tables import label_columns
 from corpus.wording import counted
-from explorer.presenters import one_line
+from explorer.presenters.safe_text import one_line
 
 # Beside an answer a long table is shown as far as it is needed to read the row.
 ROWS_BESIDE = 3

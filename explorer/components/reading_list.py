@@ -3,9 +3,11 @@
 from collections.abc import Iterable
 
 from assistant.records import AssistantError
-from assistant.storage import ListedPaper
+from assistant.storage.reading import ListedPaper
 from corpus.records import Paper
-from explorer.app import Library, Visitor, VisitorSession, current_owner
+from explorer.app.resources import Library
+from explorer.app.session import Visitor, current_owner
+from explorer.app.visitor.session import VisitorSession
 from explorer.components.rows import action
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from explorer.app import has_field, set_field
+from explorer.app.session import has_field, set_field
 
 
 def row(

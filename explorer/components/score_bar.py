@@ -2,7 +2,8 @@
 
 from collections.abc import Collection, Sequence
 
-from assistant.checking import ScoreWord, overlap_word, score_digits, support_word, thresholds
+from assistant.checking.overlap import ScoreWord, overlap_word, score_digits, support_word
+from assistant.checking.thresholds import thresholds
 
 # The frame of a citation in a text: weak ones are seen without their colour.
 EDGES: dict[ScoreWord, str] = {"weak": "dashed", "partial": "none", "strong": "none"}

@@ -8,17 +8,12 @@ from typing import Any
 import streamlit as st
 
 from assistant.records import AssistantError
-from explorer.app import (
-    LARGEST_IMPORT_MB,
-    Current,
-    StoredItem,
-    admitted,
-    current_session,
-    field_value,
-    has_left_behind,
-)
+from explorer.app.imports import LARGEST_IMPORT_MB
+from explorer.app.session import Current, field_value, has_left_behind
+from explorer.app.upload_guard import admitted, current_session
+from explorer.app.visitor.stored_item import StoredItem
 from explorer.components.rows import menu
-from explorer.presenters import escaped, shortened
+from explorer.presenters.safe_text import escaped, shortened
 
 LISTED = 20
 MOST_LISTED = 200

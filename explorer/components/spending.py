@@ -3,8 +3,10 @@
 import streamlit as st
 
 from assistant.records import AssistantError
-from explorer.app import Library, Visitor, current_owner
-from explorer.presenters import escaped, format_spending
+from explorer.app.resources import Library
+from explorer.app.session import Visitor, current_owner
+from explorer.presenters.safe_text import escaped
+from explorer.presenters.wording import format_spending
 
 
 def draw_spending(library: Library, visitor: Visitor, writer: str) -> None:

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from assistant.comparing import (
-    CallLedger,
+from assistant.comparing.algorithm import UnusableRoundError
+from assistant.comparing.ledger import CallLedger
+from assistant.comparing.records import (
     Candidate,
     Compared,
     Comparison,
@@ -18,14 +19,13 @@ from assistant.comparing import (
     Round,
     RoundFinished,
     Sampled,
-    UnusableRoundError,
     Vote,
     Voted,
     WorkCall,
     Working,
 )
 from assistant.records import AssistantError
-from assistant.storage import ComparisonStore, TakenUpError
+from assistant.storage.comparisons import ComparisonStore, TakenUpError
 from corpus.errors import CorpusError
 from explorer.jobs.runner import Job, JobRunner, JobView, Share
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from assistant.models import ModelError
+from assistant.models.protocol import ModelError
 from assistant.records import (
     Answered,
     AssistantError,
@@ -20,12 +20,13 @@ from assistant.records import (
     Turn,
     Written,
 )
-from assistant.storage import ConversationStore, SpendingError
+from assistant.storage.conversations import ConversationStore
+from assistant.storage.spending import SpendingError
 from corpus.errors import CorpusError
 from corpus.records import PaperHits
 from explorer.jobs.rate_limit import TooSoonError
 from explorer.jobs.runner import Job, JobRunner, JobView, Share, TooManyJobsError
-from explorer.observing import WorkOver
+from explorer.observing.events import WorkOver
 
 logger = logging.getLogger(__name__)
 

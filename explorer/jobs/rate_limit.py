@@ -12,7 +12,7 @@ from math import ceil
 from typing import Protocol
 
 from assistant.records import AssistantError
-from assistant.storage import take_from
+from assistant.storage.rates import take_from
 from corpus.errors import CorpusError
 from corpus.wording import counted
 

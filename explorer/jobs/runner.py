@@ -17,7 +17,8 @@ from weakref import WeakSet
 
 from assistant.records import AssistantError
 from corpus.errors import CorpusError
-from explorer.observing import WorkOver, tell
+from explorer.observing.events import WorkOver
+from explorer.observing.telling import tell
 
 logger = logging.getLogger(__name__)
 

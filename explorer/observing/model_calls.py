@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 
-from assistant.models import ChatModel, Completion, Enough, Exchange, ModelError, OnPiece, Schema
+from assistant.models.protocol import ChatModel, Completion, Enough, Exchange, ModelError, OnPiece, Schema
 from assistant.records import Message, Parameters
 from explorer.observing.events import CallOutcome, ModelCallOver
 from explorer.observing.telling import tell

@@ -11,8 +11,8 @@ from prometheus_client.registry import Collector
 
 from corpus.errors import CorpusError
 from corpus.settings import read_settings
-from explorer.app import open_library
-from explorer.jobs import jobs_under_way
+from explorer.app.resources import open_library
+from explorer.jobs.runner import jobs_under_way
 
 logger = logging.getLogger(__name__)
 

@@ -13,9 +13,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from assistant.records import AssistantError
 from corpus.errors import CorpusError
-from explorer.app import has_corpus, open_library
-from explorer.jobs import stopping
-from explorer.observing import ProcessState, open_sessions, tell
+from explorer.app.resources import has_corpus, open_library
+from explorer.jobs.runner import stopping
+from explorer.observing.events import ProcessState
+from explorer.observing.metrics import open_sessions
+from explorer.observing.telling import tell
 
 LIVE_PATH, READY_PATH = "/healthz", "/readyz"
 # A database that is silent for so long is taken for one that does not answer.

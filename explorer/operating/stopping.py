@@ -12,8 +12,9 @@ from typing import Any
 
 from corpus.errors import CorpusError
 from corpus.settings import read_settings
-from explorer.jobs import is_ending, jobs_under_way, stopping
-from explorer.observing import ProcessState, tell
+from explorer.jobs.runner import is_ending, jobs_under_way, stopping
+from explorer.observing.events import ProcessState
+from explorer.observing.telling import tell
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _LOOK_SECONDS = 0.1

@@ -1,6 +1,7 @@
 """The screen at /about."""
 
-from explorer.about import render_about
-from explorer.app import current_visitor, open_library
+from explorer.about.screen import render_about
+from explorer.app.resources import open_library
+from explorer.app.session import current_visitor
 
 render_about(open_library(), current_visitor())

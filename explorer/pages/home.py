@@ -2,6 +2,6 @@
 
 import streamlit as st
 
-from explorer.app import COLLECTION
+from explorer.app.navigation import COLLECTION
 
 st.switch_page(COLLECTION.page, query_params=st.query_params.to_dict())

@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from explorer.app import current_visitor, open_library
-from explorer.paper import render_paper
-from explorer.uploads import library_of_paper
+from explorer.app.resources import open_library
+from explorer.app.session import current_visitor
+from explorer.paper.screen import render_paper
+from explorer.uploads.visit import library_of_paper
 
 visitor = current_visitor()
 render_paper(library_of_paper(open_library(), visitor, st.query_params.get("id", "")), visitor)

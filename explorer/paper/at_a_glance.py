@@ -5,18 +5,13 @@ from collections.abc import Sequence
 import streamlit as st
 
 from corpus.records import Aspect, Paper, Topic
-from explorer.app import PAPER, inline_link
-from explorer.collection import list_link
-from explorer.components import row, sentence_bar
-from explorer.presenters import (
-    ASPECT_NAMES,
-    TOPIC_KIND_NAMES,
-    by_kind,
-    escaped,
-    ordered_aspects,
-    shortened,
-    topic_name,
-)
+from explorer.app.navigation import PAPER, inline_link
+from explorer.collection.filters import list_link
+from explorer.components.rows import row
+from explorer.components.score_bar import sentence_bar
+from explorer.presenters.safe_text import escaped, shortened
+from explorer.presenters.topics import TOPIC_KIND_NAMES, by_kind, topic_name
+from explorer.presenters.wording import ASPECT_NAMES, ordered_aspects
 
 LONGEST_ASPECT = 600
 CHECKED = (

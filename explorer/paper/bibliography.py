@@ -7,10 +7,12 @@ import streamlit as st
 
 from corpus.records import Paper, Reference
 from corpus.wording import counted
-from explorer.app import PAPER, Library, link_to
-from explorer.components import paper_link
+from explorer.app.navigation import PAPER, link_to
+from explorer.app.resources import Library
+from explorer.components.checked_text import paper_link
 from explorer.paper.cited_text import Bibliography
-from explorer.presenters import escaped, short_reference, shortened
+from explorer.presenters.safe_text import escaped, shortened
+from explorer.presenters.wording import short_reference
 
 REFERENCES_SHOWN = 300
 CITING_SHOWN = 100

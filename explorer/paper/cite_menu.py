@@ -4,10 +4,13 @@ import re
 
 import streamlit as st
 
-from assistant.exports import REFERENCE_FORMATS, papers_as_bibtex
+from assistant.exports.references import papers_as_bibtex
+from assistant.exports.registry import REFERENCE_FORMATS
 from corpus.records import Author, Paper
-from explorer.components import draw_downloads, file_name, menu, row
-from explorer.presenters import one_line
+from explorer.components.downloads import draw_downloads
+from explorer.components.page_image import file_name
+from explorer.components.rows import menu, row
+from explorer.presenters.safe_text import one_line
 
 _PAGES = re.compile(r"(?:(?<!\s)\s++)?[-–—]++\s*+")
 

@@ -3,10 +3,12 @@
 import streamlit as st
 
 from corpus.records import Paper, Passage, Reference
-from explorer.app import PAPER, Visitor, field_value, forget_field, link_to, set_field
-from explorer.components import listen, row
+from explorer.app.navigation import PAPER, link_to
+from explorer.app.session import Visitor, field_value, forget_field, set_field
+from explorer.components.listener import listen
+from explorer.components.rows import row
 from explorer.paper.cited_text import Bibliography, sections_citing
-from explorer.presenters import escaped, shortened, web_address
+from explorer.presenters.safe_text import escaped, shortened, web_address
 
 LONGEST_ENTRY = 1200
 SECTIONS_NAMED = 8

@@ -8,7 +8,8 @@ from typing import Literal
 
 from corpus.records import Box, Passage, Reference
 from corpus.sentences import formulas_apart, with_formulas_named
-from explorer.presenters import JOINER, escaped, parse_cite
+from explorer.presenters.citations import parse_cite
+from explorer.presenters.safe_text import JOINER, escaped
 
 Marks = Mapping[str, frozenset[int]]
 NO_MARKS: Marks = MappingProxyType({})

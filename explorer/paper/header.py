@@ -5,26 +5,20 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from corpus.language import ENGLISH, language_name
+from corpus.language.names import language_name
+from corpus.language.stemming import ENGLISH
 from corpus.records import Author, Collection, Paper, is_upload, library_of
 from corpus.wording import counted, hidden_text
-from explorer.app import (
-    ASK,
-    COLLECTION,
-    COMPARE,
-    ComparisonSession,
-    CurrentComparison,
-    Visitor,
-    VisitorSession,
-    current_comparison,
-    link_to,
-    set_field,
-)
-from explorer.ask import ask_about
-from explorer.collection import list_link
-from explorer.components import row
+from explorer.app.navigation import ASK, COLLECTION, COMPARE, link_to
+from explorer.app.session import CurrentComparison, Visitor, current_comparison, set_field
+from explorer.app.visitor.comparison import ComparisonSession
+from explorer.app.visitor.session import VisitorSession
+from explorer.ask.scope import ask_about
+from explorer.collection.filters import list_link
+from explorer.components.rows import row
 from explorer.paper.cite_menu import draw_cite_menu
-from explorer.presenters import affiliations, escaped, one_line, shortened, web_address
+from explorer.presenters.safe_text import escaped, one_line, shortened, web_address
+from explorer.presenters.wording import affiliations
 
 AUTHORS_SHOWN = 12
 # A collaboration of thousands is a line in the menu, not thousands of links.

@@ -6,10 +6,11 @@ from pathlib import Path
 import streamlit as st
 
 from corpus.records import Box, Paper, Passage
-from explorer.app import field_value, set_field
-from explorer.components import action, pages_in, row, save_button, show_page
+from explorer.app.session import field_value, set_field
+from explorer.components.page_image import pages_in, save_button, show_page
+from explorer.components.rows import action, row
 from explorer.paper.pdf_in_page import LARGEST_MB, fits_viewer, show_pdf
-from explorer.presenters import passage_boxes, passage_page
+from explorer.presenters.citations import passage_boxes, passage_page
 
 _PAGE, _PAGE_FOR, _VIEWER_FOR, _CLOSE = "page_shown", "page_shown_for", "viewer_open_for", "page_close_up"
 

@@ -5,12 +5,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from assistant.questions import content_words, vocabulary
-from corpus.language import stem
+from assistant.questions.vocabulary import content_words, vocabulary
+from corpus.language.stemming import stem
 from corpus.records import Paper, Reference, TopicKind
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from corpus.text import words
-from explorer.presenters import shortened
+from explorer.presenters.safe_text import shortened
 
 NAMED = 3
 # Of one bibliography; two long ones are compared quickly, a forged one cannot hold the screen up.

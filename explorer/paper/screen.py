@@ -9,20 +9,24 @@ import streamlit as st
 
 from corpus.errors import CorpusError
 from corpus.records import Paper, PaperHits, Passage, Scope
-from corpus.search import similar_papers
+from corpus.search.hybrid import similar_papers
 from corpus.sentences import without_repeats
-from explorer.app import COLLECTION, PAPER, Library, Visitor, VisitorSession, inline_link
-from explorer.components import Address, listen
+from explorer.app.navigation import COLLECTION, PAPER, inline_link
+from explorer.app.resources import Library
+from explorer.app.session import Visitor
+from explorer.app.visitor.session import VisitorSession
+from explorer.components.listener import Address, listen
 from explorer.paper.at_a_glance import draw_at_a_glance
 from explorer.paper.bibliography import draw_bibliography
 from explorer.paper.cited_reference import draw_cited_reference
 from explorer.paper.cited_text import Bibliography
 from explorer.paper.header import PAGES_ANCHOR, SIMILAR_ANCHOR, draw_head, draw_title
-from explorer.paper.notes import PaperNotes, draw_keeping, draw_overview, read_notes
+from explorer.paper.notes.on_paper import PaperNotes, draw_keeping, draw_overview, read_notes
 from explorer.paper.pages import draw_pages
 from explorer.paper.relatedness import reasons
 from explorer.paper.text import Reading, draw_meant, draw_text, place_of
-from explorer.presenters import escaped, short_reference, shortened
+from explorer.presenters.safe_text import escaped, shortened
+from explorer.presenters.wording import short_reference
 
 SIMILAR = 8
 

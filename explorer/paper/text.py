@@ -8,11 +8,13 @@ import streamlit as st
 
 from corpus.records import Paper, Passage, Table
 from corpus.sentences import with_formulas_named
-from explorer.components import Evidenced, draw_passage_table, show_strip
+from explorer.components.page_image import Evidenced, show_strip
+from explorer.components.passage_table import draw_passage_table
 from explorer.paper.cited_text import Bibliography, Block, Marks, area_between, blocks, linked_markdown
-from explorer.paper.notes import PaperNotes
+from explorer.paper.notes.on_paper import PaperNotes
 from explorer.paper.sections import Chapter, PaperSection, chapters, paper_sections
-from explorer.presenters import cut_passage, escaped, one_line, passage_boxes, shortened
+from explorer.presenters.citations import cut_passage, passage_boxes
+from explorer.presenters.safe_text import escaped, one_line, shortened
 
 LONGEST_HEADING = 120
 FIGURE_MARGIN = 4.0

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, replace
 
-from assistant.storage import Followed, Kept, PaperSet, ReadingStore
-from corpus.encoders import Encoder
+from assistant.storage.reading import Followed, Kept, PaperSet, ReadingStore
+from corpus.encoders.base import Encoder
 from corpus.records import Scope
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from explorer.presenters.finding import search_papers
 
 # Among more new papers than these is searched by looking through all.

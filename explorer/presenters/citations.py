@@ -6,7 +6,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Protocol
 
-from assistant.checking import describe_relevance, hold_back, is_off, is_weak, normalise_labels, score_digits
+from assistant.checking.answer import describe_relevance, is_off
+from assistant.checking.citations import hold_back, normalise_labels
+from assistant.checking.overlap import is_weak, score_digits
 from assistant.records import Answer, AnswerSentence, Citation, Evidence
 from assistant.wording import PROBLEMS, changes
 from corpus.records import Box, Paper, PaperHits, Passage

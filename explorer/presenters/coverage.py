@@ -8,13 +8,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from assistant.questions import content_words, stems
+from assistant.questions.vocabulary import content_words, stems
 from assistant.records import Turn
-from assistant.suggestions import offered_questions
+from assistant.suggestions.offered import offered_questions
 from corpus import demo
-from corpus.language import holds, stem
+from corpus.language.stemming import holds, stem
 from corpus.records import CollectionSummary, Scope
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from explorer.presenters.safe_text import escaped, one_line, shortened
 
 PAPERS_NAMED = 8

@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
-from assistant.checking import thresholds
-from corpus.encoders import Encoder
-from corpus.language import stem, stop_words
+from assistant.checking.thresholds import thresholds
+from corpus.encoders.base import Encoder
+from corpus.language.stemming import stem, stop_words
 from corpus.records import Hit, Paper, PaperHits, Scope
-from corpus.search import Query, Respelling, read_query, search
-from corpus.store import Corpus, PaperOrder
+from corpus.search.hybrid import search
+from corpus.search.query import Query, read_query
+from corpus.search.spelling import Respelling
+from corpus.store.corpus import Corpus
+from corpus.store.statistics import PaperOrder
 from corpus.text import words
 
 PAGE_SIZE = 20

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from assistant.bounds import OF_TRAILS
-from assistant.comparing import MOST_PAPERS, Comparison
+from assistant.comparing.admission import MOST_PAPERS
+from assistant.comparing.records import Comparison
 from assistant.records import Conversation, Turn
 from corpus.records import parse_passage_id
 

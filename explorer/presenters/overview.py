@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from corpus.records import Scope, TopicKind
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from explorer.presenters.topics import topic_name
 
 FIELDS_SHOWN = 6

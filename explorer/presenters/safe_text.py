@@ -10,7 +10,7 @@ import string
 from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from itertools import count, pairwise
 
-from corpus.language import stem
+from corpus.language.stemming import stem
 from corpus.text import one_line, seen, shortened
 
 __all__ = [

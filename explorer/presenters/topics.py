@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal, get_args
 
-from corpus.language import language_name
+from corpus.language.names import language_name
 from corpus.records import Scope, Topic, TopicKind, parse_topic_key
 from explorer.presenters.safe_text import one_line, shortened
 

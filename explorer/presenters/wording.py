@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from itertools import groupby
 
 from assistant.records import Answer, Evidence, RequestKind, Rewrite, SecondSearch, Turn
-from assistant.storage import Balance
+from assistant.storage.spending import Balance
 from assistant.wording import format_price
-from corpus.language import language_name
+from corpus.language.names import language_name
 from corpus.records import Aspect, AspectName, Author, CollectionSummary, Paper
 from corpus.wording import all_authors, counted, short_authors
 from explorer.presenters.safe_text import escaped, one_line, shortened

@@ -1,5 +1,1 @@
 """The Reading screen."""
-
-from explorer.reading.screen import render_reading
-
-__all__ = ["render_reading"]

@@ -5,23 +5,21 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from assistant.annotations import Annotation
-from assistant.exports import REFERENCE_FORMATS
+from assistant.exports.registry import REFERENCE_FORMATS
 from assistant.records import AssistantError
-from assistant.storage import ListedPaper
+from assistant.storage.reading import ListedPaper
 from corpus.records import Paper
 from corpus.wording import counted, short_authors
-from explorer.app import COLLECTION, PAPER, Library, Visitor, VisitorSession, current_owner, link_to
-from explorer.components import (
-    action,
-    draw_downloads,
-    followed_arrivals,
-    listed_papers,
-    row,
-    see,
-    unfollow,
-    unlist,
-)
-from explorer.presenters import Arrivals, escaped, shortened
+from explorer.app.navigation import COLLECTION, PAPER, link_to
+from explorer.app.resources import Library
+from explorer.app.session import Visitor, current_owner
+from explorer.app.visitor.session import VisitorSession
+from explorer.components.downloads import draw_downloads
+from explorer.components.following import followed_arrivals, see, unfollow
+from explorer.components.reading_list import listed_papers, unlist
+from explorer.components.rows import action, row
+from explorer.presenters.arrivals import Arrivals
+from explorer.presenters.safe_text import escaped, shortened
 
 TITLE_LENGTH, MOST_NEW, MOST_NOTED = 160, 20, 200
 

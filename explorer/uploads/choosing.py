@@ -7,11 +7,12 @@ from zlib import crc32
 
 import streamlit as st
 
-from assistant.storage import KeptLibrary
+from assistant.storage.libraries import KeptLibrary
 from corpus.records import UPLOADS, Scope
-from explorer.app import Library, Visitor, field_value, has_field, set_field
-from explorer.components import action, row
-from explorer.presenters import escaped, shortened
+from explorer.app.resources import Library
+from explorer.app.session import Visitor, field_value, has_field, set_field
+from explorer.components.rows import action, row
+from explorer.presenters.safe_text import escaped, shortened
 from explorer.uploads.dialog import count_ready, open_documents
 from explorer.uploads.kept import ask_kept, kept_libraries
 from explorer.uploads.visit import ask_collection, ask_uploads

@@ -5,23 +5,15 @@ from dataclasses import dataclass
 import streamlit as st
 
 from corpus.records import FEWEST_WORDS, MOST_WORDS, PassageSize
-from explorer.app import (
-    PAPER,
-    Library,
-    Visitor,
-    VisitorSession,
-    admitted,
-    current_caller,
-    current_session,
-    current_visitor,
-    documents_limit,
-    field_value,
-    link_to,
-    set_field,
-)
-from explorer.components import action, row
-from explorer.jobs import TooSoonError
-from explorer.presenters import ASPECT_NAMES, escaped, one_line, ordered_aspects, shortened
+from explorer.app.navigation import PAPER, link_to
+from explorer.app.resources import Library, documents_limit
+from explorer.app.session import Visitor, current_caller, current_visitor, field_value, set_field
+from explorer.app.upload_guard import admitted, current_session
+from explorer.app.visitor.session import VisitorSession
+from explorer.components.rows import action, row
+from explorer.jobs.rate_limit import TooSoonError
+from explorer.presenters.safe_text import escaped, one_line, shortened
+from explorer.presenters.wording import ASPECT_NAMES, ordered_aspects
 from explorer.uploads.keeping_form import draw_keeping, want_to_keep, wants_to_keep
 from explorer.uploads.kept import kept_libraries
 from explorer.uploads.library_panel import draw_libraries, draw_library, draw_message, say, target

@@ -5,8 +5,10 @@ import streamlit as st
 from assistant.records import AssistantError
 from corpus.errors import CorpusError
 from corpus.wording import counted
-from explorer.app import Library, Visitor, VisitorSession, field_value, has_field, set_field
-from explorer.presenters import shortened
+from explorer.app.resources import Library
+from explorer.app.session import Visitor, field_value, has_field, set_field
+from explorer.app.visitor.session import VisitorSession
+from explorer.presenters.safe_text import shortened
 from explorer.uploads.kept import keep_visit, kept_libraries
 from explorer.uploads.library_panel import LONGEST_TITLE, draw_message, say, target
 from explorer.uploads.wording import keeping_message

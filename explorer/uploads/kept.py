@@ -3,22 +3,15 @@
 import logging
 from collections.abc import Sequence
 
-from assistant.libraries import Brought, Gone, Grown
+from assistant.libraries.keeping import Brought, Gone, Grown
 from assistant.records import AssistantError
-from assistant.storage import KeptLibrary, LibraryError
+from assistant.storage.libraries import KeptLibrary, LibraryError
 from corpus.errors import CorpusError
 from corpus.records import library_of
-from explorer.app import (
-    Library,
-    Visitor,
-    VisitorSession,
-    comparison_jobs,
-    current_owner,
-    current_owners,
-    forget_field,
-    jobs,
-)
-from explorer.components import forget_pictures
+from explorer.app.resources import Library, comparison_jobs, jobs
+from explorer.app.session import Visitor, current_owner, current_owners, forget_field
+from explorer.app.visitor.session import VisitorSession
+from explorer.components.page_image import forget_pictures
 from indexer.uploads.encoding import encode_texts
 from indexer.uploads.session import UploadSession
 

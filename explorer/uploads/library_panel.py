@@ -7,25 +7,20 @@ from zlib import crc32
 
 import streamlit as st
 
-from assistant.libraries import Gone
+from assistant.libraries.keeping import Gone
 from assistant.records import AssistantError
-from assistant.storage import StoredLibrary
+from assistant.storage.libraries import StoredLibrary
 from corpus.errors import CorpusError
 from corpus.records import Paper, library_collection
-from explorer.app import (
-    COLLECTION,
-    PAPER,
-    Library,
-    Visitor,
-    VisitorSession,
-    current_owners,
-    export_link,
-    field_value,
-    link_to,
-    set_field,
-)
-from explorer.components import action, file_name, page_address, row
-from explorer.presenters import escaped, one_line, shortened
+from explorer.app.library_export import export_link
+from explorer.app.navigation import COLLECTION, PAPER, link_to
+from explorer.app.resources import Library
+from explorer.app.session import Visitor, current_owners, field_value, set_field
+from explorer.app.visitor.session import VisitorSession
+from explorer.components.page_image import file_name
+from explorer.components.rows import action, row
+from explorer.components.sidebar_list import page_address
+from explorer.presenters.safe_text import escaped, one_line, shortened
 from explorer.uploads.kept import (
     UNREADABLE,
     UnreadableError,

@@ -6,19 +6,12 @@ from typing import cast
 import streamlit as st
 
 from assistant.records import AssistantError
-from corpus.kept import Room
+from corpus.kept.room import Room
 from corpus.records import Scope, is_upload, library_of
-from explorer.app import (
-    Library,
-    Visitor,
-    VisitorSession,
-    current_owner,
-    current_visitor,
-    field_value,
-    jobs,
-    set_field,
-)
-from explorer.components import forget_pictures
+from explorer.app.resources import Library, jobs
+from explorer.app.session import Visitor, current_owner, current_visitor, field_value, set_field
+from explorer.app.visitor.session import VisitorSession
+from explorer.components.page_image import forget_pictures
 from explorer.uploads.kept import ask_kept, kept_or_none, leave_scope, read_kept
 from indexer.uploads.sandbox import limits_of
 from indexer.uploads.session import UploadSession, UploadWorkers

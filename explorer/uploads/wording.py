@@ -1,8 +1,8 @@
 """The wording about a visitor's documents. No Streamlit."""
 
-from assistant.libraries import Grown
-from assistant.models import available_models, receiver
-from assistant.storage import OverLibrary
+from assistant.libraries.keeping import Grown
+from assistant.models.menu import available_models, receiver
+from assistant.storage.libraries import OverLibrary
 from corpus.records import Paper
 from corpus.settings import Settings
 from corpus.wording import counted

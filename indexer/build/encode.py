@@ -8,14 +8,15 @@ from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
-from corpus.encoders import Encoder, Vectors
+from corpus.encoders.base import Encoder, Vectors
 from corpus.errors import CorpusError
-from corpus.places import Place
+from corpus.places.place import Place
 from corpus.records import Paper, Passage
-from corpus.store import indexed_text, rows, sentence_texts
+from corpus.store import rows
+from corpus.store.rows import indexed_text, sentence_texts
 from indexer.build.staging import StagedPaper, write_part
-from indexer.enrich import field_labeller
-from indexer.prepare import PreparedPaper, Task
+from indexer.enrich.fields import field_labeller
+from indexer.prepare.preparer import PreparedPaper, Task
 
 PASSAGES_PER_BLOCK = 256
 

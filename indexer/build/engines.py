@@ -6,14 +6,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeVar
 
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 from corpus.errors import CorpusError
 from corpus.settings import Settings
 from indexer.build.encode import BlockEncoder, EncodedBlock, blocks, keep_pdf, stage, staged
 from indexer.build.staging import StagedPaper, Staging
 from indexer.errors import ParseError
-from indexer.parsers import OcrOptions, TeiParser
-from indexer.prepare import LocalWorkers, PreparedPaper, Preparer, Task, Workers
+from indexer.parsers.ocr.engines import OcrOptions
+from indexer.parsers.registry import TeiParser
+from indexer.prepare.preparer import LocalWorkers, PreparedPaper, Preparer, Task, Workers
 
 # Blocks that wait for the disk; more would only fill the memory.
 _BLOCKS_WAITING = 4

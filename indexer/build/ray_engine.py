@@ -17,7 +17,7 @@ from typing import Any
 from uuid import uuid4
 
 from corpus.encoder_choice import share_encoder
-from corpus.encoders import cores
+from corpus.encoders.batching import cores
 from corpus.errors import CorpusError
 from corpus.settings import PROJECT
 from indexer.build.encode import Block, blocks, keep_pdf
@@ -25,8 +25,8 @@ from indexer.build.engines import BuiltPaper, Unread, Work, readable
 from indexer.build.ray_tasks import THREADS, BlockWorker, Carried, EncodingPlan, identity, prepare_paper
 from indexer.build.staging import Staging
 from indexer.errors import ParseError
-from indexer.parsers import NO_OCR, OcrOptions
-from indexer.prepare import Task
+from indexer.parsers.ocr.engines import NO_OCR, OcrOptions
+from indexer.prepare.preparer import Task
 
 # Retries of a task or block whose worker was lost.
 RETRIES = 3

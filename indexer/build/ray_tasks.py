@@ -15,13 +15,13 @@ from tempfile import TemporaryDirectory
 
 from corpus.encoder_choice import SharedEncoder
 from corpus.errors import CorpusError
-from corpus.places import Place
+from corpus.places.place import Place
 from corpus.settings import PROJECT
 from indexer.build.encode import Block, BlockEncoder, stage
 from indexer.build.engines import BuiltPaper
 from indexer.errors import ParseError
-from indexer.parsers import OcrOptions
-from indexer.prepare import LocalWorkers, PreparedPaper, Task
+from indexer.parsers.ocr.engines import OcrOptions
+from indexer.prepare.preparer import LocalWorkers, PreparedPaper, Task
 
 _CODE = ("corpus", "indexer")
 # Packages that determine papers and vectors; "rapidocr" is not everywhere.

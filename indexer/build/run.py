@@ -16,21 +16,24 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import count
 
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 from corpus.errors import CorpusError
 from corpus.records import USUAL_SIZE, Build, Collection, Failure, ParserCount, PassageSize, Remark
 from corpus.settings import Settings
-from corpus.store import SCHEMA_VERSION, CorpusWriter, KnownPaper, known_papers, mixed_sizes
+from corpus.store.manifest import SCHEMA_VERSION, mixed_sizes
+from corpus.store.writer import CorpusWriter, KnownPaper, known_papers
 from corpus.text import storable
 from indexer.build.encode import keep_pdf
 from indexer.build.engines import BuiltPaper, Engine, ProcessEngine, Work
 from indexer.build.staging import StagedPaper, Staging, has_staged
 from indexer.errors import ParseError
 from indexer.lock import build_lock
-from indexer.paper_map import assign_fields, draw_map
-from indexer.parsers import OcrOptions, ParserChoice, file_sha256, is_pdf, open_tei_parser
-from indexer.prepare import Task, unread_scan
-from indexer.sources import Source, SourcePaper
+from indexer.paper_map.map import draw_map
+from indexer.paper_map.subject_fields import assign_fields
+from indexer.parsers.ocr.engines import OcrOptions
+from indexer.parsers.registry import ParserChoice, file_sha256, is_pdf, open_tei_parser
+from indexer.prepare.preparer import Task, unread_scan
+from indexer.sources.protocol import Source, SourcePaper
 
 # Part of every fingerprint: raise it when the same file would give other passages.
 INDEXER_VERSION = 8

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from corpus.errors import CorpusError
-from corpus.places import Place
+from corpus.places.place import Place
 
 _PAPERS, _PASSAGES = "papers.arrow", "passages.arrow"
 _COUNT, _REMARKS = "staged_count", "staged_notes"  # columns beside those of a paper

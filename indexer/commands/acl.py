@@ -8,10 +8,10 @@ from pathlib import Path
 from corpus.records import Collection
 from corpus.settings import Settings
 from indexer.errors import SourceError
-from indexer.sources import Source
 from indexer.sources.acl_anthology import all_volumes, open_volumes, papers_of
 from indexer.sources.pdf_folder import PdfFolder
-from indexer.web import Downloads
+from indexer.sources.protocol import Source
+from indexer.web.downloads import Downloads
 
 _NAMES_TOLD = 10
 

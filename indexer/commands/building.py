@@ -11,16 +11,18 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from corpus.encoder_choice import open_encoder
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 from corpus.errors import CorpusError
 from corpus.records import Build, Collection
 from corpus.settings import Settings, read_settings
-from corpus.store import Corpus, find_manifest
+from corpus.store.corpus import Corpus
+from corpus.store.manifest import find_manifest
 from corpus.text import storable
-from indexer.build import BuildOptions, Engine, build_collections
+from indexer.build.engines import Engine
+from indexer.build.run import BuildOptions, build_collections
 from indexer.commands.engine_options import on_an_engine
 from indexer.errors import SourceError
-from indexer.parsers import ParserChoice
+from indexer.parsers.registry import ParserChoice
 from indexer.printing import (
     JsonOption,
     err,
@@ -32,7 +34,7 @@ from indexer.printing import (
     run_figures,
     says_why,
 )
-from indexer.sources import Source
+from indexer.sources.protocol import Source
 
 CollectionOption = Annotated[
     str, typer.Option("--collection", help="The collection's id, such as my-papers.")

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from indexer.build import EngineName, open_engine
+from indexer.build.engines import EngineName, open_engine
 
 _ENGINE = typer.Option("--engine", help="What does the work: processes of this machine, or a Ray cluster.")
 _ADDRESS = typer.Option(

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.progress import Progress
 
-from assistant.models import ModelEntry, available_models, open_model
+from assistant.models.menu import ModelEntry, available_models, open_model
 from assistant.records import AssistantError, Parameters
 from corpus.encoder_choice import open_encoder
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 from corpus.records import Failure, Scope
 from corpus.settings import Settings, read_settings
 from corpus.wording import counted, joined
@@ -89,7 +89,7 @@ def _entry(name: str, settings: Settings) -> ModelEntry:
 
 
 def _writer(entry: ModelEntry, settings: Settings, encoder: Encoder) -> "AspectModel":
-    from assistant.checking import SupportScorer  # noqa: PLC0415 - loads what checks answers
+    from assistant.checking.scorer import SupportScorer  # noqa: PLC0415 - loads what checks answers
     from indexer.enrich.written import LONGEST_REPLY, AspectModel  # noqa: PLC0415 - loads its parts
 
     usual = settings.max_tokens or entry.max_tokens

@@ -8,11 +8,12 @@ import typer
 from corpus.encoder_choice import open_encoder
 from corpus.errors import CorpusError
 from corpus.settings import read_settings
-from corpus.store import Corpus, CorpusWriter
+from corpus.store.corpus import Corpus
+from corpus.store.writer import CorpusWriter
 from corpus.wording import counted
 from indexer.lock import build_lock
-from indexer.maintenance import compact_home
-from indexer.paper_map import draw_map
+from indexer.maintenance.compact import compact_home
+from indexer.paper_map.map import draw_map
 from indexer.printing import JsonOption, out, print_json, says_why
 
 

@@ -13,10 +13,10 @@ from corpus.encoder_choice import open_encoder
 from corpus.errors import CorpusError
 from corpus.records import Build, CollectionSummary
 from corpus.settings import Settings, read_settings
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from corpus.wording import counted
-from indexer.build import unfinished
-from indexer.maintenance import verify as find_problems
+from indexer.build.run import unfinished
+from indexer.maintenance.verify import verify as find_problems
 from indexer.printing import (
     JsonOption,
     fail,

@@ -7,7 +7,7 @@ from functools import cache
 from math import exp
 from typing import cast, get_args
 
-from corpus.language import stop_words
+from corpus.language.stemming import stop_words
 from corpus.records import Aspect, AspectName, Paper, Passage
 from corpus.sentences import with_repeats
 from indexer.enrich.data_file import Table, listed, read_data

@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus.encoders import Encoder, Vectors
+from corpus.encoders.base import Encoder, Vectors
 from corpus.records import Paper, Topic
 from indexer.enrich.data_file import Table, listed, read_data
 from indexer.enrich.phrases import Phrases, tokens

@@ -2,7 +2,7 @@
 
 from itertools import islice
 
-from corpus.language import language_of_text
+from corpus.language.identified import language_of_text
 from corpus.records import Paper, Passage
 
 _PASSAGES = 6

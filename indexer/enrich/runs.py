@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from corpus.language import stop_words
+from corpus.language.stemming import stop_words
 from indexer.enrich.data_file import Table, read_data
 
 # Words that stand beside each other without a mark or a word that ends a term.

@@ -13,13 +13,15 @@ from typing import Literal
 import pyarrow as pa
 from pydantic import TypeAdapter, ValidationError
 
-from assistant.models import Exchange, ModelError
+from assistant.models.protocol import Exchange, ModelError
 from assistant.records import Usage, sum_known
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 from corpus.errors import CorpusError
 from corpus.records import Aspect, Failure, Paper, Scope
 from corpus.settings import Settings
-from corpus.store import Corpus, CorpusWriter, rows
+from corpus.store import rows
+from corpus.store.corpus import Corpus
+from corpus.store.writer import CorpusWriter
 from corpus.wording import joined
 from indexer.enrich.written import (
     LONGEST_REPLY,

@@ -10,9 +10,13 @@ from typing import get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from assistant.checking import SupportScorer, exchanges_words, thresholds
-from assistant.models import ChatModel, Exchange, ModelError, with_schema
-from assistant.prompts import SPARE_TOKENS, as_line, estimate_tokens, load_prompt
+from assistant.checking.mending.roles import exchanges_words
+from assistant.checking.scorer import SupportScorer
+from assistant.checking.thresholds import thresholds
+from assistant.models.protocol import ChatModel, Exchange, ModelError
+from assistant.models.typed import with_schema
+from assistant.prompts.material import SPARE_TOKENS, estimate_tokens
+from assistant.prompts.render import as_line, load_prompt
 from assistant.records import Message, Parameters
 from corpus.records import Aspect, AspectName, Paper, Passage
 from corpus.text import storable

@@ -3,12 +3,14 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 from corpus.errors import CorpusError
-from corpus.places import Place
+from corpus.places.place import Place
 from corpus.settings import Settings
-from corpus.store import Corpus, CorpusWriter, ElementStore
-from indexer.build import Staging
+from corpus.store.corpus import Corpus
+from corpus.store.element_cache import ElementStore
+from corpus.store.writer import CorpusWriter
+from indexer.build.staging import Staging
 
 
 @dataclass(frozen=True, slots=True)

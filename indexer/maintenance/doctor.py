@@ -10,16 +10,20 @@ from typing import Literal
 
 from huggingface_hub import constants, try_to_load_from_cache
 
-from assistant.models import PROVIDERS
-from corpus.encoders import BUNDLED_SHA256, SentenceEncoder, bundled_path
+from assistant.models.menu import PROVIDERS
+from corpus.encoders.base import BUNDLED_SHA256, SentenceEncoder, bundled_path
 from corpus.errors import CorpusError
-from corpus.kept import Room
-from corpus.places import MB, ConflictError, Place, free_bytes, nearest_existing
-from corpus.sandbox import offered_confinement, unconfined
+from corpus.kept.room import Room
+from corpus.places.disk import MB, free_bytes, nearest_existing
+from corpus.places.place import ConflictError, Place
+from corpus.sandbox.confinement import offered_confinement, unconfined
 from corpus.settings import BUNDLED_ENCODER, Settings
-from corpus.store import Corpus, Manifest, check_encoder, find_manifest, mixed_sizes, read_manifest
+from corpus.store.corpus import Corpus
+from corpus.store.manifest import Manifest, check_encoder, find_manifest, mixed_sizes, read_manifest
 from corpus.wording import counted, joined
-from indexer.parsers import INSTALL, GrobidError, GrobidStatus, engine_name
+from indexer.parsers.grobid.answers import GrobidError
+from indexer.parsers.grobid.status import GrobidStatus
+from indexer.parsers.ocr.engines import INSTALL, engine_name
 
 State = Literal["ok", "warning", "problem", "off"]
 """`off` is what was not asked for and is not needed; only `problem` keeps something from working."""

@@ -8,12 +8,14 @@ import numpy as np
 import pyarrow as pa
 
 from corpus.errors import CorpusError
-from corpus.pdf import PdfError, page_size
-from corpus.places import Place, place_at
+from corpus.pdf.file import PdfError, page_size
+from corpus.places.address import place_at
+from corpus.places.place import Place
 from corpus.records import Box, Passage, parse_passage_id
-from corpus.store import Corpus, rows
+from corpus.store import rows
+from corpus.store.corpus import Corpus
 from indexer.errors import ParseError
-from indexer.parsers import file_sha256
+from indexer.parsers.registry import file_sha256
 
 # Rounding, and glyphs that reach over the edge of a page.
 _POINTS_OVER_THE_EDGE = 6.0

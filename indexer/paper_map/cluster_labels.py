@@ -9,8 +9,8 @@ from itertools import chain, combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus.language import stem
-from indexer.enrich import Run, term_words, word_key, word_runs
+from corpus.language.stemming import stem
+from indexer.enrich.runs import Run, term_words, word_key, word_runs
 
 # A paper's title and abstract. Terms are keys of words with a space between them.
 Text = tuple[str, str]

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from corpus.encoders import Vectors
+from corpus.encoders.base import Vectors
 from corpus.records import Cluster
-from corpus.store import CorpusWriter, rows
+from corpus.store import rows
+from corpus.store.writer import CorpusWriter
 from indexer.paper_map.cluster_labels import Text, label_clusters
 from indexer.paper_map.projection import Numbers, Projection, project
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus.encoders import Vectors
+from corpus.encoders.base import Vectors
 
 Numbers = NDArray[np.intp]
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus.encoders import Encoder, Vectors
+from corpus.encoders.base import Encoder, Vectors
 from corpus.records import Paper, Topic
-from corpus.store import CorpusWriter
-from indexer.enrich import field_labeller, field_names
+from corpus.store.writer import CorpusWriter
+from indexer.enrich.fields import field_labeller, field_names
 from indexer.paper_map.cluster_labels import telling_terms
 from indexer.paper_map.map import cluster_texts, paper_vectors
 from indexer.paper_map.projection import group

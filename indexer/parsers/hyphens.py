@@ -1,6 +1,6 @@
 """Hyphens at the ends of lines: those of compounds stay, by a list of ordinary words, others go."""
 
-from corpus.encoders import ordinary_words
+from corpus.encoders.base import ordinary_words
 
 # Halves that close up as often as not, by the abstracts of the ACL Anthology: their document has to tell.
 _CLOSING = frozenset(

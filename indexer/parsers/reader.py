@@ -27,14 +27,9 @@ from typing import Any, BinaryIO, get_type_hints
 
 from pydantic import TypeAdapter
 
-from corpus.sandbox import (
-    PATIENCE,
-    bound_all_processor_time,
-    bound_memory,
-    bound_processor_time,
-    confine,
-    refused_calls,
-)
+from corpus.sandbox.confinement import confine
+from corpus.sandbox.limits import PATIENCE, bound_all_processor_time, bound_memory, bound_processor_time
+from corpus.sandbox.seccomp import refused_calls
 from corpus.text import storable
 from indexer.errors import ParseError
 

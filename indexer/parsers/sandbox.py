@@ -19,7 +19,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from corpus.sandbox import PATIENCE
+from corpus.sandbox.limits import PATIENCE
 from corpus.settings import PROJECT
 from indexer.errors import OutOfTimeError, ParseError, UnreadScanError
 from indexer.parsers.reader import FAILED, RETURNED, Failure, Request, read_frame, reply_type, write_frame

@@ -22,7 +22,8 @@ from corpus.records import (
 )
 from corpus.sentences import sentence_spans
 from corpus.text import storable, words
-from indexer.parsers import Document, Paragraph, Piece, letters_of
+from indexer.parsers.document import Document, Paragraph, Piece
+from indexer.parsers.identifiers import letters_of
 
 # A passage takes up to this share more than its fair part of a section, so that no short rest is left.
 SLACK = 1.15

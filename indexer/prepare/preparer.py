@@ -15,31 +15,25 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, Protocol, Self, TypeVar
 
-from corpus.bibtex import bibtex
-from corpus.encoders import cores
+from corpus.bibtex.entry import bibtex
+from corpus.encoders.batching import cores
 from corpus.errors import CorpusError
 from corpus.records import LONGEST_FIELD, USUAL_SIZE, Author, Paper, Passage, PassageSize, Reference
 from corpus.sentences import without_repeats
 from corpus.text import storable
 from corpus.wording import hidden_text
-from indexer.enrich import choose_aspects, find_topics, language_of
+from indexer.enrich.aspects import choose_aspects
+from indexer.enrich.languages import language_of
+from indexer.enrich.topics import find_topics
 from indexer.errors import OutOfTimeError, ParseError, UnreadScanError
-from indexer.parsers import (
-    NO_OCR,
-    SECONDS_PER_PAGE,
-    Document,
-    GrobidError,
-    IsolatedProcesses,
-    OcrOptions,
-    ParserFaultError,
-    TeiParser,
-    is_pdf,
-    program_folders,
-    read_document,
-)
+from indexer.parsers.document import Document
+from indexer.parsers.grobid.answers import GrobidError
+from indexer.parsers.ocr.engines import NO_OCR, SECONDS_PER_PAGE, OcrOptions, program_folders
+from indexer.parsers.registry import TeiParser, is_pdf, read_document
+from indexer.parsers.sandbox import IsolatedProcesses, ParserFaultError
 from indexer.prepare.passages import make_passages
 from indexer.prepare.soundness import MOST_IN_A_BOOK, is_sound
-from indexer.sources import SourcePaper
+from indexer.sources.protocol import SourcePaper
 
 MOST_LISTED = 10_000
 """How many authors or keywords a paper has at most; of the largest collaborations there are 5,154."""

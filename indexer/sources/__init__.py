@@ -1,5 +1,1 @@
 """One file per kind of collection; each yields `SourcePaper`s and is loaded by the command that wants it."""
-
-from indexer.sources.protocol import Source, SourcePaper
-
-__all__ = ["Source", "SourcePaper"]

@@ -23,15 +23,15 @@ from acl_anthology.utils.latex import latex_encode
 from git.exc import GitCommandNotFound, GitError
 from lxml import etree
 
-from corpus.language import language_code
-from corpus.markup import lower_text, raise_text
+from corpus.language.names import language_code
+from corpus.markup.raised import lower_text, raise_text
 from corpus.records import Collection, Paper
 from corpus.text import storable
 from indexer.errors import SourceError
 from indexer.sources.formats.names import named
 from indexer.sources.pdf_folder import PdfFolder
 from indexer.sources.protocol import SourcePaper
-from indexer.web import DownloadError, Downloads
+from indexer.web.downloads import DownloadError, Downloads
 
 # The library's errors on unexpected data; XML that is not well-formed is a SyntaxError.
 UNEXPECTED = (AnthologyException, ValueError, TypeError, LookupError, AttributeError)

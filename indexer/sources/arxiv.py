@@ -10,15 +10,16 @@ import arxiv  # type: ignore[import-untyped]
 import requests
 from requests.adapters import HTTPAdapter
 
-from corpus.bibtex import bibtex, latex_to_text
+from corpus.bibtex.entry import bibtex
+from corpus.bibtex.latex import latex_to_text
 from corpus.http import is_busy, retry_after
-from corpus.markup import plain_figures
+from corpus.markup.raised import plain_figures
 from corpus.records import Author, Collection, Paper, paper_id
 from corpus.text import shortened, storable
 from indexer.errors import SourceError
 from indexer.sources.formats.names import read_name
 from indexer.sources.protocol import SourcePaper
-from indexer.web import USER_AGENT, DownloadError, Downloads
+from indexer.web.downloads import USER_AGENT, DownloadError, Downloads
 
 ARXIV = "https://export.arxiv.org"
 DEFAULT_LIMIT = 100

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from pydantic import TypeAdapter, ValidationError
 
-from corpus.places import Place
+from corpus.places.place import Place
 from corpus.records import Collection, Paper, Reference, Scope
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from indexer.errors import SourceError
 from indexer.sources.protocol import SourcePaper
 

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from corpus.bibtex import latex_to_text, typed_text
+from corpus.bibtex.latex import latex_to_text, typed_text
 from indexer.sources.containment import file_within, is_file
 from indexer.sources.library import best_first
 

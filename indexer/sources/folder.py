@@ -11,7 +11,7 @@ from corpus.records import Collection, Paper, paper_id
 from corpus.text import storable
 from corpus.wording import counted
 from indexer.errors import SourceError
-from indexer.parsers import SUFFIXES, is_pdf
+from indexer.parsers.registry import SUFFIXES, is_pdf
 from indexer.sources.containment import file_within, is_link
 from indexer.sources.protocol import SourcePaper
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from itertools import chain, count
 from pathlib import Path
 
-from corpus.bibtex import BibtexEntry, bibtex, citation_key
-from corpus.language import language_code
-from corpus.markup import plain_markup
+from corpus.bibtex.entry import BibtexEntry, bibtex, citation_key
+from corpus.language.names import language_code
+from corpus.markup.prose import plain_markup
 from corpus.records import Author, Collection, Paper, paper_id
 from corpus.text import one_line, storable
 from indexer.errors import SourceError
-from indexer.parsers import SUFFIXES, find_arxiv_id, find_doi, is_pdf, year_in
+from indexer.parsers.identifiers import find_arxiv_id, find_doi, year_in
+from indexer.parsers.registry import SUFFIXES, is_pdf
 from indexer.sources.protocol import SourcePaper
 
 LONGEST_NOTE, LONGEST_LABEL, MOST_LABELS = 20_000, 200, 100

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from indexer.errors import SourceError
-from indexer.parsers import Decoded, EncodingError, decode
-from indexer.sources.bibtex import broken_bibtex, read_bibtex
+from indexer.parsers.decoding import Decoded, EncodingError, decode
+from indexer.sources.bibtex.reader import broken_bibtex, read_bibtex
 from indexer.sources.file_links import find_files
 from indexer.sources.formats.csl import broken_csl, read_csl
 from indexer.sources.formats.ris import read_ris

@@ -5,7 +5,8 @@ import json
 import runpy
 import sys
 
-from corpus.sandbox import ConfinementError, bound, confine
+from corpus.sandbox.confinement import ConfinementError, confine
+from corpus.sandbox.limits import bound
 from corpus.settings import read_settings
 
 

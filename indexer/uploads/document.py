@@ -12,10 +12,11 @@ from pathlib import PurePosixPath
 
 from pydantic import Base64Bytes, TypeAdapter, ValidationError
 
-from corpus.bounds import OF_CORPUS, REMARK, Bounds
+from corpus.bounds.bound import Bounds
+from corpus.bounds.of_corpus import OF_CORPUS, REMARK
 from corpus.records import UPLOADS, Paper, Passage, Reference, paper_id, passage_id
 from corpus.text import one_line, shortened, storable
-from indexer.prepare import MostText, are_sane, is_sound
+from indexer.prepare.soundness import MostText, are_sane, is_sound
 
 LONGEST_NAME = 100
 

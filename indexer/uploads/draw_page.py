@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
-from corpus.pdf import PdfError, page_image, page_size
+from corpus.pdf.file import PdfError, page_size
+from corpus.pdf.images import page_image
 from corpus.records import Box
-from corpus.sandbox import ConfinementError, bound, confine
+from corpus.sandbox.confinement import ConfinementError, confine
+from corpus.sandbox.limits import bound
 from corpus.settings import read_settings
 from indexer.printing import fail, print_json
 

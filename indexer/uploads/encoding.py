@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 from corpus.records import Paper, Passage
-from indexer.build import EncodedPassages, encode_passages
+from indexer.build.encode import EncodedPassages, encode_passages
 
 
 def encode_texts(passages: Iterable[tuple[Paper, Passage]], encoder: Encoder) -> EncodedPassages:

@@ -7,18 +7,11 @@ from pathlib import Path
 from corpus.records import USUAL_SIZE, Paper, PassageSize, paper_id
 from corpus.text import storable
 from indexer.errors import ParseError
-from indexer.parsers import (
-    NO_OCR,
-    Document,
-    DocumentSection,
-    OcrOptions,
-    Paragraph,
-    file_sha256,
-    is_pdf,
-    read_document,
-)
-from indexer.prepare import Task, prepare
-from indexer.sources import SourcePaper
+from indexer.parsers.document import Document, DocumentSection, Paragraph
+from indexer.parsers.ocr.engines import NO_OCR, OcrOptions
+from indexer.parsers.registry import file_sha256, is_pdf, read_document
+from indexer.prepare.preparer import Task, prepare
+from indexer.sources.protocol import SourcePaper
 from indexer.uploads.document import KINDS, ReadDocument
 
 _PDF_WITHIN = 1024

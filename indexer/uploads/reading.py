@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Annotated, NoReturn, cast, get_args
 import typer
 
 from corpus.records import FEWEST_WORDS, MOST_WORDS, PassageSize
-from corpus.sandbox import ConfinementError, bound, confine, forbid_network, has_other_threads
+from corpus.sandbox.confinement import ConfinementError, confine, forbid_network, has_other_threads
+from corpus.sandbox.limits import bound
 from corpus.settings import OcrChoice, read_settings
 from indexer.errors import ParseError, SourceError
-from indexer.parsers import OcrOptions, engine_name, needed_environment, program_folders
+from indexer.parsers.ocr.engines import OcrOptions, engine_name, program_folders
+from indexer.parsers.sandbox import needed_environment
 from indexer.printing import JsonOption, fail, out, print_json
 
 if TYPE_CHECKING:
@@ -152,7 +154,7 @@ def _print(found: "ReadDocument") -> None:
 def _print_references(path: Path, as_json: bool) -> None:
     """Print what a file of references would bring into a corpus; raises SourceError."""
     from corpus.records import Collection
-    from indexer.prepare import describe_paper
+    from indexer.prepare.preparer import describe_paper
     from indexer.sources.library import LibraryPapers
     from indexer.sources.references import read_references, unreadable_entries
 

@@ -17,9 +17,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from corpus.records import USUAL_SIZE, Box, PassageSize
-from corpus.sandbox import offered_confinement
+from corpus.sandbox.confinement import offered_confinement
 from corpus.settings import PROJECT, Settings
-from indexer.parsers import NO_OCR, SECONDS_PER_PAGE, OcrOptions, needed_environment
+from indexer.parsers.ocr.engines import NO_OCR, SECONDS_PER_PAGE, OcrOptions
+from indexer.parsers.sandbox import needed_environment
 from indexer.uploads.document import (
     DocumentError,
     DrawnPage,

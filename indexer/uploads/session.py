@@ -22,14 +22,17 @@ from typing import Literal
 import numpy as np
 
 from assistant.records import Conversation
-from corpus.encoders import Encoder, Vectors
+from corpus.encoders.base import Encoder, Vectors
 from corpus.errors import CorpusError
-from corpus.kept import NewDocument, Room
-from corpus.places import NoRoomError
+from corpus.kept.documents import NewDocument
+from corpus.kept.room import Room
+from corpus.places.disk import NoRoomError
 from corpus.records import UPLOADS, Aspect, Collection, PassageSize
-from corpus.store import Corpus, CorpusWriter, rows
+from corpus.store import rows
+from corpus.store.corpus import Corpus
+from corpus.store.writer import CorpusWriter
 from corpus.text import shortened
-from indexer.build import EncodedPassages, encode_passages
+from indexer.build.encode import EncodedPassages, encode_passages
 from indexer.uploads.document import (
     KINDS,
     LONGEST_NAME,

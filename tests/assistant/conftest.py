@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from assistant.__main__ import app
 from assistant.chat import Assistant
 from assistant.comparing.compare import Comparer
-from assistant.generators.extractive import ExtractiveGenerator
+from assistant.generators.extractive.generator import ExtractiveGenerator
 from assistant.generators.prompted import PromptedGenerator
 from assistant.models.together import Patience, TogetherModel
 from assistant.records import Answered, AskOptions, Conversation, Turn

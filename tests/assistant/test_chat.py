@@ -5,7 +5,7 @@ import pytest
 
 from assistant.admission import LONGEST_QUESTION
 from assistant.exports.markdown import to_markdown
-from assistant.generators.extractive import ExtractiveGenerator
+from assistant.generators.extractive.generator import ExtractiveGenerator
 from assistant.records import (
     Answered,
     AskOptions,

@@ -7,18 +7,18 @@ import pytest
 
 from assistant.chat import Assistant
 from assistant.checking.support import labels_across
-from assistant.exports import CONVERSATION_FORMATS
-from assistant.generators.extractive import ExtractiveGenerator
+from assistant.exports.registry import CONVERSATION_FORMATS
+from assistant.generators.extractive.generator import ExtractiveGenerator
 from assistant.generators.prompted import PromptedGenerator
 from assistant.models.together import Patience, TogetherModel
 from assistant.records import AskOptions, Conversation, Turn
 from assistant.trail.replay import Replayer
 from assistant.trail.transcript import from_json, to_json
 from assistant.wording import PROBLEMS, searched_for
-from corpus.encoders import SentenceEncoder
+from corpus.encoders.base import SentenceEncoder
 from corpus.records import Scope, Sentence
 from corpus.sentences import sentence_spans
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from tests import small_corpus
 from tests.standin_chat import StandinChat, reply
 from tests.tiny_encoder import save_tiny_encoder

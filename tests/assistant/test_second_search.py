@@ -6,10 +6,11 @@ from dataclasses import replace
 import pytest
 
 from assistant.exports.markdown import to_markdown
-from assistant.generators import open_generator, question_price, searches_again
+from assistant.generators.choice import open_generator, searches_again
+from assistant.generators.estimate import question_price
 from assistant.generators.prompted import ModelOptions
-from assistant.models import ModelEntry
-from assistant.questions import query_from_part
+from assistant.models.menu import ModelEntry
+from assistant.questions.rewriting import query_from_part
 from assistant.records import AskOptions, Conversation, Parameters, Retrieved
 from assistant.second_search import join_papers
 from assistant.trail.replay import Replayer

@@ -9,7 +9,7 @@ import pytest
 from assistant.chat import Assistant
 from assistant.generators.prompted import ModelOptions
 from assistant.models.menu import ModelEntry, size_named
-from assistant.prompts import estimate_tokens
+from assistant.prompts.material import estimate_tokens
 from assistant.records import Answer, AskOptions, Conversation, Quick, Turn, Written
 from assistant.trail.replay import Replayer
 from assistant.trail.transcript import from_json, to_json

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from assistant.chat import Assistant
-from assistant.generators import ExtractiveGenerator
-from assistant.reading import asked_cells
+from assistant.generators.extractive.generator import ExtractiveGenerator
+from assistant.reading.cells import asked_cells
 from assistant.records import Answered, AskOptions, Turn
 from corpus.encoders.base import Encoder
 from corpus.records import Collection, Passage, Sentence, Table
 from corpus.settings import Settings
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from corpus.tables import row_texts
 from indexer.build.run import build_collection
 from indexer.sources.folder import PDF_SUFFIXES, Folder

@@ -9,7 +9,8 @@ from citeproc.source.bibtex.bibparse import BibTeXParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus.bibtex import bibtex, citation_key, latex_to_text, read_entry
+from corpus.bibtex.entry import bibtex, citation_key, read_entry
+from corpus.bibtex.latex import latex_to_text
 from corpus.records import Author, Paper
 
 PAPER = Paper(

@@ -7,7 +7,7 @@ import pytest
 
 from corpus.errors import CorpusError
 from corpus.measured import LARGEST, MeasuredCorpus, Share, read_measured, write_measured
-from corpus.store import Manifest
+from corpus.store.manifest import Manifest
 
 MANIFEST = Manifest("encoder", "53aa", 384, {"papers": 3, "passages": 4})
 MEASURED = MeasuredCorpus(

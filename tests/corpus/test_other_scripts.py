@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from assistant.checking.overlap import best_sentence, score_attribution
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 from corpus.records import USUAL_SIZE, Scope
-from corpus.search import search
+from corpus.search.hybrid import search
 from corpus.sentences import sentence_spans
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from corpus.text import shortened, spaced, words
 from indexer.parsers.document import Document, DocumentSection, Paragraph, Piece
 from indexer.prepare.passages import make_passages

@@ -22,7 +22,7 @@ from corpus.settings import read_settings
 from deployment.nginx import Frontend, configuration
 from deployment.site import free_ports
 from explorer.app.security import HSTS, ClientAddress, is_https
-from explorer.jobs import ADDRESS_HEADER
+from explorer.jobs.rate_limit import ADDRESS_HEADER
 from tests.served_site import NGINX, until
 from tests.standin_server import StandinServer
 

@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 from assistant.records import Conversation
-from assistant.storage import ConversationStore
+from assistant.storage.conversations import ConversationStore
 from corpus.settings import PROJECT
 from deployment import app_process
 from deployment.guardian import Guardian

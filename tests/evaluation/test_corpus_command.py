@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from corpus.measured import read_measured
-from corpus.store import read_manifest
+from corpus.store.manifest import read_manifest
 from tests.evaluation.commands import figures, invoke
 
 

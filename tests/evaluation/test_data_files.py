@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from evaluation.answers.refusal import written_cases
 from evaluation.answers.table_questions import TABLE_QUESTIONS, TableQuestion
 from evaluation.fields import LABELLED, LabelledPaper

@@ -37,7 +37,7 @@ def show_first_page() -> None:
     import os  # noqa: PLC0415 - this is a script of its own
     from pathlib import Path  # noqa: PLC0415
 
-    from explorer.components import show_page  # noqa: PLC0415
+    from explorer.components.page_image import show_page  # noqa: PLC0415
 
     show_page(Path(os.environ["PDF_TO_SHOW"]), 1, ())
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from assistant.storage import Followed, PaperSet
+from assistant.storage.reading import Followed, PaperSet
 from corpus.records import Scope
 from explorer.app.resources import Library
-from explorer.presenters import arrivals, paper_set
+from explorer.presenters.arrivals import arrivals, paper_set
 from explorer.reading.screen import address_of
 from tests.explorer.asking import links, texts, visitor_of
 

@@ -8,8 +8,9 @@ from streamlit.testing.v1 import AppTest
 from typer.testing import CliRunner
 
 from assistant.__main__ import app
-from corpus.pdf import page_image
-from corpus.places import Folder, bucket
+from corpus.pdf.images import page_image
+from corpus.places import bucket
+from corpus.places.folder import Folder
 from corpus.settings import Settings
 from explorer.app.resources import open_library
 from tests.s3_server import FaultyS3, checked_keys, documented_policy, new_user, without

@@ -21,7 +21,7 @@ from streamlit.testing.v1 import AppTest
 from corpus.settings import read_settings
 from corpus.store import statistics
 from explorer import warm_up
-from explorer.app import SCREENS
+from explorer.app.navigation import SCREENS
 
 
 class Knot:

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from assistant.trail import from_json
+from assistant.trail.transcript import from_json
 from tests.live.model_server import wait_until
 from tests.live.shown import check_answer, check_calls
 

@@ -6,8 +6,8 @@ from contextlib import closing
 
 import pytest
 
-from assistant.storage import ComparisonStore
-from assistant.trail import comparison_from_json
+from assistant.storage.comparisons import ComparisonStore
+from assistant.trail.comparison_file import comparison_from_json
 from corpus.settings import Settings
 from tests.live.model_server import wait_until
 from tests.live.shown import check_answer, check_calls

@@ -6,7 +6,7 @@ import shutil
 from corpus.encoder_choice import open_encoder
 from corpus.records import Scope
 from corpus.settings import Settings
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from tests.demo_home import PROJECT
 
 NAMES = ("bm25", "rank-fusion")

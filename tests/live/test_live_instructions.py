@@ -3,7 +3,7 @@
 import pydantic_core
 import pytest
 
-from assistant.models import CallLimits
+from assistant.models.limits import CallLimits
 from assistant.models.together import Patience, TogetherModel
 from assistant.records import Parameters
 from evaluation.instructions import TASKS, Asker, ask_all, read_items, reply_figures, task_figures

@@ -7,7 +7,7 @@ import pytest
 from assistant.comparing.prompted.replies import vote_reply
 from assistant.models.local import LocalModel
 from assistant.records import Message, Parameters
-from assistant.trail import from_json
+from assistant.trail.transcript import from_json
 from tests.live.shown import check_answer
 
 QUESTION = "When is rank fusion worth it?"

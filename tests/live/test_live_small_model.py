@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from assistant.trail import comparison_from_json, from_json
+from assistant.trail.comparison_file import comparison_from_json
+from assistant.trail.transcript import from_json
 from tests.live.shown import check_answer, check_calls
 
 QUESTIONS = (

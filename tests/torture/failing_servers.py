@@ -11,9 +11,9 @@ from typing import Any
 
 import httpx
 
-from assistant.storage import ConversationStore
+from assistant.storage.conversations import ConversationStore
 from corpus.settings import Settings
-from explorer.presenters import escaped
+from explorer.presenters.safe_text import escaped
 from tests.assistant.comparing.comparing_model import ComparingModel
 from tests.demo_home import build_demo_home
 from tests.postgres_server import PROGRAMS, PostgresServer, postgres_server

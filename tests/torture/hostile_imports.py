@@ -10,13 +10,16 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
-from assistant.comparing import Comparison
-from assistant.exports import COMPARISON_FORMATS, CONVERSATION_FORMATS
+from assistant.comparing.records import Comparison
+from assistant.exports.registry import COMPARISON_FORMATS, CONVERSATION_FORMATS
 from assistant.records import AssistantError, Conversation, LabelledPaper
-from corpus.pdf import PdfError, page_image
+from corpus.pdf.file import PdfError
+from corpus.pdf.images import page_image
 from corpus.records import Box
-from explorer.app import ComparisonSession, Current, VisitorSession
 from explorer.app.resources import Library, open_library
+from explorer.app.session import Current
+from explorer.app.visitor.comparison import ComparisonSession
+from explorer.app.visitor.session import VisitorSession
 from explorer.ask.conversations import import_transcript
 from explorer.compare.kept import import_comparison
 from tests.demo_home import PROJECT, build_demo_home

@@ -6,7 +6,7 @@ import socket
 import tempfile
 from pathlib import Path
 
-from corpus.sandbox import offered_confinement
+from corpus.sandbox.confinement import offered_confinement
 from indexer.errors import ParseError
 from indexer.parsers.sandbox import IsolatedProcesses
 from tests.hostile_parser import attempt, calls_not_refused, random_calls

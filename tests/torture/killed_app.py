@@ -11,10 +11,10 @@ from pathlib import Path
 
 import httpx
 
-from assistant.storage import ConversationStore
+from assistant.storage.conversations import ConversationStore
 from corpus.settings import Settings
 from explorer.ask.runs import LEFT
-from explorer.presenters import escaped
+from explorer.presenters.safe_text import escaped
 from tests.demo_home import build_demo_home
 from tests.standin_chat import Behaviour, Received, StandinChat, reply
 from tests.torture.asking import asked, seen

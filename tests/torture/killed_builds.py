@@ -10,7 +10,8 @@ from pathlib import Path
 
 from corpus.errors import CorpusError
 from corpus.settings import Settings
-from corpus.store import Corpus, rows
+from corpus.store import rows
+from corpus.store.corpus import Corpus
 from indexer.maintenance.verify import verify
 from tests.indexer.build.killable_build import HashEncoder, build
 from tests.indexer.build.small_papers import write_paper_pdf, write_tei

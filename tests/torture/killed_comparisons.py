@@ -12,8 +12,8 @@ from contextlib import closing
 from pathlib import Path
 
 from assistant.commands.opening import OWNER
-from assistant.comparing import Comparison
-from assistant.storage import ComparisonStore, StoredComparison
+from assistant.comparing.records import Comparison
+from assistant.storage.comparisons import ComparisonStore, StoredComparison
 from corpus.settings import Settings
 from tests.assistant.comparing.comparing_model import ComparingModel, vote_reply_text
 from tests.demo_home import PROJECT, build_demo_home

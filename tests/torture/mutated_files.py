@@ -18,7 +18,7 @@ import docx
 from assistant.records import AssistantError, Conversation, Turn
 from assistant.trail import transcript
 from indexer.errors import ParseError, SourceError
-from indexer.parsers import read_document
+from indexer.parsers.registry import read_document
 from indexer.parsers.sandbox import IsolatedProcesses
 from indexer.sources.references import read_references
 from indexer.sources.zotero import DATABASE, read_zotero

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assistant.records import Conversation
-from assistant.storage import ConversationStore
+from assistant.storage.conversations import ConversationStore
 from corpus.settings import Settings
 from evaluation.bench.visitor import VisitError, connected
 from explorer.app.owner import OWNER_COOKIE, OwnerTokens, owner_of, server_key

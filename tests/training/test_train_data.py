@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from assistant.prompts import no_answer_reason
+from assistant.prompts.render import no_answer_reason
 from corpus.encoders.base import Encoder
 from tests.small_corpus import make_paper, write_corpus
 from tests.standin_chat import Behaviour, Received, StandinChat, reply

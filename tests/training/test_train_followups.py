@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from assistant.learned import CONNECTORS, said_before, words_of
+from assistant.learned.followups import CONNECTORS, said_before, words_of
 from tests.training.test_train_relevance import write_sets
 from training.__main__ import app
 from training.fitting import Plan, fit
@@ -69,7 +69,7 @@ def test_a_question_is_turned_into_a_follow_up() -> None:
 
 
 def test_it_learns_what_a_pronoun_means(tmp_path: Path) -> None:
-    from assistant.learned import OUTPUTS  # noqa: PLC0415
+    from assistant.learned.followups import OUTPUTS  # noqa: PLC0415
 
     asked = [
         ("How does it work?", "How does late interaction work?"),
@@ -116,7 +116,7 @@ def run(data: Path, folder: Path) -> Any:
 def test_the_command_writes_a_part_that_the_product_opens(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from assistant.learned import open_follow_ups  # noqa: PLC0415
+    from assistant.learned.followups import open_follow_ups  # noqa: PLC0415
 
     made = run(write_dialogues(tmp_path / "data"), tmp_path)
     assert made.exit_code == 0, made.output

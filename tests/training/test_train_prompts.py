@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.prompts import load_prompt
+from assistant.prompts.render import load_prompt
 from training.truthreader.writer import PROMPTS
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -10,7 +10,7 @@ pytest.importorskip("peft", reason="peft, of the extra train, is not installed")
 
 from typer.testing import CliRunner
 
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from evaluation.answers.evidence.rows import EvidenceRow
 from training.__main__ import app
 from training.files import TrainingError
@@ -110,7 +110,7 @@ def run(data: Path, folder: Path, *more: str) -> Any:
 def test_the_command_writes_a_part_that_the_product_opens(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from assistant.learned import open_relevance  # noqa: PLC0415
+    from assistant.learned.relevance import open_relevance  # noqa: PLC0415
 
     made = run(write_sets(tmp_path / "data"), tmp_path)
     assert made.exit_code == 0, made.output

@@ -15,7 +15,7 @@ import torch
 from typer.testing import CliRunner
 
 from corpus.encoder_choice import open_encoder
-from corpus.encoders import BUNDLED_SHA256, SentenceEncoder
+from corpus.encoders.base import BUNDLED_SHA256, SentenceEncoder
 from corpus.settings import read_settings
 from training.__main__ import app
 from training.network import PairTokenizer

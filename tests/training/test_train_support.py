@@ -10,7 +10,7 @@ pytest.importorskip("peft", reason="peft, of the extra train, is not installed")
 
 from typer.testing import CliRunner
 
-from assistant.checking import read_statement
+from assistant.checking.comparable_text import read_statement
 from training.__main__ import app
 from training.claims import (
     Claim,
@@ -86,7 +86,7 @@ def test_a_claim_without_its_paper_or_twin_is_named(
 def test_a_part_that_is_gone_on_from_must_fit(tmp_path: Path) -> None:
     with pytest.raises(TrainingError, match="cannot be read"):
         weights_of_part("relevance", tmp_path, reader())
-    from assistant.learned import SHIPPED  # noqa: PLC0415
+    from assistant.learned.parts import SHIPPED  # noqa: PLC0415
 
     with pytest.raises(TrainingError, match="other adapters"):
         weights_of_part("relevance", SHIPPED, reader())
@@ -196,7 +196,7 @@ def run(data: Path, folder: Path) -> Any:
 def test_the_command_writes_a_part_that_the_product_opens(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from assistant.learned import open_support  # noqa: PLC0415
+    from assistant.learned.support import open_support  # noqa: PLC0415
 
     made = run(write_sets(tmp_path / "data"), tmp_path)
     assert made.exit_code == 0, made.output

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
-from assistant.checking import score_attribution
+from assistant.checking.overlap import score_attribution
 from assistant.records import Evidence
 from corpus.records import Passage
 from training.truthreader.examples import Attribution, CitedSentence

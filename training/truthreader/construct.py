@@ -13,14 +13,16 @@ from pathlib import Path
 from string import Template
 from typing import Any, cast
 
-from assistant.checking import score_attribution
-from assistant.generators import PromptedGenerator, by_rank
-from assistant.models import BadReplyError, ChatModel, Completion, ModelError
-from assistant.prompts import NO_ANSWER, as_line, render_evidence
-from assistant.questions import request_kind
+from assistant.checking.overlap import score_attribution
+from assistant.generators.model_evidence import by_rank
+from assistant.generators.prompted import PromptedGenerator
+from assistant.models.protocol import BadReplyError, ChatModel, Completion, ModelError
+from assistant.prompts.material import render_evidence
+from assistant.prompts.render import NO_ANSWER, as_line
+from assistant.questions.intent import request_kind
 from assistant.records import Answer, CallLog, Message, Parameters, Provenance, Rewrite, Turn
-from corpus.encoders import Encoder
-from corpus.language import foreign_language
+from corpus.encoders.base import Encoder
+from corpus.language.identified import foreign_language
 from corpus.records import Passage, Scope
 from corpus.text import shortened, words
 from evaluation.kept import KeptModel

@@ -18,7 +18,7 @@ import pyarrow as pa
 from pyarrow import parquet
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from assistant.checking import score_attribution
+from assistant.checking.overlap import score_attribution
 from corpus.records import Passage
 from corpus.text import shortened
 from evaluation.input_files import EvaluationError, first_fault, read_text

@@ -9,8 +9,8 @@ from corpus.records import Paper, Passage, paper_id
 from corpus.sentences import sentence_spans
 from corpus.text import storable
 from evaluation.input_files import read_numbered_json_lines
-from indexer.parsers import Document, DocumentSection, Paragraph, Piece
-from indexer.prepare import make_passages
+from indexer.parsers.document import Document, DocumentSection, Paragraph, Piece
+from indexer.prepare.passages import make_passages
 from training.files import TrainingError
 
 COLLECTION = "documents"
@@ -33,7 +33,8 @@ def read_documents(path: Path) -> list[SourceDocument]:
         return list(_lines(path))
     for folder in (path / "corpus", path):
         if (folder / MANIFEST).is_file():
-            from corpus.store import Corpus, read_manifest  # noqa: PLC0415 - half a second
+            from corpus.store.corpus import Corpus  # noqa: PLC0415 - half a second
+            from corpus.store.manifest import read_manifest  # noqa: PLC0415 - half a second
 
             corpus = Corpus(folder, read_manifest(folder))  # without an encoder: nothing is searched
             return [(paper, corpus.passages(paper.id)) for paper in corpus.papers()]

@@ -12,9 +12,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from assistant.reading import leans
+from assistant.reading.standing_alone import leans
 from assistant.records import Evidence, LabelledPaper
-from corpus.language import terms_of
+from corpus.language.bm25 import terms_of
 from corpus.records import Paper, Passage
 
 FULL_WIDTH = "。！？"

@@ -3,9 +3,11 @@
 import re
 from collections.abc import Collection, Sequence
 
-from assistant.checking import normalise_labels, plain_claim, read_statement, score_attribution
-from assistant.prompts import no_answer_reason
-from corpus.language import foreign_language
+from assistant.checking.citations import normalise_labels, plain_claim
+from assistant.checking.comparable_text import read_statement
+from assistant.checking.overlap import score_attribution
+from assistant.prompts.render import no_answer_reason
+from corpus.language.identified import foreign_language
 from corpus.sentences import sentence_spans
 from corpus.text import storable, words
 from training.truthreader.examples import Pair, Source

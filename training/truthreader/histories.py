@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from assistant.records import Evidence
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 from training.truthreader.examples import CitedSentence, Example, HistoryType, Pair
 from training.truthreader.faithful import clean_sentences
 

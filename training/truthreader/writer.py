@@ -7,16 +7,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from assistant.models import BadReplyError
-from assistant.prompts import (
-    as_data,
-    as_line,
-    load_prompt,
-    mark,
-    no_answer_reason,
-    render_evidence,
-    render_passage,
-)
+from assistant.models.protocol import BadReplyError
+from assistant.prompts.material import render_evidence, render_passage
+from assistant.prompts.render import as_data, as_line, load_prompt, mark, no_answer_reason
 from assistant.records import Evidence, Message, Parameters
 from corpus.records import Passage
 from evaluation.kept import KeptModel

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from itertools import combinations, pairwise
 
 from assistant.checking.comparable_text import read_statement, stem
-from assistant.questions import content_words
+from assistant.questions.vocabulary import content_words
 from assistant.records import Evidence, LabelledPaper
 
 _LEAST_ALIGNED = 0.5  # share of a claim's words that its source has in the same order

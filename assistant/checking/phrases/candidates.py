@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from assistant.checking.comparable_text import is_negation, stem, word_lists
-from assistant.questions import vocabulary
+from assistant.questions.vocabulary import vocabulary
 
 GAP = 2  # words that are said between two that are not, within one phrase
 LONGEST_TAIL = 2  # words that a number or a scope word counts or widens; of other words, one

@@ -16,10 +16,11 @@ import numpy as np
 from assistant.checking.absent import Cited, name_absent, number_absent, read_cited, word_stands
 from assistant.checking.comparable_text import read_statement, word_lists
 from assistant.checking.features import strip_references
-from assistant.checking.mending import aligned
+from assistant.checking.mending.roles import aligned
 from assistant.checking.phrases.candidates import Word, group_words, phrase_span, read_words
 from assistant.checking.thresholds import thresholds
-from corpus.encoders import Encoder, cosine_scales
+from corpus.encoders.base import Encoder
+from corpus.encoders.scale import cosine_scales
 from corpus.text import write_out_numbers
 
 LONGEST_CLAIM, LONGEST_TEXT = 1000, 2000

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from assistant.checking.mending import texts_of
+from assistant.checking.mending.roles import texts_of
 from assistant.checking.phrases.naming import find_unsaid_phrases
 from assistant.checking.support import about, cites_across
 from assistant.checking.thresholds import thresholds
 from assistant.records import Answer, AnswerSentence, Citation, Evidence
-from corpus.encoders import Encoder
-from corpus.language import foreign_language
+from corpus.encoders.base import Encoder
+from corpus.language.identified import foreign_language
 
 BELOW_STRONG = 0.01  # a sentence of which a phrase is not said is partly supported at most
 

@@ -4,13 +4,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from assistant.checking import SupportScorer, about, thresholds
+from assistant.checking.scorer import SupportScorer
+from assistant.checking.support import about
+from assistant.checking.thresholds import thresholds
 from assistant.comparing.differences import NamedThings
 from assistant.comparing.extractive.profiles import PaperProfile
 from assistant.comparing.records import ELEMENT_NAMES
-from assistant.reading import short_title, subject_of
+from assistant.reading.telling import short_title, subject_of
 from assistant.records import ElementName
-from corpus.encoders import Encoder, Vectors, cosine_scales
+from corpus.encoders.base import Encoder, Vectors
+from corpus.encoders.scale import cosine_scales
 from corpus.wording import short_authors
 
 # From this cosine on two sentences say the same.

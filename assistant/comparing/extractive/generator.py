@@ -7,10 +7,11 @@ from assistant.comparing.extractive.profiles import read_profile
 from assistant.comparing.ledger import Task
 from assistant.comparing.protocol import ComparisonStep, SourceText
 from assistant.comparing.records import Budget, ComparisonOptions
-from assistant.generators import EXTRACTIVE
-from assistant.reading import find_elements, version
+from assistant.generators.protocol import EXTRACTIVE
+from assistant.reading.cues import version
+from assistant.reading.finding import find_elements
 from assistant.records import Draft, ElementName, Parameters
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 
 
 class ExtractiveComparer:

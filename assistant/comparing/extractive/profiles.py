@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from assistant.checking import without_labels
+from assistant.checking.citations import without_labels
 from assistant.comparing.protocol import SourceText
 from assistant.comparing.records import KeyElements
-from assistant.reading import has_no_antecedent, leans, points_away, read_sentences, told
+from assistant.reading.finding import read_sentences
+from assistant.reading.standing_alone import has_no_antecedent, leans, points_away
+from assistant.reading.telling import told
 from assistant.records import ElementName
 from corpus.records import Paper
 from corpus.sentences import sentence_spans

@@ -34,26 +34,13 @@ from assistant.comparing.records import (
     TooLongError,
     Vote,
 )
-from assistant.generators import SAMPLING_TEMPERATURE, Price, call_of, unknown_price
-from assistant.models import (
-    ChatModel,
-    Completion,
-    Exchange,
-    bad_reply,
-    complaint,
-    read_reply,
-    reply_problem,
-    whole,
-)
-from assistant.prompts import (
-    SPARE_TOKENS,
-    SummaryForm,
-    estimate_tokens,
-    form,
-    is_repeated,
-    load_prompt,
-    tells_example,
-)
+from assistant.generators.calls import Price, call_of, unknown_price
+from assistant.generators.parameters import SAMPLING_TEMPERATURE
+from assistant.models.protocol import ChatModel, Completion, Exchange, whole
+from assistant.models.typed import bad_reply, complaint, read_reply, reply_problem
+from assistant.prompts.echoes import is_repeated, tells_example
+from assistant.prompts.material import SPARE_TOKENS, estimate_tokens
+from assistant.prompts.render import SummaryForm, form, load_prompt
 from assistant.records import Call, Draft, ElementName, Message, Parameters, Step
 from corpus.text import storable
 

@@ -5,15 +5,8 @@ from dataclasses import replace
 
 from assistant.comparing.protocol import ComparisonStep, SourceText
 from assistant.comparing.records import ELEMENT_NAMES, Candidate, KeyElements
-from assistant.prompts import (
-    MARKS,
-    as_data,
-    as_line,
-    as_written,
-    estimate_tokens,
-    mark,
-    render_passage,
-)
+from assistant.prompts.material import estimate_tokens, render_passage
+from assistant.prompts.render import MARKS, as_data, as_line, as_written, mark
 from assistant.records import Message
 from corpus.records import Passage
 

@@ -7,20 +7,26 @@ copies its summary with new faults in it, and votes at random.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from assistant.checking import check_sentences, labelled, mended, open_scorer, plain_claim
+from assistant.checking.citations import check_sentences, plain_claim
+from assistant.checking.entailment import open_scorer
+from assistant.checking.mending.carried import labelled, mended
 from assistant.comparing.extractive.composing import compose
 from assistant.comparing.extractive.profiles import read_profile
 from assistant.comparing.prompted import material
 from assistant.comparing.prompted.replies import rounds_of
 from assistant.comparing.protocol import ComparisonStep, SourceText
 from assistant.comparing.records import Budget, ComparisonOptions
-from assistant.generators import Price
+from assistant.generators.calls import Price
 from assistant.own_words import in_third_person
-from assistant.prompts import estimate_tokens, load_prompt
-from assistant.questions import stems
-from assistant.reading import find_elements, leans, short_title, version
+from assistant.prompts.material import estimate_tokens
+from assistant.prompts.render import load_prompt
+from assistant.questions.vocabulary import stems
+from assistant.reading.cues import version
+from assistant.reading.finding import find_elements
+from assistant.reading.standing_alone import leans
+from assistant.reading.telling import short_title
 from assistant.records import Answer, Call, ElementName, Evidence, LabelledPaper, Message
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 from corpus.text import words
 
 NOTE = (

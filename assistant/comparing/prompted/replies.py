@@ -12,8 +12,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 from assistant.comparing.admission import leaves_out
 from assistant.comparing.protocol import SourceText
 from assistant.comparing.records import ELEMENT_NAMES, Budget, ComparisonOptions
-from assistant.generators import Price
-from assistant.prompts import estimate_tokens
+from assistant.generators.calls import Price
+from assistant.prompts.material import estimate_tokens
 from assistant.records import Message
 from corpus.sentences import sentence_spans
 

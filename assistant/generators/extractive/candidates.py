@@ -3,23 +3,18 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from assistant.checking import overlap_word, score_attribution, without_labels
-from assistant.questions import stems, with_forms
-from assistant.reading import (
-    asked_cells,
-    has_lost_a_name,
-    is_back_matter,
-    is_quotable,
-    leans,
-    plain,
-    points_away,
-    short_title,
-    speaks_of_itself,
-    told,
-)
+from assistant.checking.citations import without_labels
+from assistant.checking.overlap import overlap_word, score_attribution
+from assistant.questions.abbreviations import with_forms
+from assistant.questions.vocabulary import stems
+from assistant.reading.cells import asked_cells
+from assistant.reading.standing_alone import has_lost_a_name, is_back_matter, is_quotable, leans, points_away
+from assistant.reading.telling import plain, short_title, speaks_of_itself, told
 from assistant.records import Answer, Evidence, LabelledPaper
-from corpus.encoders import Encoder, cosine_scales
-from corpus.language import ENGLISH, Form, spelt_as
+from corpus.encoders.base import Encoder
+from corpus.encoders.scale import cosine_scales
+from corpus.language.abbreviations import Form
+from corpus.language.stemming import ENGLISH, spelt_as
 from corpus.records import AspectName, Passage
 from corpus.sentences import with_repeats
 from corpus.text import words

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from assistant.checking import KindLimits, thresholds
+from assistant.checking.thresholds import KindLimits, thresholds
 from assistant.generators.extractive.candidates import (
     Candidate,
     cited,

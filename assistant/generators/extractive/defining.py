@@ -3,8 +3,9 @@
 import re
 
 from assistant.generators.extractive.candidates import Candidate
-from assistant.questions import Asked, stems
-from assistant.reading import without_lead
+from assistant.questions.intent import Asked
+from assistant.questions.vocabulary import stems
+from assistant.reading.telling import without_lead
 from corpus.text import words
 
 EARLY = 1  # the last passage of those in which papers define: the abstract and what follows it

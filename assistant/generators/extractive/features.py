@@ -9,33 +9,23 @@ from dataclasses import dataclass
 from assistant.generators.extractive.candidates import Candidate, quotable_sentences
 from assistant.generators.extractive.defining import defines
 from assistant.generators.extractive.one_paper import ABOUT
-from assistant.learned import network_features, relevance_features
-from assistant.questions import (
-    Asked,
-    abbreviations_of,
-    asked_part,
-    in_plain_words,
-    names_in,
-    parts_of_name,
-    read_question,
-    says_name,
-    spelt_out,
-    squashed,
-    stems,
-    vocabulary,
-    with_forms,
-)
-from assistant.reading import (
-    is_own,
-    leans,
-    points_away,
-    read_roles,
-    sentences_of_part,
-    without_lead,
-)
+from assistant.learned.features import relevance_features
+from assistant.learned.relevance import network_features
+from assistant.questions.abbreviations import abbreviations_of, spelt_out, with_forms
+from assistant.questions.intent import Asked, read_question
+from assistant.questions.names import names_in, parts_of_name, says_name, squashed
+from assistant.questions.parts import asked_part
+from assistant.questions.perspective import in_plain_words
+from assistant.questions.vocabulary import stems, vocabulary
+from assistant.reading.finding import is_own, read_roles
+from assistant.reading.parts import sentences_of_part
+from assistant.reading.standing_alone import leans, points_away
+from assistant.reading.telling import without_lead
 from assistant.records import Evidence, RequestKind, Rewrite
-from corpus.encoders import Encoder, Vectors
-from corpus.language import Form, foreign_language, function_words, holds
+from corpus.encoders.base import Encoder, Vectors
+from corpus.language.abbreviations import Form
+from corpus.language.identified import foreign_language
+from corpus.language.stemming import function_words, holds
 from corpus.text import words
 
 Features = dict[str, list[float]]

@@ -5,25 +5,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from assistant.checking import thresholds
+from assistant.checking.thresholds import thresholds
 from assistant.generators.extractive.candidates import Candidate, rows_asked_for
 from assistant.generators.extractive.features import Asking, ask_of, rarity_of
 from assistant.generators.extractive.listing import list_papers_by
 from assistant.generators.extractive.one_paper import meant_paper
 from assistant.generators.extractive.ranking import MOST_READ, Ranked, rank
-from assistant.questions import (
-    asked_in_parts,
-    asked_part,
-    compared,
-    is_open_comparison,
-    names_in,
-    perspective_of,
-    says_name,
-    says_side,
-    stems,
-)
+from assistant.questions.comparisons import compared, is_open_comparison, says_side
+from assistant.questions.intent import asked_in_parts
+from assistant.questions.names import names_in, says_name
+from assistant.questions.parts import asked_part
+from assistant.questions.perspective import perspective_of
+from assistant.questions.vocabulary import stems
 from assistant.records import Evidence, RefusalReason, Rewrite
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 
 MOST_PARTS = 4  # of a question, each of which is ranked by itself
 TOLD_FIRST = 2  # sentences that tell what a question is about

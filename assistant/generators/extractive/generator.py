@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from assistant.checking import KindLimits, thresholds
+from assistant.checking.thresholds import KindLimits, thresholds
 from assistant.generators.extractive.candidates import Candidate, distinct, rows_asked_for
 from assistant.generators.extractive.choosing import arrange, choose, limits_of
 from assistant.generators.extractive.found import (
@@ -26,17 +26,13 @@ from assistant.generators.extractive.ranking import Ranked
 from assistant.generators.extractive.sides import tell_sides
 from assistant.generators.extractive.yes_or_no import LEADS, covers, take_side
 from assistant.generators.protocol import EXTRACTIVE
-from assistant.prompts import NO_ANSWER
-from assistant.questions import (
-    AskedPart,
-    asked_part,
-    compared,
-    is_yes_or_no,
-    perspective_of,
-    query_from_part,
-    rewrite_from_words,
-    stems,
-)
+from assistant.prompts.render import NO_ANSWER
+from assistant.questions.comparisons import compared
+from assistant.questions.intent import is_yes_or_no
+from assistant.questions.parts import AskedPart, asked_part
+from assistant.questions.perspective import perspective_of
+from assistant.questions.rewriting import query_from_part, rewrite_from_words
+from assistant.questions.vocabulary import stems
 from assistant.records import (
     NOTHING_NEAR,
     Call,
@@ -49,7 +45,7 @@ from assistant.records import (
     Step,
     Turn,
 )
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 
 MOST_OF_A_PART = 2
 TAKES_SIDES: tuple[RequestKind, ...] = ("fact", "how", "synthesis", "definition")

@@ -3,10 +3,10 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from assistant.checking import KindLimits
+from assistant.checking.thresholds import KindLimits
 from assistant.generators.extractive.candidates import Candidate, aspects_of, readable
 from assistant.generators.extractive.ranking import Ranked
-from assistant.questions import content_words, vocabulary
+from assistant.questions.vocabulary import content_words, vocabulary
 from assistant.records import Evidence, LabelledPaper
 from corpus.records import Author
 from corpus.text import words

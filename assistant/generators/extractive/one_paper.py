@@ -1,10 +1,13 @@
 """Sentences of one paper on its problem, approach, data or limitations."""
 
 from assistant.generators.extractive.candidates import distinct
-from assistant.questions import AskedPart, meant_title, squashed, stems
-from assistant.reading import CandidateSentence, sentences_of_part
+from assistant.questions.names import squashed
+from assistant.questions.parts import AskedPart, meant_title
+from assistant.questions.vocabulary import stems
+from assistant.reading.finding import CandidateSentence
+from assistant.reading.parts import sentences_of_part
 from assistant.records import Evidence, LabelledPaper
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 
 MOST_SENTENCES = 5
 MOST_OF_LESS = 2  # where less than a part is asked for

@@ -6,9 +6,9 @@ from assistant.generators.extractive.candidates import Candidate
 from assistant.generators.extractive.choosing import limits_of
 from assistant.generators.extractive.found import cannot_answer
 from assistant.generators.extractive.generator import ExtractiveGenerator
-from assistant.questions import rewrite_from_words
+from assistant.questions.rewriting import rewrite_from_words
 from assistant.records import Evidence, LabelledPaper
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 
 MOST_QUOTED = 2
 

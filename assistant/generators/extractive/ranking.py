@@ -15,9 +15,12 @@ from assistant.generators.extractive.features import (
     share,
     with_kind,
 )
-from assistant.learned import open_relevance
-from assistant.questions import stems
-from corpus.encoders import Vectors, cosine_scales, encode_known, reads_language
+from assistant.learned.relevance import open_relevance
+from assistant.questions.vocabulary import stems
+from corpus.encoders.base import Vectors
+from corpus.encoders.known import encode_known
+from corpus.encoders.languages import reads_language
+from corpus.encoders.scale import cosine_scales
 
 MOST_ENCODED = 400  # sentences whose meaning is looked at: a corpus knows their vectors
 MOST_COMPARED = 100  # of them compared with the question in all that tells

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from assistant.generators.extractive.candidates import Candidate, aspects_of, readable
 from assistant.generators.extractive.found import FoundSentences, rank_sides
 from assistant.generators.extractive.ranking import Ranked
-from assistant.questions import meant_title, says_side
-from assistant.reading import leans
+from assistant.questions.comparisons import says_side
+from assistant.questions.parts import meant_title
+from assistant.reading.standing_alone import leans
 from assistant.records import LabelledPaper
 
 MOST_TOGETHER, MOST_OF_EACH = 2, 2

@@ -10,7 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from assistant.questions import content_words, names_in, says_name, squashed, stems, vocabulary
+from assistant.questions.names import names_in, says_name, squashed
+from assistant.questions.vocabulary import content_words, stems, vocabulary
 from corpus.text import words
 
 Side = Literal["yes", "no", "open"]

@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import balanced_accuracy_score, f1_score, roc_auc_score
 
-from assistant.checking import score_attribution, support_weights, thresholds
+from assistant.checking.overlap import score_attribution
+from assistant.checking.scorer import support_weights
+from assistant.checking.thresholds import thresholds
 from corpus.encoder_choice import open_encoder
-from corpus.encoders import Runtime
+from corpus.encoders.base import Runtime
 from corpus.settings import read_settings
 from evaluation.answers.attribution.fitting import Matrix, across_sets, compare_pairs, cross_validated, scores
 from evaluation.answers.attribution.pairs import LabelledPair, Verdict, read_pairs

@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from assistant.checking import Statement, read_statement, stem, word_lists
+from assistant.checking.comparable_text import Statement, read_statement, stem, word_lists
 from evaluation.input_files import DATA
 
 TRIES = 20

@@ -12,9 +12,9 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold
 
-from assistant.checking import NOWHERE, SupportReader, SupportWeights
-from assistant.learned import LearnedPart
-from corpus.encoders import Encoder
+from assistant.checking.scorer import NOWHERE, SupportReader, SupportWeights
+from assistant.learned.parts import LearnedPart
+from corpus.encoders.base import Encoder
 from evaluation.answers.attribution.pairs import LabelledPair, evidence_sentences, groups
 from evaluation.input_files import EvaluationError
 

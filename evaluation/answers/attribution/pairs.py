@@ -11,7 +11,7 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, Field
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from assistant.checking import strip_references
+from assistant.checking.features import strip_references
 from corpus.sentences import sentence_spans
 from evaluation.input_files import EvaluationError, read_json_lines
 

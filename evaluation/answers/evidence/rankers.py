@@ -6,9 +6,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from assistant.learned import RELEVANCE, LearnedPart, RelevanceScorer, folder, read_part
-from corpus.encoders import Encoder
-from corpus.language import Bm25
+from assistant.learned.parts import LearnedPart, folder, read_part
+from assistant.learned.relevance import RELEVANCE, RelevanceScorer
+from corpus.encoders.base import Encoder
+from corpus.language.bm25 import Bm25
 from evaluation.answers.evidence.rows import EvidenceRow
 
 # Scores each candidate of a row, the higher the better; it does not look at `relevant`.

@@ -7,7 +7,7 @@ from pathlib import Path
 from sklearn.metrics import roc_auc_score
 
 from corpus.encoder_choice import open_encoder
-from corpus.encoders import Runtime
+from corpus.encoders.base import Runtime
 from corpus.settings import read_settings
 from evaluation.answers.evidence.rankers import Ranker, open_rankers
 from evaluation.answers.evidence.rows import EvidenceRow, read_rows

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 
-from assistant.comparing import MOST_PAPERS, Comparison, ComparisonRequest, Planned
+from assistant.comparing.admission import MOST_PAPERS
+from assistant.comparing.records import Comparison, ComparisonRequest, Planned
 from assistant.records import Parameters
 from corpus.records import library_of
 from corpus.wording import counted
 from explorer.app.visitor.stored_item import StoredItem
-from explorer.jobs import ComparisonView
+from explorer.jobs.comparison import ComparisonView
 
 ComparisonState = Literal["choosing", "missing", "running", "unfinished", "finished"]
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from assistant.annotations import Annotation
-from assistant.storage import Kept
+from assistant.storage.reading import Kept
 
 
 @dataclass(frozen=True)

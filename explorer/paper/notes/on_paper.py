@@ -9,23 +9,17 @@ import streamlit as st
 
 from assistant.annotations import LONGEST_NOTE, Annotation, Marked, find_quoted, place_of, quoted_text
 from assistant.records import AssistantError
-from assistant.storage import ChangedElsewhereError, Kept, ReadingStore
+from assistant.storage.reading import ChangedElsewhereError, Kept, ReadingStore
 from corpus.records import Paper, Passage, is_upload, parse_passage_id
-from explorer.app import (
-    PAPER,
-    Library,
-    Visitor,
-    VisitorSession,
-    current_owner,
-    field_value,
-    forget_field,
-    link_to,
-    set_field,
-)
-from explorer.components import action, draw_listing, menu, row
+from explorer.app.navigation import PAPER, link_to
+from explorer.app.resources import Library
+from explorer.app.session import Visitor, current_owner, field_value, forget_field, set_field
+from explorer.app.visitor.session import VisitorSession
+from explorer.components.reading_list import draw_listing
+from explorer.components.rows import action, menu, row
 from explorer.paper.notes.selection import Selected, draw_selection_bar
 from explorer.paper.sections import paper_sections
-from explorer.presenters import escaped, shortened
+from explorer.presenters.safe_text import escaped, shortened
 
 WHOLE_PAPER = "The paper as a whole"
 NOTHING = "There is nothing to keep: write a note, or choose a sentence."

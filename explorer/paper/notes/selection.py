@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from assistant.annotations import LONGEST_QUOTE
-from explorer.app import field_value
+from explorer.app.session import field_value
 
 _KEY = "selection"
 

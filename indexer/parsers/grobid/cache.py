@@ -8,7 +8,8 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from corpus.places import Place, place_at
+from corpus.places.address import place_at
+from corpus.places.place import Place
 from indexer.parsers.tei.document import LARGEST_TEI
 
 logger = logging.getLogger(__name__)

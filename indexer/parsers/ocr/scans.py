@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from corpus.pdf import PdfPage, Word, page_picture
+from corpus.pdf.images import page_picture
+from corpus.pdf.pages import PdfPage
+from corpus.pdf.words import Word
 from indexer.parsers.ocr.engines import OcrEngine, OcrWord
 
 _SCALE = 2.5  # pixels to the point: 180 dots to the inch

@@ -6,12 +6,13 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
-from corpus.pdf import PDFIUM_VERSION, PdfError, PdfPage, page_count, read_pages, title_in_properties
+from corpus.pdf.file import PDFIUM_VERSION, PdfError, page_count, title_in_properties
+from corpus.pdf.pages import PdfPage, read_pages
 from corpus.records import Box, PassageKind, Section
 from indexer.errors import ParseError
 from indexer.parsers.document import Document, DocumentSection, Paragraph, Piece
 from indexer.parsers.identifiers import find_doi, read_arxiv_stamp
-from indexer.parsers.ocr import NO_OCR, OcrOptions
+from indexer.parsers.ocr.engines import NO_OCR, OcrOptions
 from indexer.parsers.pdf.figures import figure_area
 from indexer.parsers.pdf.front_matter import (
     author_names,

@@ -9,7 +9,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus.pdf import PdfPage, Word
+from corpus.pdf.pages import PdfPage
+from corpus.pdf.words import Word
 
 _BANNER = re.compile(
     r"proceedings of|©|copyright|\(c\) ?\d{4}|all rights reserved|association for computational linguistics"

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from corpus.pdf import PdfPage
+from corpus.pdf.pages import PdfPage
 from corpus.records import Author
 from indexer.parsers.identifiers import letters_of
 from indexer.parsers.pdf.fragments import fragments_of

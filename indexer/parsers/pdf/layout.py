@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from corpus.pdf import PdfPage, Word
+from corpus.pdf.pages import PdfPage
+from corpus.pdf.words import Word
 from indexer.parsers.pdf.fragments import (
     LEAST_GUTTER,
     Fragment,

@@ -12,7 +12,8 @@ from itertools import pairwise
 from math import inf
 from statistics import median
 
-from corpus.pdf import PdfPage, Word
+from corpus.pdf.pages import PdfPage
+from corpus.pdf.words import Word
 
 _LONGEST = 5  # digits
 _MOST_NUMBERS = 500  # on a page; of a page of tables the other pages tell where line numbers stand

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from corpus.pdf import Word
+from corpus.pdf.words import Word
 from indexer.parsers.pdf.fragments import LABEL
 
 _RIGHT_TO_LEFT = ("R", "AL")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import compress, groupby, pairwise, zip_longest
 from typing import NamedTuple
 
-from corpus.pdf import Word
+from corpus.pdf.words import Word
 from corpus.records import Box, PassageKind
 from corpus.sentences import sentence_spans
 from indexer.parsers.document import Paragraph, Piece

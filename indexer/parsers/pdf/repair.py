@@ -7,8 +7,10 @@ from dataclasses import replace
 from itertools import product
 from statistics import median
 
-from corpus.language import function_words
-from corpus.pdf import RAISED, UNKNOWN_LETTER, PdfPage, Word, raised_figures
+from corpus.language.stemming import function_words
+from corpus.pdf.glyphs import UNKNOWN_LETTER
+from corpus.pdf.pages import PdfPage
+from corpus.pdf.words import RAISED, Word, raised_figures
 from indexer.parsers.hyphens import is_word
 
 _LIGATURES = (("fi", "fl", "ff", "ffi", "ffl"), ("Th", "tt", "ti", "ft", "ct", "st"))

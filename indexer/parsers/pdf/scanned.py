@@ -6,20 +6,14 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 
-from corpus.pdf import PdfPage, shares_of_pictures
+from corpus.pdf.pages import PdfPage, shares_of_pictures
 from corpus.records import Box
-from corpus.sandbox import grant
+from corpus.sandbox.limits import grant
 from corpus.wording import counted
 from indexer.errors import ParseError, UnreadScanError
 from indexer.parsers.document import Document, DocumentSection, Paragraph
-from indexer.parsers.ocr import (
-    INSTALL,
-    SECONDS_PER_PAGE,
-    OcrOptions,
-    Scan,
-    open_engine,
-    read_scans,
-)
+from indexer.parsers.ocr.engines import INSTALL, SECONDS_PER_PAGE, OcrOptions, open_engine
+from indexer.parsers.ocr.scans import Scan, read_scans
 from indexer.parsers.pdf.repair import without_ciphers
 
 _FEWEST_LETTERS_A_PAGE = 40

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from corpus.pdf import Word
+from corpus.pdf.words import Word
 from corpus.records import Box, Table
 from corpus.tables import is_nothing, is_number
 from indexer.parsers.pdf.lines import Line

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from corpus.markup import lower_text, raise_text
+from corpus.markup.raised import lower_text, raise_text
 from corpus.records import Box
 from corpus.sentences import sentence_spans
 from corpus.text import INVISIBLE

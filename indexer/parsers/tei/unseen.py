@@ -5,7 +5,9 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from corpus.pdf import PdfError, Word, read_pages
+from corpus.pdf.file import PdfError
+from corpus.pdf.pages import read_pages
+from corpus.pdf.words import Word
 from indexer.parsers.document import Document, DocumentSection, Paragraph
 from indexer.parsers.identifiers import letters_of
 

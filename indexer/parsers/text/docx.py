@@ -18,7 +18,7 @@ from docx.opc.exceptions import OpcError
 from docx.opc.part import Part
 from docx.oxml import parse_xml
 
-from corpus.markup import lower_text, raise_text
+from corpus.markup.raised import lower_text, raise_text
 from corpus.records import Author
 from corpus.wording import counted
 from indexer.errors import ParseError

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from corpus.markup import lower_text, raise_text
+from corpus.markup.raised import lower_text, raise_text
 
 _RAISED, _LOWERED = r"[⁰¹²³⁴-⁹⁺⁻ⁿⁱ]|\^(?:\w|\{[^{}]*\})", r"[₀-₉₊₋]|_(?:\w|\{[^{}]*\})"
 _ATOM = re.compile(

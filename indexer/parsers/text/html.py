@@ -8,7 +8,9 @@ from pathlib import Path
 
 from lxml import etree
 
-from corpus.markup import FORMULA_ELEMENTS, linear_formula, lower_text, plain_markup, raise_text
+from corpus.markup.formulas import FORMULA_ELEMENTS, linear_formula
+from corpus.markup.prose import plain_markup
+from corpus.markup.raised import lower_text, raise_text
 from corpus.records import PassageKind
 from indexer.errors import ParseError
 from indexer.parsers.document import Document

@@ -13,7 +13,8 @@ from markdown_it.rules_block import StateBlock, reference
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-from corpus.markup import lower_text, plain_markup, raise_text
+from corpus.markup.prose import plain_markup
+from corpus.markup.raised import lower_text, raise_text
 from indexer.errors import ParseError
 from indexer.parsers.document import Document
 from indexer.parsers.identifiers import find_arxiv_id, find_doi, year_in

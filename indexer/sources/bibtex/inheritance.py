@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from corpus.bibtex import ParsedEntry
+from corpus.bibtex.syntax import ParsedEntry
 
 # Entries that hold fields or keys for others, and are no publications.
 CONTAINERS = frozenset(("xdata", "set", "control", "bibtexcontrol"))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from bibtexparser.middlewares.names import parse_single_name_into_parts, split_multiple_persons_names
 
-from corpus.bibtex import latex_to_text
+from corpus.bibtex.latex import latex_to_text
 from corpus.records import Author
 
 _SUFFIX = re.compile(r"(?:jr|sr|jnr|snr)\.?|I{2,3}|IV|VI{1,3}|[2-9](?:nd|rd|th)", re.IGNORECASE)

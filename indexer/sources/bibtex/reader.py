@@ -5,9 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from html.entities import html5
 from pathlib import Path
 
-from corpus.bibtex import BrokenEntry, ParsedEntry, latex_to_text, own_entry, parse_bibtex, typed_text
+from corpus.bibtex.entry import own_entry
+from corpus.bibtex.latex import latex_to_text, typed_text
+from corpus.bibtex.syntax import BrokenEntry, ParsedEntry, parse_bibtex
 from corpus.text import shortened, storable
-from indexer.parsers import find_arxiv_id, find_doi
+from indexer.parsers.identifiers import find_arxiv_id, find_doi
 from indexer.sources.bibtex.inheritance import CONTAINERS, Inheritance
 from indexer.sources.bibtex.names import read_names
 from indexer.sources.file_links import find_files

@@ -7,7 +7,7 @@ from typing import Any
 
 from corpus.records import Author
 from indexer.errors import SourceError
-from indexer.parsers import find_arxiv_id, year_in
+from indexer.parsers.identifiers import find_arxiv_id, year_in
 from indexer.sources.formats.names import named, names_nobody, read_name
 from indexer.sources.library import LibraryItem
 from indexer.sources.zotero import KINDS, NO_PAPERS, VENUES

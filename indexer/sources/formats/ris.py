@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from corpus.records import Author
 from corpus.text import storable
-from indexer.parsers import find_doi, year_in
+from indexer.parsers.identifiers import find_doi, year_in
 from indexer.sources.formats.names import read_name
 from indexer.sources.library import LibraryItem
 

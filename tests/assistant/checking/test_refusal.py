@@ -6,7 +6,7 @@ import pytest
 
 from assistant.chat import Assistant
 from assistant.checking.refusal import nothing_holds, refuse, with_coverage
-from assistant.generators.extractive import ExtractiveGenerator
+from assistant.generators.extractive.generator import ExtractiveGenerator
 from assistant.records import (
     Answer,
     Answered,
@@ -18,7 +18,7 @@ from assistant.records import (
     Rewritten,
 )
 from corpus.demo import __file__ as demo_package
-from corpus.language import foreign_language
+from corpus.language.identified import foreign_language
 from corpus.records import Hit, PaperHits, Scope, Topic
 from corpus.settings import Settings
 from corpus.store.corpus import Corpus

@@ -7,15 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assistant import wording
-from assistant.checking import (
-    check,
-    check_sentences,
-    find_unsaid_phrases,
-    open_scorer,
-    support_word,
-    thresholds,
-    with_unsaid,
-)
+from assistant.checking.answer import check
+from assistant.checking.citations import check_sentences
+from assistant.checking.entailment import open_scorer
+from assistant.checking.overlap import support_word
+from assistant.checking.phrases.naming import find_unsaid_phrases
+from assistant.checking.phrases.sentences import with_unsaid
+from assistant.checking.thresholds import thresholds
 from assistant.records import Answer, Draft, Evidence
 from corpus.sentences import sentence_spans
 from tests.assistant.asked_questions import QUESTION

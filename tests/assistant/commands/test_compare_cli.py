@@ -31,7 +31,7 @@ from assistant.comparing.records import (
     Voted,
     Working,
 )
-from assistant.exports import OptionName
+from assistant.exports.registry import OptionName
 from assistant.records import Usage
 from assistant.trail.comparison_file import comparison_from_json
 from corpus.store.element_cache import ElementStore

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from assistant.__main__ import app
-from assistant.exports import ConversationFormatName
+from assistant.exports.registry import ConversationFormatName
 from assistant.records import Conversation
 from assistant.storage.conversations import ConversationStore
 from assistant.trail.transcript import from_json, to_json

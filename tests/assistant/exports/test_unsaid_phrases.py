@@ -13,7 +13,7 @@ from assistant.exports.markdown import to_markdown
 from assistant.exports.registry import CONVERSATION_FORMATS
 from assistant.records import Conversation
 from assistant.serving.answers import checked_text
-from assistant.trail import from_json, to_json
+from assistant.trail.transcript import from_json, to_json
 from tests.assistant.exports.test_comparison_exports import whole
 from tests.assistant.exports.test_export_html import Page, cited
 

@@ -18,7 +18,8 @@ from assistant.exports.markdown import to_markdown
 from assistant.exports.registry import COMPARISON_FORMATS, CONVERSATION_FORMATS
 from assistant.exports.word import in_word
 from assistant.records import Answer, AnswerSentence, Conversation
-from assistant.trail import comparison_from_json, comparison_to_json, from_json, to_json
+from assistant.trail.comparison_file import comparison_from_json, comparison_to_json
+from assistant.trail.transcript import from_json, to_json
 from indexer.sources.references import read_references
 from tests.assistant.exports.test_comparison_exports import SUMMARY, whole
 from tests.assistant.exports.test_references import FULL, conversation, paper

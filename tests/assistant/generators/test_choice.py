@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from assistant.generators.choice import generator_choices, open_generator
-from assistant.generators.extractive import ExtractiveGenerator
+from assistant.generators.extractive.generator import ExtractiveGenerator
 from assistant.generators.parameters import RANGES, check_parameters
 from assistant.records import AssistantError, CallLog, Evidence, Parameters, Rewrite
 from corpus.errors import CorpusError

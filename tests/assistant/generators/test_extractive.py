@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from assistant.checking.citations import normalise_labels
-from assistant.generators.extractive import ExtractiveGenerator
 from assistant.generators.extractive.candidates import Candidate
 from assistant.generators.extractive.defining import defines
+from assistant.generators.extractive.generator import ExtractiveGenerator
 from assistant.generators.extractive.yes_or_no import LEADS
-from assistant.questions import read_question, stems
+from assistant.questions.intent import read_question
+from assistant.questions.vocabulary import stems
 from assistant.reading.standing_alone import is_back_matter, is_quotable, points_back
 from assistant.reading.telling import in_third_person, plain, without_lead
 from assistant.records import CallLog, Evidence, LabelledPaper, Rewrite

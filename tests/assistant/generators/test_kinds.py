@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assistant.generators import ExtractiveGenerator, cannot_answer
 from assistant.generators.extractive.candidates import quotable_sentences
 from assistant.generators.extractive.choosing import choose, limits_of
+from assistant.generators.extractive.found import cannot_answer
+from assistant.generators.extractive.generator import ExtractiveGenerator
 from assistant.generators.extractive.ranking import Ranked
 from assistant.generators.extractive.yes_or_no import LEADS, take_side
 from assistant.records import CallLog, Evidence, LabelledPaper, RequestKind, Rewrite
-from corpus.encoders import PairNetwork
+from corpus.encoders.pairs import PairNetwork
 from corpus.records import Aspect, Author, Section
 from tests.assistant.checking.test_citations import make_paper
 

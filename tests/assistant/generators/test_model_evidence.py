@@ -11,11 +11,11 @@ import pytest
 
 from assistant.generators.model_evidence import MOST_READ, by_rank, by_relevance
 from assistant.generators.prompted import PromptedGenerator
-from assistant.learned import RELEVANCE
-from assistant.models import TokenCounts
+from assistant.learned.relevance import RELEVANCE
 from assistant.models.together import Patience, TogetherModel
+from assistant.models.token_counts import TokenCounts
 from assistant.records import CallLog, Draft, Evidence, LabelledPaper, RequestKind, Rewrite
-from corpus.encoders import PairNetwork
+from corpus.encoders.pairs import PairNetwork
 from corpus.records import Passage, Sentence
 from tests.assistant.generators.test_prompted import (
     EVIDENCE,

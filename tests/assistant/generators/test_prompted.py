@@ -11,7 +11,7 @@ from assistant.models.menu import ModelEntry
 from assistant.models.protocol import Completion, Enough, ModelError
 from assistant.models.together import Patience, TogetherModel
 from assistant.prompts.render import task
-from assistant.questions import rewrite_from_words
+from assistant.questions.rewriting import rewrite_from_words
 from assistant.records import (
     Answer,
     CallLog,

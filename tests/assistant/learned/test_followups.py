@@ -8,16 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assistant.learned import (
-    FOLLOW_UPS,
-    SHIPPED,
-    FollowUps,
-    LearnedError,
-    open_follow_ups,
-    read_follow_ups,
-    said_before,
-)
-from assistant.questions import rewrite_from_words
+from assistant.learned.followups import FOLLOW_UPS, FollowUps, open_follow_ups, read_follow_ups, said_before
+from assistant.learned.parts import SHIPPED, LearnedError
+from assistant.questions.rewriting import rewrite_from_words
 from tests.assistant.questions.test_rewrite import conversation
 
 

@@ -9,9 +9,10 @@ import pytest
 from numpy.typing import NDArray
 
 from assistant.checking.scorer import SupportReader, SupportScorer
-from assistant.learned import SUPPORT, Card, LearnedError, LearnedPart, open_support
-from corpus.encoders import PairNetwork
+from assistant.learned.parts import Card, LearnedError, LearnedPart
+from assistant.learned.support import SUPPORT, open_support
 from corpus.encoders.base import Encoder
+from corpus.encoders.pairs import PairNetwork
 from tests.learned_part import write_learned_part
 
 EVIDENCE = (

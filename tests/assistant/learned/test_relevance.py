@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from assistant.learned import RELEVANCE, SHIPPED, LearnedError, open_relevance, read_card
+from assistant.learned.parts import SHIPPED, LearnedError, read_card
+from assistant.learned.relevance import RELEVANCE, open_relevance
 from corpus.encoders.base import Encoder
 from tests.learned_part import write_learned_part
 

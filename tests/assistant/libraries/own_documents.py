@@ -4,9 +4,10 @@ import sys
 import time
 from pathlib import Path
 
-from assistant.libraries import Brought, Libraries, LibraryLimits
-from assistant.storage import ConversationStore, LibraryStore
-from corpus.encoders import Encoder
+from assistant.libraries.keeping import Brought, Libraries, LibraryLimits
+from assistant.storage.conversations import ConversationStore
+from assistant.storage.libraries import LibraryStore
+from corpus.encoders.base import Encoder
 from corpus.records import USUAL_SIZE, PassageSize
 from indexer.uploads.session import UploadSession, UploadWorkers
 from tests.indexer.build.killable_build import HashEncoder

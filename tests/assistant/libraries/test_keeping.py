@@ -19,18 +19,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.libraries import Libraries, LibraryLimits
 from assistant.libraries.export import file_name
+from assistant.libraries.keeping import Libraries, LibraryLimits
 from assistant.records import Conversation
-from assistant.storage import ComparisonStore, ConversationStore, LibraryError, LibraryStore, RenamedError
-from assistant.storage.conversations import ConversationError
+from assistant.storage.comparisons import ComparisonStore
+from assistant.storage.conversations import ConversationError, ConversationStore
+from assistant.storage.libraries import LibraryError, LibraryStore, RenamedError
 from corpus.encoders.base import Encoder
 from corpus.errors import CorpusError
 from corpus.kept.documents import unused_id
 from corpus.records import Paper, Passage, PassageSize, Scope, is_upload, library_of
 from corpus.search.hybrid import search
-from corpus.store import Corpus
-from indexer.build import encode_passages
+from corpus.store.corpus import Corpus
+from indexer.build.encode import encode_passages
 from indexer.uploads.encoding import encode_texts
 from indexer.uploads.session import UploadSession
 from tests.assistant.libraries.own_documents import MARKER, brought, files_with, notes, opened, pdf, visit

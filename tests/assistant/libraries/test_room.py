@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from assistant.libraries import LibraryLimits
-from assistant.storage import LibraryError
+from assistant.libraries.keeping import LibraryLimits
+from assistant.storage.libraries import LibraryError
 from corpus.encoders.base import Encoder
-from corpus.kept import Room, pack
-from corpus.places import MB, NoRoomError
+from corpus.kept.documents import pack
+from corpus.kept.room import Room
+from corpus.places.disk import MB, NoRoomError
 from indexer.uploads.document import DocumentError
 from indexer.uploads.session import UploadSession, UploadWorkers
 from tests.assistant.libraries.own_documents import brought, notes, opened, pdf, visit

@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from assistant.models import ModelError, ModelUnavailableError, available_models, open_model, whole
 from assistant.models.gguf.offers import Offer, fetch, needs_of, offers, weights_of
 from assistant.models.gguf.process import LlamaModel
+from assistant.models.menu import available_models, open_model
+from assistant.models.protocol import ModelError, ModelUnavailableError, whole
 from assistant.records import AssistantError, Message, Parameters
 from corpus.settings import Settings
 from tests.demo_home import PROJECT

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.generators import open_generator
+from assistant.generators.choice import open_generator
 from assistant.models.menu import (
     PROVIDERS,
     ModelEntry,

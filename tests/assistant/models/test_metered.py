@@ -5,17 +5,11 @@ from contextlib import closing
 import pytest
 from pydantic import BaseModel
 
-from assistant.models import (
-    BadReplyError,
-    MeteredModel,
-    ModelEntry,
-    ModelError,
-    can_be_counted,
-    is_paid,
-    whole,
-)
+from assistant.models.menu import ModelEntry
+from assistant.models.metered import MeteredModel, can_be_counted, is_paid
+from assistant.models.protocol import BadReplyError, ModelError, whole
 from assistant.models.together import Patience, TogetherModel
-from assistant.prompts import estimate_tokens
+from assistant.prompts.material import estimate_tokens
 from assistant.records import Message, Parameters
 from tests.standin_chat import StandinChat, cut_off, refusal, reply
 

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from assistant.models import TokenCounts
+from assistant.models.token_counts import TokenCounts
 from assistant.records import Message
 
 PROMPT = (Message("system", "s" * 1_000), Message("user", "é" * 1_500))  # 4,000 bytes

@@ -5,7 +5,8 @@ from typing import get_args
 import pytest
 
 from assistant.checking.drafts import read_draft
-from assistant.prompts import example, is_repeated, load_prompt, mark, task, tells_example
+from assistant.prompts.echoes import is_repeated, tells_example
+from assistant.prompts.render import example, load_prompt, mark, task
 from assistant.records import Draft, RequestKind
 
 CLAIM = "BM25 ranks documents by how often they use the words of a query [1]."

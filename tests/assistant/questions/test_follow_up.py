@@ -6,7 +6,7 @@ import pytest
 
 from assistant.chat import Assistant
 from assistant.records import Answer, Answered, AskOptions, Evidence, LabelledPaper
-from assistant.suggestions import follow_up_questions, own_name, subjects
+from assistant.suggestions.follow_up import follow_up_questions, own_name, subjects
 from corpus.records import Topic
 from tests.assistant.asked_questions import NOT_ANSWERED
 from tests.explorer.turns import make_paper

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from assistant.chat import Assistant
-from assistant.generators import ExtractiveGenerator
+from assistant.generators.extractive.generator import ExtractiveGenerator
 from assistant.records import NOTHING_NEAR, CallLog, Draft, Evidence, Rewrite, Turn
-from assistant.suggestions import offered_questions, try_next_question
-from corpus.encoders import Encoder
-from corpus.store import Corpus
+from assistant.suggestions.offered import offered_questions, try_next_question
+from corpus.encoders.base import Encoder
+from corpus.store.corpus import Corpus
 
 HELD = "field-notes-retrieval"
 MOST = 4

@@ -4,17 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assistant.questions import (
-    asked_as_list,
-    asked_part,
-    compared,
-    is_open_comparison,
-    meant_title,
-    request_kind,
-    says_name,
-    squashed,
-    subject_stems,
-)
+from assistant.questions.comparisons import compared, is_open_comparison
+from assistant.questions.intent import request_kind
+from assistant.questions.listing import asked_as_list
+from assistant.questions.names import says_name, squashed
+from assistant.questions.parts import asked_part, meant_title
+from assistant.questions.subject import subject_stems
 from corpus.records import Scope
 
 ONE = Scope(papers=("p",))

@@ -16,7 +16,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from assistant.serving.library import PublishedLibrary
 from assistant.serving.mcp_server import make_server
-from assistant.storage import SpendingLimits, SpendingStore
+from assistant.storage.spending import SpendingLimits, SpendingStore
 from corpus.settings import Settings
 from tests.assistant.asked_questions import NOT_ANSWERED
 from tests.demo_home import PROJECT

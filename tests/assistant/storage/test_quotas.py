@@ -8,8 +8,10 @@ import pytest
 
 from assistant.annotations import Annotation
 from assistant.records import AssistantError, Conversation
-from assistant.storage import ConversationStore, LibraryStore, Quota, ReadingStore
-from assistant.storage.conversations import ConversationError
+from assistant.storage.conversations import ConversationError, ConversationStore
+from assistant.storage.libraries import LibraryStore
+from assistant.storage.owned import Quota
+from assistant.storage.reading import ReadingStore
 from assistant.verdicts import Feedback
 from corpus.settings import Settings
 from tests.assistant.storage.test_comparison_store import ComparisonStore, start

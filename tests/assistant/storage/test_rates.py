@@ -5,7 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import sqlalchemy as sa
 
-from assistant.storage import RateStore, rates
+from assistant.storage import rates
+from assistant.storage.rates import RateStore
 
 STORE = RateStore
 MOST = 600.0

@@ -12,15 +12,15 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import sqlalchemy as sa
 
-from assistant.storage import (
-    ConversationStore,
+from assistant.storage import spending
+from assistant.storage.conversations import ConversationStore
+from assistant.storage.spending import (
+    LEASE_SECONDS,
     SpendingError,
     SpendingLimitError,
     SpendingLimits,
     SpendingStore,
-    spending,
 )
-from assistant.storage.spending import LEASE_SECONDS
 from corpus.errors import CorpusError
 from corpus.settings import Settings, read_settings
 from tests.assistant.storage.test_conversations import change

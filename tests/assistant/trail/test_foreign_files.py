@@ -8,9 +8,11 @@ import pytest
 
 from assistant.bounds import LONGEST_ANSWER
 from assistant.records import AssistantError
-from assistant.storage import ComparisonStore, ConversationStore
-from assistant.trail import ImportKind, check_import, comparison_from_json, from_json, read_checked
-from assistant.trail.imports import MOST_VALUES
+from assistant.storage.comparisons import ComparisonStore
+from assistant.storage.conversations import ConversationStore
+from assistant.trail.comparison_file import comparison_from_json
+from assistant.trail.imports import MOST_VALUES, ImportKind, check_import, read_checked
+from assistant.trail.transcript import from_json
 from tests.hostile_imports import LIBRARY, Place, places, put, value_at, whole
 
 KINDS: tuple[ImportKind, ...] = ("conversation", "comparison")

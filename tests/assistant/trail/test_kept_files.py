@@ -12,7 +12,7 @@ from typing import get_args
 
 import pytest
 
-from assistant.exports import ConversationFormatName, OptionName
+from assistant.exports.registry import ConversationFormatName, OptionName
 from corpus.encoders.base import SentenceEncoder
 from corpus.store.corpus import Corpus
 from tests.demo_home import build_demo_home

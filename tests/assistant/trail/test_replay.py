@@ -8,13 +8,13 @@ from typing import get_args
 import pytest
 
 from assistant.annotations import Annotation
-from assistant.exports import ConversationFormatName
+from assistant.exports.registry import ConversationFormatName
 from assistant.records import AskOptions, Conversation
 from assistant.trail.replay import Replayer
 from assistant.trail.transcript import from_json, to_json
 from corpus.errors import CorpusError
 from corpus.records import Scope
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from corpus.store.writer import CorpusWriter
 from tests.assistant.asked_questions import NOT_ANSWERED, QUESTION
 from tests.assistant.trail.test_transcript import as_first_written

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from corpus.encoders import PairNetwork, bundled_path, bundled_weights
+from corpus.encoders.base import bundled_path
 from corpus.encoders.bert import PAIR_INPUTS, Shape, bert_network
 from corpus.encoders.onnx import open_session
-from corpus.encoders.pairs import EPSILON, HEADS, LAYERS
+from corpus.encoders.pairs import EPSILON, HEADS, LAYERS, PairNetwork, bundled_weights
 from corpus.errors import CorpusError
 
 OUTPUTS = 3

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from corpus.encoders import encoder_languages, reads_language
+from corpus.encoders.languages import encoder_languages, reads_language
 
 
 @pytest.mark.parametrize(

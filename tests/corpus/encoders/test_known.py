@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from corpus.encoders import Vectors, encode_known, keep_vectors
-from corpus.encoders.base import SentenceEncoder
-from corpus.encoders.known import MOST_KNOWN
-from corpus.store import Corpus
+from corpus.encoders.base import SentenceEncoder, Vectors
+from corpus.encoders.known import MOST_KNOWN, encode_known, keep_vectors
+from corpus.store.corpus import Corpus
 
 
 class Counting(SentenceEncoder):

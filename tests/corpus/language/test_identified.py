@@ -2,7 +2,8 @@ import json
 
 import pytest
 
-from corpus.language import UNTOLD, foreign_language, language_code, language_name, language_of_text
+from corpus.language.identified import UNTOLD, foreign_language, language_of_text
+from corpus.language.names import language_code, language_name
 from evaluation.languages import ASKED
 from tests.other_languages import TEXTS
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus.markup import plain_markup
+from corpus.markup.prose import plain_markup
 
 _JATS = (
     "<jats:sec><jats:title>Aim</jats:title><jats:p>We dry moss.</jats:p></jats:sec>"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from corpus.markup import lower_text, plain_figures, raise_text, tex_figures
+from corpus.markup.raised import lower_text, plain_figures, raise_text, tex_figures
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import CorpusError
-from corpus.places import ConflictError, Folder
+from corpus.places.folder import Folder
+from corpus.places.place import ConflictError
 from corpus.settings import Settings, read_settings
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from corpus.places import FileCache
+from corpus.places.cache import FileCache
 
 OLD = 3700.0
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 from corpus.records import Scope
 from corpus.search.together import each, together
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from tests import small_corpus
 
 # More than there are threads beside.

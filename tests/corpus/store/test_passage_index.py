@@ -14,7 +14,7 @@ from lancedb.index import IvfSq
 
 from corpus.encoders.base import Runtime, Vectors
 from corpus.encoders.scale import cosine_scales
-from corpus.places import Folder
+from corpus.places.folder import Folder
 from corpus.records import Collection, Scope
 from corpus.search.hybrid import search
 from corpus.store import rows, tables

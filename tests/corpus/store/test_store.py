@@ -13,7 +13,7 @@ import pytest
 
 from corpus.encoders.base import Encoder
 from corpus.errors import CorpusError
-from corpus.places import Folder
+from corpus.places.folder import Folder
 from corpus.records import Build, Collection, Failure, Scope
 from corpus.search.hybrid import search
 from corpus.store import rows, tables

@@ -6,7 +6,7 @@ from collections import Counter
 import pydantic_core
 import pytest
 
-from assistant.models import CallLimits
+from assistant.models.limits import CallLimits
 from assistant.models.local import LocalModel
 from assistant.records import Parameters
 from evaluation.instructions import (

@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 
 from assistant.bounds import LONGEST_DESCRIPTION
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 from corpus.records import Collection, Paper
 from corpus.settings import read_settings
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from evaluation.input_files import EvaluationError
 from evaluation.summaries import gold
 from evaluation.summaries.gold import read_corwa, read_sets
-from indexer.build import build_collection
-from indexer.sources import SourcePaper
+from indexer.build.run import build_collection
+from indexer.sources.protocol import SourcePaper
 from tests.evaluation.summaries.gold_material import (
     PAPERS,
     write_anthology,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.trail import comparison_to_json
+from assistant.trail.comparison_file import comparison_to_json
 from evaluation.summaries.study import LETTERS, alpha
 from evaluation.summaries.summary import DIMENSIONS
 from tests.evaluation.commands import figures, invoke

@@ -5,7 +5,7 @@ from typing import Literal
 import pytest
 from pydantic import BaseModel
 
-from assistant.models import ModelUnavailableError, whole
+from assistant.models.protocol import ModelUnavailableError, whole
 from assistant.records import Message, Parameters
 from evaluation.kept import KeptModel, KeptReplies, replies_file
 from tests.evaluation.commands import model_of

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from assistant.trail import from_json
+from assistant.trail.transcript import from_json
 from corpus.sentences import sentence_spans
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from evaluation.judged import JudgedQuestion, places
 from evaluation.tables.systems import read_chosen
 from tests.evaluation.commands import measured_table

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from corpus.measured import MeasuredCorpus, Share, write_measured
 from corpus.records import Build, Failure, ParserCount, Remark
 from corpus.settings import Settings
-from corpus.store import read_manifest
+from corpus.store.manifest import read_manifest
 from explorer.about.builds import build_rows, failures, format_effort, format_parsers, last_builds, remarks
 from explorer.about.models import not_offered, offered, parameter_rows
 from explorer.about.scores import Quality, format_quality

@@ -11,7 +11,7 @@ import pytest
 import uvicorn
 from starlette.responses import PlainTextResponse
 
-from explorer.api import ProgramsDoor
+from explorer.api.door import ProgramsDoor
 
 KEY, OTHER_KEY = "first-key-0123456789", "other-key-9876543210"
 KEYS = f"first:{KEY}:0,other:{OTHER_KEY}:0"

@@ -10,7 +10,7 @@ import pytest
 from assistant.trail.comparison_file import comparison_from_json
 from assistant.trail.transcript import from_json
 from corpus.settings import Settings
-from explorer.api import ProgramsDoor
+from explorer.api.door import ProgramsDoor
 from explorer.app.security import middleware
 from tests.assistant.asked_questions import NOT_ANSWERED
 from tests.explorer.api.conftest import KEY, KEYS, OTHER_KEY, PREFIX, events_of, until

@@ -12,9 +12,11 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from streamlit import config
 
-from explorer.api import ProgramsDoor
-from explorer.app import EXPORT_ROUTE, BelowBasePath, middleware
-from explorer.operating import HealthDoor
+from explorer.api.door import ProgramsDoor
+from explorer.app.base_path import BelowBasePath
+from explorer.app.library_export import EXPORT_ROUTE
+from explorer.app.security import middleware
+from explorer.operating.health import HealthDoor
 
 KEY = "first-key-0123456789"
 

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from assistant.annotations import Annotation
-from assistant.trail import from_json, to_json
-from explorer.app import Current, VisitorSession
+from assistant.trail.transcript import from_json, to_json
 from explorer.app.resources import Library
+from explorer.app.session import Current
+from explorer.app.visitor.session import VisitorSession
 from explorer.ask.conversations import import_transcript
 from indexer.uploads.sandbox import BusyError, import_sandboxed
 from tests.assistant.trail.test_foreign_files import moved

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from assistant.generators import EXTRACTIVE, question_price
-from assistant.models import available_models
+from assistant.generators.estimate import question_price
+from assistant.generators.protocol import EXTRACTIVE
+from assistant.models.menu import available_models
 from assistant.records import AskOptions, AssistantError, Parameters
-from assistant.storage import SpendingLimits, SpendingStore
+from assistant.storage.spending import SpendingLimits, SpendingStore
 from assistant.wording import format_price
 from corpus.settings import read_settings
 from explorer.app.resources import Library, open_library

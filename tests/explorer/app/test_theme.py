@@ -7,7 +7,7 @@ from streamlit import config
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
 
-from explorer.app import remember_theme
+from explorer.app.theme import remember_theme
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from corpus.encoders import Encoder
+from corpus.encoders.base import Encoder
 from tests.explorer.asking import links, texts
 from tests.explorer.collection.test_collection import pills
 from tests.small_corpus import make_paper, write_corpus

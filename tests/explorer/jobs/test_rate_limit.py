@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.storage import RateStore
+from assistant.storage.rates import RateStore
 from explorer.jobs.question import may_succeed_again
 from explorer.jobs.rate_limit import (
     COMPARISON_COST,

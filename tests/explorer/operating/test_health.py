@@ -10,8 +10,10 @@ import pytest
 from starlette.types import Message
 
 from explorer.app.resources import open_library
-from explorer.jobs import JobRunner, QuestionJob, StoppingError, stopping
-from explorer.operating import HealthDoor, health
+from explorer.jobs.question import QuestionJob
+from explorer.jobs.runner import JobRunner, StoppingError, stopping
+from explorer.operating import health
+from explorer.operating.health import HealthDoor
 from tests.explorer.app.asgi import replied
 
 

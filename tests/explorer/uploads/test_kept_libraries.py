@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from assistant.libraries import Libraries
-from assistant.storage import LibrarySummary
+from assistant.libraries.keeping import Libraries
+from assistant.storage.libraries import LibrarySummary
 from corpus.records import library_collection
 from explorer.app.resources import Library
 from explorer.uploads.kept import GONE, NOT_YOURS

@@ -11,9 +11,9 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from explorer.app import EXPORT_ROUTE, export_library, export_link
+from explorer.app.library_export import EXPORT_ROUTE, export_library, export_link
 from explorer.app.resources import Library
-from explorer.jobs import EXPORT_COST
+from explorer.jobs.rate_limit import EXPORT_COST
 from tests.assistant.libraries.own_documents import brought, notes, visit
 
 OWNER = "browser-of-the-export"

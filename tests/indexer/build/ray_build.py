@@ -9,8 +9,9 @@ from pathlib import Path
 from corpus.encoder_choice import open_encoder
 from corpus.records import Collection
 from corpus.settings import Settings
-from indexer.build import BuildOptions, build_collection, open_engine
 from indexer.build import encode as blocks
+from indexer.build.engines import open_engine
+from indexer.build.run import BuildOptions, build_collection
 from indexer.sources.folder import Folder
 
 

@@ -20,14 +20,14 @@ from typing import Any
 import pytest
 
 from corpus.encoder_choice import SharedEncoder, open_encoder
-from corpus.encoders import BUNDLED_SHA256
+from corpus.encoders.base import BUNDLED_SHA256
 from corpus.errors import CorpusError
-from corpus.places import Folder
+from corpus.places.folder import Folder
 from corpus.settings import BUNDLED_ENCODER, PROJECT, Settings
 from corpus.store import rows
 from corpus.store.corpus import Corpus
 from deployment.site import free_ports
-from indexer.build import open_engine
+from indexer.build.engines import open_engine
 from indexer.build.ray_tasks import BlockWorker, EncodingPlan, identity
 from tests.indexer.build.small_papers import write_paper_pdf, write_tei
 from tests.indexer.command_line import run_json

@@ -15,8 +15,8 @@ import pytest
 from corpus.errors import CorpusError
 from corpus.places import bucket
 from corpus.settings import Settings
-from corpus.store import CorpusWriter
 from corpus.store.corpus import Corpus
+from corpus.store.writer import CorpusWriter
 from indexer.maintenance.verify import verify
 from tests.demo_home import PROJECT
 from tests.indexer.build.killable_build import HashEncoder, build

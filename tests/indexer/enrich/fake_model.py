@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Generator, Sequence
 
-from assistant.checking import SupportScorer
-from assistant.models import Completion, Exchange, Schema, typed_reply
+from assistant.checking.scorer import SupportScorer
+from assistant.models.protocol import Completion, Exchange, Schema
+from assistant.models.typed import typed_reply
 from assistant.records import Message, Parameters
 from corpus.encoder_choice import open_encoder
 from corpus.settings import read_settings

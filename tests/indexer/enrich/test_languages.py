@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from indexer.enrich import language_of
+from indexer.enrich.languages import language_of
 from indexer.prepare.passages import make_passages
 from tests.other_languages import TEXTS
 from tests.small_corpus import make_paper

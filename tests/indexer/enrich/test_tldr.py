@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexer.enrich import TLDR_WEIGHTS, choose_tldr, tldr_candidates
+from indexer.enrich.tldr import TLDR_WEIGHTS, choose_tldr, tldr_candidates
 
 TITLE = "Sorting Letters by Smell"
 ABSTRACT = (

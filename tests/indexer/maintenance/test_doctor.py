@@ -12,7 +12,7 @@ import pytest
 from huggingface_hub import constants
 
 from corpus.encoders.base import BUNDLED_SHA256, Encoder
-from corpus.sandbox import offered_confinement
+from corpus.sandbox.confinement import offered_confinement
 from corpus.settings import Settings
 from indexer.maintenance.doctor import Finding, examine
 from tests.small_corpus import make_paper, write_corpus

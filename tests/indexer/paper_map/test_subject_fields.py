@@ -7,7 +7,7 @@ from corpus.records import Collection, Scope
 from corpus.settings import Settings
 from corpus.store.corpus import Corpus
 from indexer.build.run import build_collection
-from indexer.enrich import field_names
+from indexer.enrich.fields import field_names
 from indexer.sources.folder import TEI_SUFFIXES, Folder
 from tests.indexer.build.small_papers import write_tei
 

@@ -14,11 +14,10 @@ from pathlib import Path
 import pytest
 
 from corpus.records import Paper
-from corpus.sandbox import offered_confinement
+from corpus.sandbox.confinement import offered_confinement
 from indexer.errors import ParseError
 from indexer.parsers.sandbox import IsolatedProcesses
-from indexer.prepare import Task, prepare
-from indexer.prepare.preparer import LocalWorkers, accepted
+from indexer.prepare.preparer import LocalWorkers, Task, accepted, prepare
 from indexer.sources.protocol import SourcePaper
 from tests.demo_home import PROJECT
 from tests.hostile_listener import Listener

@@ -2,7 +2,7 @@
 
 import pytest
 
-from indexer.parsers import EncodingError, decode
+from indexer.parsers.decoding import EncodingError, decode
 
 RUSSIAN = "Мельницы старого канала\n\nВ работе измерены сорок мельниц. Каждая из них вращается."
 UKRAINIAN = "Млини старого каналу. Їх сорок, і кожен має свого мірошника."

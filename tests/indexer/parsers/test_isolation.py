@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from corpus.sandbox import grant
+from corpus.sandbox.limits import grant
 from indexer.errors import ParseError
 from indexer.parsers.sandbox import IsolatedProcesses
 

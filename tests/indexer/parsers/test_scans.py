@@ -13,7 +13,7 @@ from PIL import Image
 from rouge_score.rouge_scorer import _score_lcs
 
 from corpus.encoders.base import Encoder
-from corpus.pdf import page_picture
+from corpus.pdf.images import page_picture
 from corpus.records import Box, Collection, Paper
 from corpus.settings import Settings
 from corpus.store.corpus import Corpus
@@ -24,7 +24,7 @@ from indexer.parsers.document import Document
 from indexer.parsers.ocr.engines import NO_OCR, OcrOptions, engine_name
 from indexer.parsers.pdf.document import read_pdf
 from indexer.parsers.sandbox import IsolatedProcesses
-from indexer.prepare import PreparedPaper
+from indexer.prepare.preparer import PreparedPaper
 from indexer.sources.protocol import SourcePaper
 from tests.small_pdf import write_pdf
 

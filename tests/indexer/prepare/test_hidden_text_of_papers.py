@@ -8,8 +8,8 @@ import pytest
 
 from corpus.records import Author, Paper, Reference
 from indexer.errors import ParseError
-from indexer.parsers import file_sha256, read_document
-from indexer.prepare import LocalWorkers, PreparedPaper, Task, prepare
+from indexer.parsers.registry import file_sha256, read_document
+from indexer.prepare.preparer import LocalWorkers, PreparedPaper, Task, prepare
 from indexer.sources.protocol import SourcePaper
 from indexer.uploads.document import ReadDocument
 from indexer.uploads.paper import ReadLimits, read_file

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from assistant.exports.references import citation_keys, papers_as_bibtex, papers_as_csl_json, papers_as_ris
-from corpus.bibtex import parse_bibtex, read_entry
+from corpus.bibtex.entry import read_entry
+from corpus.bibtex.syntax import parse_bibtex
 from corpus.records import Author, Collection, Paper
 from indexer.__main__ import app
 from indexer.sources.library import LibraryPapers

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from corpus.encoders.base import Encoder
 from corpus.records import Author, Collection, Paper, Scope
 from corpus.settings import Settings
-from corpus.store import Corpus
+from corpus.store.corpus import Corpus
 from indexer.__main__ import app
 from indexer.errors import SourceError
 from indexer.sources.library import LibraryPapers
