@@ -26,6 +26,7 @@ from corpus.store.corpus import Corpus
 from corpus.wording import counted
 from evaluation.answers.asking import ask, open_assistant
 from evaluation.answers.judge import JudgedAnswers, judge_answers
+from evaluation.answers.judge_agreement import judge_agreement
 from evaluation.answers.query_contexts import CONTEXTS, HISTORIES, HistoryKind, QueryContext
 from evaluation.answers.questions import QUESTIONS, WrittenQuestion, read_questions
 from evaluation.harness import FAILURES, Figures, mean, say, some_ids
@@ -194,7 +195,7 @@ def _system_plan(asked: Asked) -> Planned:
         yield Missing(f"marks for {', '.join(MARKS)}", problem)
     home = once(partial(_demo_home, asked))
     answers = {name: once(partial(_demo_answers, asked, name, questions, home)) for name in names}
-    marks = None if problem else once(partial(_marks, asked, answers))
+    marks = None if problem else once(partial(_marks, asked, answers, home))
     for name in names:
         # All are marked in one prompt, so that the marks of each depend on the others.
         others = names if marks else [name]
@@ -234,7 +235,17 @@ def _demo_answers(
     return answer_all(assistant, wanted, asked.settings.model_calls, as_shown=True)
 
 
-def _marks(asked: Asked, answers: Mapping[str, Callable[[], list[SystemAnswer]]]) -> JudgedAnswers:
+@dataclass(frozen=True, slots=True)
+class _Marked:
+    """The marks of all systems, and how far their judge agrees with judged questions."""
+
+    answers: JudgedAnswers
+    agreement: str
+
+
+def _marks(
+    asked: Asked, answers: Mapping[str, Callable[[], list[SystemAnswer]]], home: Callable[[], Path]
+) -> _Marked:
     """Return the marks of all generators that answered; raises EvaluationError where no vote counts."""
     trails = []
     for name, given in answers.items():
@@ -247,7 +258,18 @@ def _marks(asked: Asked, answers: Mapping[str, Callable[[], list[SystemAnswer]]]
     judged = judge_answers(trails, asked.judge, kept_in=votes)
     if judged.judge.discarded == judged.judge.votes:
         raise EvaluationError(f"No vote of {asked.judge} counts: {'; '.join(judged.judge.problems)}")
-    return judged
+    return _Marked(judged, _agreement(asked, home()))
+
+
+def _agreement(asked: Asked, home: Path) -> str:
+    """Return how far the judge agrees with the judged questions to the demonstration."""
+    judge = open_judge(asked.judge, asked.settings, asked.out / SYSTEM.name / "agreement.jsonl")
+    corpus = open_assistant(home, settings=asked.settings).corpus
+    questions = [(question, corpus) for question in read_judged() if question.corpus == "demo"]
+    try:
+        return judge_agreement(judge, questions, asked.limit).told
+    except FAILURES as error:
+        return f"the judge's agreement with judged questions was not measured: {error}"
 
 
 def _write_trails(folder: Path, answers: Sequence[SystemAnswer]) -> Path:
@@ -269,11 +291,11 @@ def _system_row(
     name: str,
     answers: Callable[[], list[SystemAnswer]],
     questions: Sequence[WrittenQuestion],
-    marks: Callable[[], JudgedAnswers] | None,
+    marks: Callable[[], _Marked] | None,
 ) -> Row:
     given = answers()
     judged = marks() if marks else None
-    system = judged.judge.systems[name] if judged else None
+    system = judged.answers.judge.systems[name] if judged else None
     turns = [answer.turn for answer in given if answer.turn and answer.is_answered]
     expected = {question.id: set(question.expected_papers) for question in questions}
     cites_expected = [
@@ -300,13 +322,14 @@ def _system_row(
     return Row(name, figures, system.spreads if system else {}, note="; ".join(notes))
 
 
-def _marks_notes(name: str, judged: JudgedAnswers) -> Iterator[str]:
-    figures = judged.judge
+def _marks_notes(name: str, marked: _Marked) -> Iterator[str]:
+    judged, figures = marked.answers, marked.answers.judge
     votes = counted(figures.votes - figures.discarded, "vote")
     yield (
         f"marked with {counted(len(figures.systems), 'generator')}, by {figures.judge}: {votes} on"
         f" {counted(judged.judged, 'question')} that all answered"
     )
+    yield marked.agreement
     if name in figures.wrote:
         yield "the judge is the model itself"
     if figures.discarded:

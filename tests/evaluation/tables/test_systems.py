@@ -10,7 +10,7 @@ import pytest
 from assistant.trail.transcript import from_json
 from corpus.sentences import sentence_spans
 from corpus.store.corpus import Corpus
-from evaluation.judged import JudgedQuestion, places
+from evaluation.judged import JudgedQuestion, places, read_judged
 from evaluation.tables.systems import read_chosen
 from tests.evaluation.commands import measured_table
 from tests.evaluation.conftest import Serve
@@ -175,14 +175,30 @@ def test_a_judge_marks_what_all_answered_side_by_side(
     assert [plain["figures"][name] for name in MARKS] == [4, 4, 4, 4]
     assert [written["figures"][name] for name in MARKS] == [2, 2, 2, 2]
     assert plain["deviations"] == dict.fromkeys(MARKS, 0)
-    votes = [shown(request) for request in served.requests if is_judging(request)]
-    assert len(votes) == 6 and all(len(texts) == 2 for texts in votes)
+    cast = [shown(request) for request in served.requests if is_judging(request)]
+    assert len(cast) == 12 and all(len(texts) == 2 for texts in cast)
+    votes = [texts for texts in cast if any(text.startswith(OPENING) for text in texts)]
+    assert len(votes) == 6
     # Each stands once in each place.
     assert sum(texts[0].startswith(OPENING) for texts in votes) == 3
     assert "marked with 2 generators, by judge: 6 votes on 3 questions" in plain["note"]
     trails = [from_json(file.read_text()) for file in (tmp_path / "out" / SYSTEM / "trails").rglob("*.json")]
     assert len(trails) == 6
     assert {trail.turns[0].provenance.generator for trail in trails} == {"extractive", "writer"}
+
+
+@pytest.mark.parametrize(
+    ("right", "counts"), [(5, "in 3, level in 0, below in 0"), (1, "in 0, level in 0, below in 3")]
+)
+def test_a_judge_stands_beside_its_agreement_with_judged_questions(
+    measure: Measure, served: StandinChat, demo_corpus: Corpus, right: int, counts: str
+) -> None:
+    of_demo = [question for question in read_judged() if question.corpus == "demo"]
+    answering = {text.strip() for question in of_demo for text in _sentences(demo_corpus, question)}
+    judge = judging(lambda _, text: right if text.rsplit(" [", 1)[0].strip() in answering else 3, MARKS)
+    served.default = lambda request: judge(request) if is_judging(request) else told_of(request)
+    plain, _ = measure(SYSTEM, *JUDGED)["measured"]
+    assert f"the sentence that answers above one that does not {counts}" in plain["note"]
 
 
 def test_a_judge_without_a_vote_that_counts_leaves_no_row(measure: Measure, served: StandinChat) -> None:
