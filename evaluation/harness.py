@@ -44,17 +44,22 @@ def say(line: str) -> None:
     typer.echo(line, err=True)
 
 
-def command(name: str) -> Callable[[Callable[..., Report | None]], Callable[..., None]]:
+def command(
+    name: str, commands: Mapping[str, Any] = COMMANDS
+) -> Callable[[Callable[..., Report | None]], Callable[..., None]]:
     """Make a function a Typer command with the texts of commands.toml.
 
     It prints the report that the function returns, or an error, which ends it with exit code 2.
     """
-    texts = COMMANDS[name]
+    texts = commands[name]
 
     def decorated(measure: Callable[..., Report | None]) -> Callable[..., None]:
         def run(**arguments: Any) -> None:
             try:
                 report = measure(**arguments)
+            except ModuleNotFoundError as error:
+                say(f"{error.name} is missing: pip install -e '.[train]'")
+                raise typer.Exit(2) from None
             except FAILURES as error:
                 say(str(error))
                 raise typer.Exit(2) from None
@@ -76,7 +81,8 @@ def command(name: str) -> Callable[[Callable[..., Report | None]], Callable[...,
         ]
         run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-        run.__doc__, run.__name__ = texts["help"], measure.__name__
+        run.__doc__ = "\n\n".join(texts[part] for part in ("help", "more") if part in texts)
+        run.__name__ = measure.__name__
         return run
 
     return decorated

@@ -15,8 +15,7 @@ from pydantic import BaseModel, Field, model_validator
 from corpus.encoder_choice import open_encoder
 from corpus.encoders.base import Encoder, Runtime
 from corpus.settings import read_settings
-from evaluation.answers.query_contexts import CONTEXTS, HISTORIES, history_of, query_in_context
-from evaluation.answers.rewriting import Exchange
+from evaluation.answers.rewriting import CONTEXTS, HISTORIES, Exchange, history_of, query_in_context
 from evaluation.harness import Figures, Report, command, table
 from evaluation.input_files import EvaluationError, read_json_lines
 from evaluation.retrieval import HowSearched

@@ -105,7 +105,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         *("app_command", "requirements", "__main__"),
     ),
     "training": (
-        *("files", "network", "fitting", "claims", "questions", "sought"),
+        *("files", "network", "fitting", "claims", "questions"),
         *("choice", "relevance", "support", "followups", "truthreader", "generator", "retriever"),
         *("commands", "__main__"),
     ),

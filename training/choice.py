@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assistant.chat import Assistant
-from assistant.generators.extractive.features import (
+from assistant.generators.extractive.features import (  # fmt: skip
     Asking,
     answerable_features,
     ask_of,
     read_features,
     with_kind,
-)  # fmt: skip
+)
 from assistant.generators.extractive.ranking import MOST_READ, Compared, compare  # fmt: skip
 from assistant.learned.relevance import ANSWERABLE, CHOICE, RelevanceScorer, shares
 from assistant.reading.standing_alone import is_quotable
@@ -25,8 +25,8 @@ from corpus.language.bm25 import Bm25
 from corpus.records import Collection, Paper, paper_id
 from corpus.settings import read_settings
 from evaluation.answers.asking import open_assistant
-from evaluation.answers.evidence.sets import WrittenPaper, written_questions
-from evaluation.judged import FULL, JudgedQuestion, find, read_judged
+from evaluation.answers.evidence_sets import WrittenPaper, written_questions
+from evaluation.answers.questions import FULL, JudgedQuestion, find, read_judged
 from indexer.build.run import build_collection
 from indexer.sources.protocol import SourcePaper
 from training.files import FOLDS, FREE_SINCE, TrainingError, draw, hash_byte

@@ -14,31 +14,35 @@ from typing import Any, TypeVar
 from safetensors import SafetensorError
 
 from corpus.durable import replace_durably, sync_tree
+from evaluation.harness import say
+from evaluation.input_files import EvaluationError
 
 CARD, CHECKPOINT, CURVE = "card.json", "checkpoint.pt", "curve.jsonl"
 SETS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("sets.toml").read_text(encoding="utf-8"))
 FOLDS = 5  # of papers; one of them measures only
 FREE_SINCE = 2016  # abstracts of the Anthology are under a free licence from this year on
-Say = Callable[[str], None]
 Value = TypeVar("Value")
 # The content of a model's card, and the function that writes the model.
 Trained = tuple[dict[str, Any], Callable[[], None]]
 
 
-class TrainingError(Exception):
+class TrainingError(EvaluationError):
     """Nothing can be learned; the message says why and, where that helps, what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run's folders (data, checkpoints, results), its seed, and the fold of five that only measures."""
+    """A run's folders (data, checkpoints, results), its seed, and the fold of five that only measures.
+
+    With `begun`, the folder of a part, the run continues that part with the last stage alone.
+    """
 
     data: Path
     work: Path
     out: Path
-    say: Say
     seed: int = 13
     held: int = 0
+    begun: Path | None = None
 
 
 def write_durably(path: Path, content: bytes | str) -> None:
@@ -99,7 +103,7 @@ def train_folder(run: Run, parts: object, train: Callable[[str], Trained]) -> di
     if card and card.get("fingerprint") != fingerprint:
         raise TrainingError(f"{run.out} holds another model. Choose another --out.")
     if card:
-        run.say(f"{run.out} holds this model already.")
+        say(f"{run.out} holds this model already.")
         return card
     trained, write = train(fingerprint)
     versions = {package: version(package) for package in ("torch", "transformers", "peft")}

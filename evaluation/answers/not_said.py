@@ -16,7 +16,7 @@ from assistant.checking.phrases.naming import UnsaidPhrase, find_unsaid_phrases
 from corpus.encoder_choice import open_encoder
 from corpus.encoders.base import Encoder
 from corpus.settings import read_settings
-from evaluation.answers.attribution.pairs import Verdict, evidence_sentences, read_pairs
+from evaluation.answers.attribution import Verdict, evidence_sentences, read_pairs
 from evaluation.harness import Figures, Report, command, figures_table, share
 from evaluation.input_files import EvaluationError, read_json_lines
 

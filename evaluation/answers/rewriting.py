@@ -1,4 +1,4 @@
-"""Rewritten questions beside those that people wrote, on conversations with both.
+"""Rewritten questions beside those that people wrote, and queries of conversations.
 
 Each question is rewritten after the raw questions before it, which were rewritten in the same way. CAsT has
 no answers; CANARD has an answer to every earlier question.
@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
-from typing import Self
+from typing import Literal, Self, get_args
 
 import numpy as np
 from pydantic import AliasChoices, BaseModel, Field, model_validator
@@ -151,3 +151,22 @@ def rewriting(turns: Path) -> Report:
     head = ("Turns", "Query", "ROUGE-1 F1", "Recall of terms", "Worse", "Better")
     sources = {name: part for name, part in figures.items() if name != "all"}
     return Report({**figures["all"], "sources": sources}, [table(head, rows, left=2)])
+
+
+QueryContext = Literal["none", "concatenated", "ours"]
+HistoryKind = Literal["none", "relevant", "irrelevant", "both"]
+CONTEXTS: tuple[QueryContext, ...] = get_args(QueryContext)
+HISTORIES: tuple[HistoryKind, ...] = get_args(HistoryKind)
+
+
+def query_in_context(context: QueryContext, question: str, exchanges: Sequence[Exchange]) -> str:
+    """Return a question alone, with its history behind it (TruthReader, section 3.2), or as we rewrite it."""
+    if context == "concatenated":
+        return concatenated(question, [said for exchange in exchanges for said in exchange if said])
+    return rewritten(question, exchanges) if context == "ours" else question
+
+
+def history_of(kind: HistoryKind, own: Sequence[Exchange], other: Sequence[Exchange]) -> tuple[Exchange, ...]:
+    """Return a history of a kind (TruthReader, section 3.1): in "both" the subject changed."""
+    relevant = tuple(own) if kind in ("relevant", "both") else ()
+    return (*other, *relevant) if kind in ("irrelevant", "both") else relevant

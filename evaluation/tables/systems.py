@@ -26,12 +26,20 @@ from corpus.store.corpus import Corpus
 from corpus.wording import counted
 from evaluation.answers.asking import ask, open_assistant
 from evaluation.answers.judge import JudgedAnswers, judge_answers
-from evaluation.answers.query_contexts import CONTEXTS, HISTORIES, HistoryKind, QueryContext
-from evaluation.answers.questions import QUESTIONS, WrittenQuestion, read_questions
+from evaluation.answers.questions import (
+    FULL,
+    QUESTIONS,
+    JudgedQuestion,
+    WrittenQuestion,
+    place_of,
+    places,
+    read_judged,
+    read_questions,
+)
+from evaluation.answers.rewriting import CONTEXTS, HISTORIES, HistoryKind, QueryContext
 from evaluation.harness import FAILURES, Figures, mean, say, some_ids
 from evaluation.histories import DEPTHS, measure_histories
 from evaluation.input_files import DATA, EvaluationError, home_of, read_json_lines
-from evaluation.judged import FULL, JudgedQuestion, place_of, places, read_judged
 from evaluation.judging import open_judge
 from evaluation.kept import KeptModel, KeptReplies, replies_file
 from evaluation.retrieval import HowSearched

@@ -6,11 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from corpus.store.corpus import Corpus
-from evaluation.answers.refusal import written_cases
-from evaluation.answers.table_questions import TABLE_QUESTIONS, TableQuestion
+from evaluation.answers.questions import (
+    JUDGED,
+    TABLE_QUESTIONS,
+    JudgedQuestion,
+    TableQuestion,
+    places,
+    read_judged,
+)
+from evaluation.answers.steadiness import written_cases
 from evaluation.fields import LABELLED, LabelledPaper
 from evaluation.input_files import read_json_lines
-from evaluation.judged import JUDGED, JudgedQuestion, places, read_judged
 from evaluation.tables.systems import answering_papers, check_held, read_chosen
 from indexer.enrich.data_file import Table, read_data
 

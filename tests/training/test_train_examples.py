@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus.records import Paper, Passage, Sentence, passage_id
-from training.truthreader.attribution import cite_by_score
 from training.truthreader.examples import (
     CitedSentence,
     Example,
     Library,
     Pair,
+    cite_by_score,
     omitted,
     shuffled,
     written,

@@ -13,10 +13,8 @@ from evaluation.input_files import EvaluationError
 from tests.standin_chat import StandinChat
 from tests.standin_writer import quote_material, write_documents
 from tests.training.data_command import make, read
-from training.truthreader.attribution import cite_by_score
-from training.truthreader.dialogues import read_dialogues
-from training.truthreader.documents import make_document
-from training.truthreader.examples import Example, Library, Pair
+from training.truthreader.documents import make_document, read_dialogues
+from training.truthreader.examples import Example, Library, Pair, cite_by_score
 from training.truthreader.histories import NEAREST, Histories
 
 OWLS = (

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from evaluation.answers.questions import find
 from evaluation.input_files import EvaluationError
-from evaluation.judged import find
 from training.choice import written_judgements
 from training.files import FOLDS, hash_byte
 

@@ -10,7 +10,7 @@ import pytest
 from assistant.trail.transcript import from_json
 from corpus.sentences import sentence_spans
 from corpus.store.corpus import Corpus
-from evaluation.judged import JudgedQuestion, places
+from evaluation.answers.questions import JudgedQuestion, places
 from evaluation.tables.systems import read_chosen
 from tests.evaluation.commands import measured_table
 from tests.evaluation.conftest import Serve

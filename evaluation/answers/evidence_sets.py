@@ -10,8 +10,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AliasChoices, BaseModel, Field, NonNegativeInt, model_validator
 
-from evaluation.answers.attribution.pairs import LabelledPair, evidence_sentences, groups, read_pairs
-from evaluation.answers.evidence.rows import EvidenceRow
+from evaluation.answers.attribution import LabelledPair, evidence_sentences, groups, read_pairs
+from evaluation.answers.evidence import EvidenceRow
 from evaluation.answers.rewriting import rouge_f1
 from evaluation.harness import Report, command, figures_table
 from evaluation.input_files import EvaluationError, read_json_lines, read_numbered_json_lines, write_text
