@@ -18,18 +18,14 @@ from indexer.sources.protocol import SourcePaper
 LABELLED = DATA / "entities.jsonl"
 KINDS: tuple[TopicKind, ...] = ("task", "method", "dataset", "metric")
 _LINE = "Each line is a JSON object with paper, collection, field, part, and phrases by kind."
-_COLUMNS = {
-    "found": "Found",
-    "precision": "Precision",
-    "labelled": "Labelled",
-    "recall": "Recall",
-}
+_COLUMNS = {name: name.capitalize() for name in ("found", "precision", "labelled", "recall")}
 # The collections that are no volumes of the Anthology, and their files in the folder of the data.
 _FILES = {"scitldr": "summaries/scitldr.jsonl", "scifact": "retrieval/scifact/corpus.jsonl"}
 
 EntityPart = Literal["development", "held back"]
 Forms = list[list[str]]
 """Things by the forms that papers write them in."""
+Names = list[tuple[str, bool]]
 
 
 class LabelledEntities(BaseModel):
@@ -92,19 +88,28 @@ def _topics(labelled: Sequence[LabelledEntities], data: Path) -> Mapping[str, Se
     return {item.paper.id: item.paper.topics for item in prepared}
 
 
+def compare_entities(row: LabelledEntities, topics: Sequence[Topic], kind: TopicKind) -> tuple[Names, Names]:
+    """Compare a paper's topics of a kind with its labels.
+
+    Returns by the name of each topic whether it is right, and by that of each labelled thing whether it was
+    found.
+    """
+    names = [topic.name for topic in topics if topic.kind == kind]
+    things = row.of_kind(kind)
+    allowed = [*things, *row.borderline]
+    return (
+        [(name, any(_names(name, forms) for forms in allowed)) for name in names],
+        [(forms[0], any(_names(name, forms) for name in names)) for forms in things],
+    )
+
+
 def entity_scores(
-    labelled: Sequence[LabelledEntities], topics: Mapping[str, Sequence[Topic]], kind: TopicKind
+    labelled: Sequence[LabelledEntities], topics: Mapping[str, Sequence[Topic]], kinds: Sequence[TopicKind]
 ) -> Figures:
-    """Count the topics of a kind that are labelled, and the labelled entities that were found."""
-    right = found = met = wanted = 0
-    for row in labelled:
-        names = [topic.name for topic in topics[row.paper] if topic.kind == kind]
-        things = row.of_kind(kind)
-        allowed = [*things, *row.borderline]
-        found += len(names)
-        right += sum(any(_names(name, forms) for forms in allowed) for name in names)
-        wanted += len(things)
-        met += sum(any(_names(name, forms) for name in names) for forms in things)
+    """Count the topics of some kinds that are labelled, and the labelled entities that were found."""
+    compared = [compare_entities(row, topics[row.paper], kind) for row in labelled for kind in kinds]
+    found, wanted = (sum(len(own[side]) for own in compared) for side in (0, 1))
+    right, met = (sum(is_so for own in compared for _, is_so in own[side]) for side in (0, 1))
     return {
         "found": found,
         "precision": share(right, found),
@@ -113,13 +118,6 @@ def entity_scores(
         "right": right,
         "met": met,
     }
-
-
-def _whole(scores: Sequence[Figures]) -> Figures:
-    """Return the scores of all kinds together."""
-    total = {name: sum(own[name] for own in scores) for name in ("found", "labelled", "right", "met")}
-    precision, recall = share(total["right"], total["found"]), share(total["met"], total["labelled"])
-    return {**total, "precision": precision, "recall": recall}
 
 
 @command("entities")
@@ -135,8 +133,8 @@ def entities(
     rows: Figures = {}
     for name in dict.fromkeys(row.field for row in known):
         of_field = [row for row in known if row.field == name]
-        by_kind = {kind: entity_scores(of_field, topics, kind) for kind in KINDS}
-        figures[name] = {**by_kind, "all": _whole(list(by_kind.values()))}
+        by_kind = {kind: entity_scores(of_field, topics, [kind]) for kind in KINDS}
+        figures[name] = {**by_kind, "all": entity_scores(of_field, topics, KINDS)}
         rows |= {f"{name}, {kind}": own for kind, own in figures[name].items()}
     title = f"{len(known)} papers, {part}"
     shown = [figures_table("Field and kind", rows, _COLUMNS, 2, title)]
@@ -149,11 +147,8 @@ def _differences(
     """Yield a line on the names that are not labelled, and the entities that were not found."""
     for row in labelled:
         for kind in KINDS:
-            names = [topic.name for topic in topics[row.paper] if topic.kind == kind]
-            things = row.of_kind(kind)
-            allowed = [*things, *row.borderline]
-            wrong = [name for name in names if not any(_names(name, forms) for forms in allowed)]
-            missing = [forms[0] for forms in things if not any(_names(name, forms) for name in names)]
+            sides = compare_entities(row, topics[row.paper], kind)
+            wrong, missing = ([name for name, is_so in side if not is_so] for side in sides)
             if wrong or missing:
                 said = f"wrong {'; '.join(wrong) or 'none'}, missing {'; '.join(missing) or 'none'}"
                 yield f"{row.paper} {kind}: {said}"

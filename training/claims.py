@@ -18,12 +18,12 @@ from assistant.checking.comparable_text import Statement, read_statement, stem, 
 from assistant.checking.overlap import score_attribution
 from corpus.language.bm25 import Bm25
 from evaluation.answers.attribution import LabelledPair, Verdict, evidence_sentences, groups, read_all_pairs
-from evaluation.answers.evidence_sets import WrittenPaper
+from evaluation.answers.evidence_sets import ABSTRACTS, WrittenPaper
+from evaluation.answers.not_said import WrittenClaim, read_written_claims
 from evaluation.input_files import DATA, read_json_lines
-from training.files import FREE_SINCE, TrainingError, draw, grouped, hash_byte
+from training.files import FOLDS, FREE_SINCE, TrainingError, draw, grouped, hash_byte
 
 PAIRS = Path("support") / "pairs.jsonl"
-FOLDS = 5
 LEVELS: Mapping[Verdict, float] = {"supported": 1.0, "partial": 0.5, "not": 0.0}
 # The splits that are learned from; of a set without splits ("all") all but one fold. The rest only measures.
 LEARNED_SPLITS = {
@@ -132,16 +132,6 @@ def summary_claims(data: Path, most: Mapping[str, int], seed: int) -> list[Claim
     return found
 
 
-class WrittenClaim(BaseModel):
-    """A claim about an abstract as a model might write it; `twin_of` is a right one that it resembles."""
-
-    paper: str
-    claim: str = Field(min_length=1)
-    label: Verdict
-    type: str
-    twin_of: str = ""
-
-
 @dataclass(frozen=True, slots=True)
 class PaperClaims:
     """The claims about one paper, with the sentences of its abstract."""
@@ -157,7 +147,10 @@ class PaperClaims:
         """Return each claim alone, and each right one together with its wrong twins, the right one first."""
         twins = grouped((claim for claim in self.claims if claim.twin_of), "twin_of")
         return [
-            tuple(self._claim(claim) for claim in (own, *twins.get(own.claim, ())))
+            tuple(
+                Claim("papers", claim.claim, self.abstract.sentences, LEVELS[claim.label])
+                for claim in (own, *twins.get(own.claim, ()))
+            )
             for own in self.claims
             if not own.twin_of
         ]
@@ -166,9 +159,6 @@ class PaperClaims:
         """Return the abstract as a claim and its evidence, for sentences that are quoted from it."""
         return Claim("papers", self.abstract.title, self.abstract.sentences, 1.0)
 
-    def _claim(self, own: WrittenClaim) -> Claim:
-        return Claim("papers", own.claim, self.abstract.sentences, LEVELS[own.label])
-
 
 def paper_claims(data: Path) -> list[PaperClaims]:
     """Return the claims written for papers and their twins, by paper.
@@ -176,17 +166,10 @@ def paper_claims(data: Path) -> list[PaperClaims]:
     Abstracts of before 2016, which may not train, are left out. Raises EvaluationError, or TrainingError for
     a paper or a twin that is not there.
     """
-    read = data / "questions" / "papers_abstracts.jsonl"
-    papers = read_json_lines(read, WrittenPaper, "Each line has paper, title, year and sentences.")
-    hint = "Each line has paper, claim, label and type."
-    claims = [
-        claim
-        for name in ("paper_claims", "paper_claim_twins")
-        for claim in read_json_lines(data / "support" / f"{name}.jsonl", WrittenClaim, hint)
-    ]
+    papers, claims = read_written_claims(data)
     by_paper, known = grouped(claims, "paper"), {(claim.paper, claim.claim) for claim in claims}
     if missing := by_paper.keys() - {paper.paper for paper in papers}:
-        raise TrainingError(f"{read} lacks the paper {min(missing)!r}.")
+        raise TrainingError(f"{data / 'questions' / ABSTRACTS} lacks the paper {min(missing)!r}.")
     for claim in claims:
         if claim.twin_of and (claim.paper, claim.twin_of) not in known:
             raise TrainingError(f"The paper {claim.paper!r} has no claim {claim.twin_of!r}.")
@@ -206,12 +189,8 @@ def held_claims(data: Path, held: int) -> list[tuple[WrittenClaim, LabelledPair]
         (
             claim,
             LabelledPair.model_validate(
-                {
-                    "claim": claim.claim,
-                    "references": own.abstract.sentences,
-                    "label": claim.label,
-                    "set": "papers",
-                }
+                claim.model_dump(include={"claim", "label"})
+                | {"references": own.abstract.sentences, "set": "papers"}
             ),
         )
         for own in paper_claims(data)

@@ -18,10 +18,11 @@ from assistant.learned.support import SUPPORT
 from corpus.encoders.base import Encoder
 from evaluation.answers import attribution as scales
 from evaluation.answers.attribution import measure_attribution, read_all_pairs
+from evaluation.answers.not_said import WrittenClaim
 from evaluation.harness import say
 from training import claims as made_of
 from training import network
-from training.claims import Claim, PaperClaims, WrittenClaim
+from training.claims import Claim, PaperClaims
 from training.files import SETS, Run, draw
 from training.fitting import Plan, Recipe, Task
 from training.network import ADAPTERS, Measured, Pair, PairTokenizer, Reader

@@ -208,17 +208,13 @@ def _fit_signed(rows: Matrix, labels: NDArray[np.int64], names: Sequence[str], s
         value = np.logaddexp(0, -margins).mean() + SHRINK * (weights**2).sum()
         return float(value), np.append(rows.T @ pull + 2 * SHRINK * weights, pull.sum())
 
-    bounds = [_bounds(name, float(own)) for name, own in zip(names, scale, strict=True)]
+    bounds: list[tuple[float | None, float | None]] = []
+    for name, own in zip(names, scale.tolist(), strict=True):
+        least = AT_LEAST.get(name, 0.0) * own
+        bounds.append((None if name in AGAINST | EITHER else least, None if name not in AGAINST else -least))
     start = np.zeros(rows.shape[1] + 1)
     found = minimize(loss, start, jac=True, bounds=[*bounds, (None, None)], method="L-BFGS-B")
     return np.asarray(found.x[:-1], dtype=np.float64)
-
-
-def _bounds(name: str, scale: float) -> tuple[float | None, float | None]:
-    if name in EITHER:
-        return None, None
-    least = AT_LEAST.get(name, 0.0) * scale
-    return (None, -least) if name in AGAINST else (least, None)
 
 
 def scores(weights: SupportWeights, rows: Matrix, names: Sequence[str]) -> Matrix:

@@ -130,19 +130,17 @@ def measure_rankers(rows: Sequence[EvidenceRow], rankers: Mapping[str, Ranker]) 
     Raises EvaluationError where a ranker has no number for every candidate.
     """
     # A row at a time, so that rankers that share vectors find them cached.
-    judged = [(row, {name: _scores(name, ranker, row) for name, ranker in rankers.items()}) for row in rows]
+    judged = [(row, {name: ranker(row) for name, ranker in rankers.items()}) for row in rows]
     by_set: dict[str, list[_Judged]] = {}
-    for row, scores in judged:
-        by_set.setdefault(row.set, []).append((row, scores))
+    for row, scored in judged:
+        by_set.setdefault(row.set, []).append((row, scored))
+        for name, scores in scored.items():
+            if len(scores) != len(row.candidates) or not all(map(isfinite, scores)):
+                raise EvaluationError(
+                    f"The ranker {name} has no number for every candidate of {row.question!r}."
+                )
     sets = {name: _figures(own, list(rankers)) for name, own in by_set.items()}
     return {**_figures(judged, list(rankers)), "sets": sets}
-
-
-def _scores(name: str, ranker: Ranker, row: EvidenceRow) -> Sequence[float]:
-    scores = ranker(row)
-    if len(scores) != len(row.candidates) or not all(isfinite(score) for score in scores):
-        raise EvaluationError(f"The ranker {name} has no number for every candidate of {row.question!r}.")
-    return scores
 
 
 def _figures(judged: Sequence[_Judged], rankers: Sequence[str]) -> Figures:

@@ -17,6 +17,7 @@ from evaluation.harness import Report, command, figures_table
 from evaluation.input_files import EvaluationError, read_json_lines, read_numbered_json_lines, write_text
 
 FEWEST_PARAGRAPHS = 3
+ABSTRACTS = "papers_abstracts.jsonl"
 _Sentences = Annotated[tuple[str, ...], Field(min_length=1)]
 _Indices = Annotated[
     tuple[NonNegativeInt, ...], Field(validation_alias=AliasChoices("evidence_idx", "answer_sentence_idx"))
@@ -209,21 +210,27 @@ class PooledQuestion(_Judged, frozen=True):
         return row.model_copy(update={"titles": tuple(titles.values())})
 
 
+def read_abstracts(data: Path) -> list[WrittenPaper]:
+    """Read the abstracts; raises EvaluationError, also for a paper that stands twice."""
+    file = data / "questions" / ABSTRACTS
+    papers = read_json_lines(file, WrittenPaper, "Each line has paper, title, year and sentences.")
+    if len({paper.paper for paper in papers}) < len(papers):
+        raise EvaluationError(f"{file} has a paper twice.")
+    return papers
+
+
 def written_questions(data: Path) -> Iterator[tuple[WrittenQuestion, WrittenPaper]]:
     """Yield the questions written for papers, each with its abstract.
 
     Raises EvaluationError for a paper or sentence that is not there, and for a paper that stands twice.
     """
-    file, read = (data / "questions" / f"papers_{name}.jsonl" for name in ("questions", "abstracts"))
-    papers = read_json_lines(read, WrittenPaper, "Each line has paper, title, year and sentences.")
-    held = {paper.paper: paper for paper in papers}
-    if len(held) < len(papers):
-        raise EvaluationError(f"{read} has a paper twice.")
+    file = data / "questions" / "papers_questions.jsonl"
+    held = {paper.paper: paper for paper in read_abstracts(data)}
     hint = "Each line has paper, standalone and answers."
     for number, asked in read_numbered_json_lines(file, WrittenQuestion, hint):
         abstract = held.get(asked.paper)
         if abstract is None or max((*asked.answers, *asked.helps), default=0) >= len(abstract.sentences):
-            raise EvaluationError(f"{file}, line {number}: {read.name} has no such paper or sentence.")
+            raise EvaluationError(f"{file}, line {number}: {ABSTRACTS} has no such paper or sentence.")
         yield asked, abstract
 
 

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 from corpus.settings import PROJECT, read_settings
 from evaluation.harness import Report, command, console, table
 from evaluation.input_files import EvaluationError, named_folders
-from evaluation.kept import write_whole
+from evaluation.kept import keep_file
 from evaluation.tables import chatcite, encoders, instructions, summaries, systems
 from evaluation.tables.harness import (
     Asked,
@@ -55,10 +55,7 @@ def write_results(results: Sequence[TableResult], asked: Asked) -> None:
     shown = [for_readers(result, asked) for result in results]
     told = json.dumps([result.to_json() for result in shown], indent=1, ensure_ascii=False)
     for path, text in ((PAGE, results_page(shown)), (PAGE.with_suffix(".json"), f"{told}\n")):
-        try:
-            write_whole(path, text)
-        except OSError as error:
-            raise EvaluationError(f"{path} cannot be written: {error.strerror}.") from error
+        keep_file(path, text)
 
 
 def read_results(path: Path, tables: Mapping[str, SeedTable]) -> list[TableResult]:
@@ -77,8 +74,7 @@ def read_results(path: Path, tables: Mapping[str, SeedTable]) -> list[TableResul
 
 def _result(written: dict[str, Any], seed: SeedTable) -> TableResult:
     printed, measured = (_ROWS.validate_python(written[name]) for name in ("printed", "measured"))
-    columns = {column.name for column in seed.columns}
-    if not all(row.figures.keys() <= columns for row in (*printed, *measured)):
+    if not all(row.figures.keys() <= seed.columns.keys() for row in (*printed, *measured)):
         raise ValueError("figures in no column")
     missing = tuple(Missing(**gap) for gap in written["missing"])
     return TableResult(seed, written["command"], printed, measured, missing, tuple(written["stand_ins"]))

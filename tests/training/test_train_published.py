@@ -12,7 +12,7 @@ from corpus.encoders.base import Encoder
 from evaluation.input_files import EvaluationError
 from tests.standin_chat import StandinChat
 from tests.standin_writer import quote_material, write_documents
-from tests.training.data_command import make, read
+from tests.training.test_train_data import make, read
 from training.truthreader.documents import make_document, read_dialogues
 from training.truthreader.examples import Example, Library, Pair, cite_by_score
 from training.truthreader.histories import NEAREST, Histories

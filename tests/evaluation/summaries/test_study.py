@@ -11,8 +11,8 @@ from assistant.trail.comparison_file import comparison_to_json
 from evaluation.summaries.study import LETTERS, alpha
 from evaluation.summaries.summary import DIMENSIONS
 from tests.evaluation.commands import figures, invoke
-from tests.evaluation.judging.standin_judge import judging
-from tests.evaluation.summaries.compared_summaries import comparison_of
+from tests.evaluation.labelled import comparison_of
+from tests.evaluation.standin_judge import judging
 
 TEXTS = {
     "quokka": "Dense retrieval finds it [1]. <b>Words</b> are quick [2].",

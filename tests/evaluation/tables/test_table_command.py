@@ -12,7 +12,6 @@ from evaluation.tables import commands
 from evaluation.tables.commands import TABLES
 from evaluation.tables.harness import (
     Asked,
-    Column,
     Missing,
     Planned,
     Row,
@@ -33,7 +32,9 @@ def plan(asked: Asked) -> Planned:
 ALL = tuple(TABLES.values())
 # A path that is part of no address and follows no placeholder such as DATA/.
 _FOLDER_OF_ONE_MACHINE = re.compile(r"(?<![\w:/.~\\-])(?:\.\.)?/\w[\w.-]{0,100}/")
-TABLE = SeedTable("made-up", "TruthReader, Table 0: shares", (Column("share", 3),), plan)
+TABLE = SeedTable(
+    name="made-up", seed="TruthReader", number="Table 0", title="shares", columns={"share": 3}, plan=plan
+)
 
 
 @pytest.fixture(autouse=True)
