@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -22,6 +22,7 @@ from indexer.errors import SourceError
 FAILURES = (AssistantError, CorpusError, EvaluationError, SourceError)
 
 Figures = dict[str, Any]
+Row = TypeVar("Row")
 COMMANDS: dict[str, Any] = tomllib.loads(
     Path(__file__).with_name("commands.toml").read_text(encoding="utf-8")
 )
@@ -115,6 +116,17 @@ def table(
     return drawn
 
 
+def grouped_table(
+    head: Sequence[str], groups: Mapping[str, Iterable[Sequence[object]]], title: str = ""
+) -> Table:
+    """Draw the rows of each group behind its name, which stands in the first of them alone."""
+    rows: list[Sequence[object] | None] = []
+    for name, own in groups.items():
+        rows += [(name if at == 0 else "", *row) for at, row in enumerate(own)]
+        rows.append(None)
+    return table(head, rows, title=title, left=2)
+
+
 def decimals(figure: float | None, places: int = 3, missing: str = "") -> str:
     """Format a figure with `places` decimals; `missing` for None."""
     return missing if figure is None else f"{figure:,.{places}f}"
@@ -139,6 +151,14 @@ def figures_table(
     """Draw a row for each name, with the figures that `columns` name by their keys."""
     cells = [(name, *(cell(own[key], places) for key in columns)) for name, own in rows.items()]
     return table((head, *columns.values()), cells, title=title)
+
+
+def grouped(rows: Iterable[Row], key: str | Callable[[Row], Any]) -> dict[Any, list[Row]]:
+    """Return rows by an attribute, or by what a function returns, in their order."""
+    found: dict[Any, list[Row]] = {}
+    for row in rows:
+        found.setdefault(getattr(row, key) if isinstance(key, str) else key(row), []).append(row)
+    return found
 
 
 def mean(values: Iterable[float | None]) -> float | None:

@@ -17,7 +17,7 @@ from corpus.records import Paper, Scope
 from corpus.search.hybrid import search
 from corpus.settings import read_settings
 from corpus.text import words
-from evaluation.harness import Figures, Report, command, table
+from evaluation.harness import Figures, Report, command, grouped, table
 from evaluation.homes import open_home
 from evaluation.input_files import EvaluationError
 
@@ -46,9 +46,7 @@ def measure_known_items(home: Path, most: int, seed: int) -> dict[str, Figures]:
     Raises EvaluationError where nothing can be looked for, and CorpusError.
     """
     _, encoder, corpus = open_home(home)
-    kinds: dict[str, list[KnownItem]] = {}
-    for item in known_items(corpus.papers(), random.Random(seed)):
-        kinds.setdefault(item.kind, []).append(item)
+    kinds = grouped(known_items(corpus.papers(), random.Random(seed)), "kind")
     if not kinds:
         raise EvaluationError("The corpus has no paper that could be looked for.")
 

@@ -10,7 +10,7 @@ from pydantic import AliasChoices, BaseModel, Field, field_validator
 
 from corpus.records import AspectName, Paper, Passage, PassageKind, Section, Sentence, passage_id
 from corpus.wording import counted
-from evaluation.harness import Report, command, decimals, table
+from evaluation.harness import Report, command, decimals, grouped_table
 from evaluation.input_files import part_of, read_json_lines
 from evaluation.rouge import METRICS, Scores, highest_rouge1, mean_scores, overlaps, score_text
 from indexer.enrich.aspects import choose_aspects
@@ -162,16 +162,16 @@ def _passage(paper: str, number: int, section: tuple[Section, ...], sentences: S
 
 def _report(figures: SummaryFigures, systems: Mapping[str, str]) -> Report:
     """Report a row for each aspect and system; the JSON line has ours."""
-    rows: list[list[str] | None] = []
-    for aspect in figures.systems["ours"]:
-        for system, label in systems.items():
-            scores = figures.systems[system][aspect]
-            cells = [decimals(scores.get(metric), 1) for metric in METRICS]
-            rows.append([aspect if system == "ours" else "", label, *cells])
-        rows.append(None)
+    groups = {
+        aspect: [
+            (label, *(decimals(figures.systems[system][aspect].get(metric), 1) for metric in METRICS))
+            for system, label in systems.items()
+        ]
+        for aspect in figures.systems["ours"]
+    }
     title = f"{counted(figures.papers, 'paper')}, split: {figures.split}"
     columns = ("Of", "Sentence", *(metric.replace("rouge", "ROUGE-") for metric in METRICS))
-    return Report(figures.systems["ours"], [table(columns, rows, title=title, left=2)])
+    return Report(figures.systems["ours"], [grouped_table(columns, groups, title)])
 
 
 @command("aspects")

@@ -20,8 +20,9 @@ from corpus.language.bm25 import Bm25
 from evaluation.answers.attribution import LabelledPair, Verdict, evidence_sentences, groups, read_all_pairs
 from evaluation.answers.evidence_sets import ABSTRACTS, WrittenPaper
 from evaluation.answers.not_said import WrittenClaim, read_written_claims
+from evaluation.harness import grouped
 from evaluation.input_files import DATA, read_json_lines
-from training.files import FOLDS, FREE_SINCE, TrainingError, draw, grouped, hash_byte
+from training.files import FOLDS, FREE_SINCE, TrainingError, draw, hash_byte
 
 PAIRS = Path("support") / "pairs.jsonl"
 LEVELS: Mapping[Verdict, float] = {"supported": 1.0, "partial": 0.5, "not": 0.0}

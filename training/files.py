@@ -4,7 +4,7 @@ import hashlib
 import json
 import random
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -76,14 +76,6 @@ def hash_byte(text: str, place: int = 0) -> int:
 def draw(values: Sequence[Value], count: int, seed: str) -> list[Value]:
     """Return at most `count` values, drawn at random."""
     return random.Random(seed).sample(values, min(count, len(values)))
-
-
-def grouped(rows: Iterable[Value], attribute: str) -> dict[str, list[Value]]:
-    """Return rows by the value of an attribute, in their order."""
-    found: dict[str, list[Value]] = {}
-    for row in rows:
-        found.setdefault(getattr(row, attribute), []).append(row)
-    return found
 
 
 def train_folder(run: Run, parts: object, train: Callable[[str], Trained]) -> dict[str, Any]:

@@ -12,13 +12,14 @@ from pydantic import BaseModel, Field
 
 from corpus.language.bm25 import Bm25
 from evaluation.answers.evidence import EvidenceRow
-from evaluation.answers.evidence_sets import SETS, pooled_questions, written_questions
+from evaluation.answers.evidence_sets import SETS, pooled_questions, read_qasper, written_questions
 from evaluation.answers.rewriting import Exchange
+from evaluation.harness import grouped
 from evaluation.input_files import read_json_lines
 from evaluation.retrieval import read_queries
 from evaluation.summaries.citation_style import CITE, neutral
 from indexer.errors import SourceError
-from training.files import FREE_SINCE, TrainingError, draw, grouped
+from training.files import FREE_SINCE, TrainingError, draw
 
 MOST_TEXTS = 48  # texts kept of a question, hard ones first
 PASSAGE = 6  # sentences of a passage, in sets that mark sentences of whole papers
@@ -243,26 +244,12 @@ def _titles(data: Path) -> Iterator[SoughtTexts]:
         raise TrainingError(volumes.problems[0])
 
 
-class _Paragraph(BaseModel):
-    sentences: tuple[str, ...]
-
-
-class _PaperQuestion(BaseModel):
-    """A question about a paper, as in QASPER."""
-
-    question: str = Field(min_length=1)
-    paper_id: str
-    answers: tuple[str, ...] = ()
-    evidence: tuple[_Paragraph, ...]
-
-
 def _qasper_queries(data: Path) -> Iterator[SoughtTexts]:
     """Yield questions with their evidence; earlier questions about the paper are their history."""
-    file, hint = data / "questions" / "qasper_train.jsonl", "Each line has question, paper_id and evidence."
-    for paper, questions in grouped(read_json_lines(file, _PaperQuestion, hint), "paper_id").items():
+    for paper, questions in grouped(read_qasper(data), "paper_id").items():
         said = [(asked.question, next(iter(asked.answers), "")) for asked in questions]
         for number, asked in enumerate(questions):
-            texts = dict.fromkeys(" ".join(part.sentences).strip() for part in asked.evidence)
+            texts = dict.fromkeys(part.text.strip() for part in asked.evidence)
             history = tuple(said[max(0, number - MOST_EXCHANGES) : number])
             own = tuple(filter(None, texts))
             yield SoughtTexts("qasper", paper, asked.question, own, history)

@@ -28,10 +28,10 @@ from assistant.learned.relevance import (
 )
 from corpus.encoders.base import Encoder
 from evaluation.answers.evidence import EvidenceRow, Ranker, measure_rankers
-from evaluation.harness import Figures, say
+from evaluation.harness import Figures, grouped, say
 from training import network
 from training.choice import HeldAbstracts, JudgedData, choice_scales, judged_texts
-from training.files import FOLDS, SETS, Run, draw, grouped, hash_byte
+from training.files import FOLDS, SETS, Run, draw, hash_byte
 from training.fitting import Plan, Recipe, Task
 from training.network import ADAPTERS, Answers, Measured, Pair, PairTokenizer, Reader, fitted_scale
 from training.questions import question_rows

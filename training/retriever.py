@@ -20,8 +20,8 @@ from corpus.encoders.base import BUNDLED_SHA256, bundled_path
 from corpus.language.bm25 import Bm25
 from corpus.settings import BUNDLED_ENCODER
 from evaluation.answers.rewriting import QueryContext, query_in_context
-from evaluation.harness import say
-from training.files import SETS, Run, Trained, draw, grouped, hash_byte, train_folder, write_durably
+from evaluation.harness import grouped, say
+from training.files import SETS, Run, Trained, draw, hash_byte, train_folder, write_durably
 from training.fitting import Plan, Task, autocast, fit, reported
 from training.network import Pair, PairTokenizer, Reader
 from training.questions import MOST_EXCHANGES, SoughtTexts, sought_texts

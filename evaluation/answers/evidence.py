@@ -17,7 +17,7 @@ from corpus.encoder_choice import open_encoder
 from corpus.encoders.base import Encoder, Runtime
 from corpus.language.bm25 import Bm25
 from corpus.settings import read_settings
-from evaluation.harness import Figures, Report, command, decimals, mean, table
+from evaluation.harness import Figures, Report, command, decimals, grouped, grouped_table, mean
 from evaluation.input_files import EvaluationError, read_json_lines
 
 
@@ -131,14 +131,13 @@ def measure_rankers(rows: Sequence[EvidenceRow], rankers: Mapping[str, Ranker]) 
     """
     # A row at a time, so that rankers that share vectors find them cached.
     judged = [(row, {name: ranker(row) for name, ranker in rankers.items()}) for row in rows]
-    by_set: dict[str, list[_Judged]] = {}
     for row, scored in judged:
-        by_set.setdefault(row.set, []).append((row, scored))
         for name, scores in scored.items():
             if len(scores) != len(row.candidates) or not all(map(isfinite, scores)):
                 raise EvaluationError(
                     f"The ranker {name} has no number for every candidate of {row.question!r}."
                 )
+    by_set = grouped(judged, lambda own: own[0].set)
     sets = {name: _figures(own, list(rankers)) for name, own in by_set.items()}
     return {**_figures(judged, list(rankers)), "sets": sets}
 
@@ -178,13 +177,10 @@ def first_places(scores: Sequence[float], relevant: Sequence[int]) -> dict[int, 
 def evidence(data: Path, runtime: Runtime | None = None) -> Report:
     rankers = open_rankers(open_encoder(read_settings(), runtime))
     figures = measure_rankers(read_rows(data), rankers)
-    rows: list[list[str] | None] = []
+    groups = {}
     for name, own in {**figures["sets"], "in all": figures}.items():
-        label = f"{name}, {own['ranked']}"
-        if own["unanswerable"]:
-            label += f" and {own['unanswerable']} unanswerable"
-        for ranker in rankers:
-            rows.append([label, ranker, *(decimals(own[f"{ranker}/{metric}"]) for metric in METRICS)])
-            label = ""
-        rows.append(None)
-    return Report(figures, [table(("Set", "Ranker", *METRICS.values()), rows, left=2)])
+        unanswerable = f" and {own['unanswerable']} unanswerable" if own["unanswerable"] else ""
+        groups[f"{name}, {own['ranked']}{unanswerable}"] = [
+            (ranker, *(decimals(own[f"{ranker}/{metric}"]) for metric in METRICS)) for ranker in rankers
+        ]
+    return Report(figures, [grouped_table(("Set", "Ranker", *METRICS.values()), groups)])

@@ -10,10 +10,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AliasChoices, BaseModel, Field, NonNegativeInt, model_validator
 
-from evaluation.answers.attribution import LabelledPair, evidence_sentences, groups, read_pairs
+from evaluation.answers.attribution import evidence_sentences, groups, read_pairs
 from evaluation.answers.evidence import EvidenceRow
 from evaluation.answers.rewriting import rouge_f1
-from evaluation.harness import Report, command, figures_table
+from evaluation.harness import Report, command, figures_table, grouped
 from evaluation.input_files import EvaluationError, read_json_lines, read_numbered_json_lines, write_text
 
 FEWEST_PARAGRAPHS = 3
@@ -57,13 +57,20 @@ class _OfPassage(_Paragraph, frozen=True):
     unanswerable: bool = False
 
 
-class _OfPaper(BaseModel, frozen=True):
+class PaperQuestion(BaseModel, frozen=True):
     """A question about a paper with its evidence (QASPER)."""
 
     question: str = Field(min_length=1)
     title: str = ""
     paper_id: str
+    answers: tuple[str, ...] = ()
     evidence: tuple[_Paragraph, ...]
+
+
+def read_qasper(data: Path) -> list[PaperQuestion]:
+    """Read QASPER's questions; raises EvaluationError."""
+    file = data / "questions" / "qasper_train.jsonl"
+    return read_json_lines(file, PaperQuestion, "Each line has question, paper_id and evidence.")
 
 
 class _OfDocument(BaseModel, frozen=True):
@@ -91,20 +98,13 @@ def _row(
 
 def _qasper(data: Path, *, name: str, by_sentence: bool) -> Iterator[EvidenceRow]:
     """Yield a row for each question; candidates are the evidence of all questions about its paper."""
-    papers: dict[str, list[_OfPaper]] = {}
-    file = data / "questions" / "qasper_train.jsonl"
-    for asked in read_json_lines(file, _OfPaper, "Each line has question, paper_id and evidence."):
-        papers.setdefault(asked.paper_id, []).append(asked)
-    for paper, questions in papers.items():
+    for paper, questions in grouped(read_qasper(data), "paper_id").items():
         parts = [part for asked in questions for part in asked.evidence]
         texts = [text for part in parts for text in (part.sentences if by_sentence else [part.text])]
         if by_sentence or len(set(texts)) >= FEWEST_PARAGRAPHS:
             for asked in questions:
-                if by_sentence:
-                    marked = {text for part in asked.evidence for text in part.marked}
-                else:
-                    marked = {part.text for part in asked.evidence}
-                if marked:
+                marks = (part.marked if by_sentence else {part.text} for part in asked.evidence)
+                if marked := set[str]().union(*marks):
                     yield _row(name, asked.question, asked.title, paper, texts, marked)
 
 
@@ -144,10 +144,8 @@ def _attributionbench(data: Path) -> Iterator[EvidenceRow]:
     pairs = [
         pair for pair in read_pairs(data / "attribution" / "pairs.jsonl") if pair.set == "AttributionBench"
     ]
-    questions: dict[str, list[tuple[LabelledPair, int]]] = {}
-    for pair, group in zip(pairs, groups(pairs), strict=True):
-        questions.setdefault(pair.question, []).append((pair, group))
-    for question, claims in questions.items():
+    numbered = list(zip(pairs, groups(pairs), strict=True))
+    for question, claims in grouped(numbered, lambda own: own[0].question).items():
         sentences = [(pair, evidence_sentences(pair.references)) for pair, _ in claims]
         marked = {
             max(own, key=partial(rouge_f1, pair.claim)) for pair, own in sentences if pair.label == 1 and own

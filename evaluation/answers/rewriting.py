@@ -17,7 +17,7 @@ from assistant.questions.rewriting import rewrite_from_words
 from assistant.questions.vocabulary import stems
 from assistant.records import Answer, Evidence, Provenance, Rewrite, Turn
 from corpus.records import Scope
-from evaluation.harness import Figures, Report, command, table
+from evaluation.harness import Figures, Report, command, decimals, grouped_table
 from evaluation.input_files import read_json_lines
 from evaluation.rouge import highest_rouge1
 
@@ -140,17 +140,14 @@ def _asked(exchange: Exchange, before: tuple[Exchange, ...], rewrite: Rewriting)
 @command("rewriting")
 def rewriting(turns: Path) -> Report:
     figures = measure_rewriting(read_turns(turns))
-    rows: list[list[str] | None] = []
+    groups = {}
     for name, part in figures.items():
-        shares = [f"{part['worse_than_raw']:.3f}", f"{part['better_than_raw']:.3f}"]
-        for query in QUERIES:
-            scores = [f"{part[query]['f1']:.4f}", f"{part[query]['recall']:.4f}"]
-            label = f"{name}, {part['turns']}" if query == "raw" else ""
-            rows.append([label, query, *scores, *(shares if query == "rewritten" else [])])
-        rows.append(None)
+        scores = [[query, *(decimals(part[query][key], 4) for key in ("f1", "recall"))] for query in QUERIES]
+        scores[-1] += [decimals(part[f"{change}_than_raw"]) for change in ("worse", "better")]
+        groups[f"{name}, {part['turns']}"] = scores
     head = ("Turns", "Query", "ROUGE-1 F1", "Recall of terms", "Worse", "Better")
     sources = {name: part for name, part in figures.items() if name != "all"}
-    return Report({**figures["all"], "sources": sources}, [table(head, rows, left=2)])
+    return Report({**figures["all"], "sources": sources}, [grouped_table(head, groups)])
 
 
 QueryContext = Literal["none", "concatenated", "ours"]

@@ -15,8 +15,8 @@ from evaluation.answers.questions import (
     read_judged,
 )
 from evaluation.answers.steadiness import written_cases
-from evaluation.fields import LABELLED, LabelledPaper
 from evaluation.input_files import read_json_lines
+from evaluation.labels import LABELLED_FIELDS, LabelledPaper
 from evaluation.tables.systems import answering_papers, check_held, read_chosen
 from indexer.enrich.data_file import Table, read_data
 
@@ -44,7 +44,7 @@ def test_questions_of_tables_are_of_other_papers_than_those_that_were_worked_on(
 
 
 def test_labels_name_fields_that_there_are_each_paper_once() -> None:
-    labelled = read_json_lines(LABELLED, LabelledPaper, "")
+    labelled = read_json_lines(LABELLED_FIELDS, LabelledPaper, "")
     assert {name for row in labelled for name in row.fields} <= read_data("fields", _Fields).fields.keys()
     assert len({row.paper for row in labelled}) == len(labelled) == 260
 

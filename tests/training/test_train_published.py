@@ -14,7 +14,7 @@ from tests.standin_chat import StandinChat
 from tests.standin_writer import quote_material, write_documents
 from tests.training.test_train_data import make, read
 from training.truthreader.documents import make_document, read_dialogues
-from training.truthreader.examples import Example, Library, Pair, cite_by_score
+from training.truthreader.examples import Example, Library, Pair, labels_by_score
 from training.truthreader.histories import NEAREST, Histories
 
 OWLS = (
@@ -154,7 +154,7 @@ def _sessions(subjects: list[str]) -> list[Example]:
         library = Library({paper.id: paper}, passages)
         first = Pair(f"{subject}:1", "fact", f"What is known of {subject}?", passages[1].text, passages[1:])
         second = Pair(f"{subject}:2", "fact", "Is it on record?", passages[1].text, passages[1:], first)
-        found = (library.gather(pair, (passages[1].text,), cite_by_score) for pair in (first, second))
+        found = (library.gather(pair, (passages[1].text,), labels_by_score) for pair in (first, second))
         made += [example for example in found if example]
     return made
 

@@ -26,10 +26,10 @@ from corpus.encoders.base import Encoder
 from corpus.language.identified import foreign_language
 from corpus.records import Passage, Scope
 from corpus.text import shortened, words
-from evaluation.harness import say
+from evaluation.harness import grouped, say
 from evaluation.kept import KeptModel
 from evaluation.rouge import overlaps
-from training.files import as_json, draw, grouped, saving, write_durably
+from training.files import as_json, draw, saving, write_durably
 from training.truthreader import examples
 from training.truthreader.documents import Dialogue, SourceDocument
 from training.truthreader.examples import (
@@ -39,8 +39,7 @@ from training.truthreader.examples import (
     Kind,
     Library,
     Pair,
-    cite_by_model,
-    cite_by_score,
+    labels_by_score,
 )
 from training.truthreader.faithful import (
     answer_problem,
@@ -92,15 +91,15 @@ def table_5(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Count rows and, among them, unchanged examples by language, for each line of the paper's table."""
     table = []
     for name, (printed, languages) in TABLE_5.items():
-        own = [row for row in rows if _NAMES[_line_of(row)] == name]
+        own = [
+            row
+            for row in rows
+            if _NAMES[row["kind"] if row["source"] == "documents" else row["source"]] == name
+        ]
         unchanged = counted(row["language"] for row in own if row["change"] == "shuffled")
         line = {"data": name, "examples": unchanged, "rows": len(own)}
         table.append({**line, "paper": printed, "paper_languages": languages})
     return table
-
-
-def _line_of(row: Row) -> str:
-    return str(row["kind"] if row["source"] == "documents" else row["source"])
 
 
 def render_table_5(table: Sequence[Mapping[str, Any]]) -> str:
@@ -159,8 +158,7 @@ class Construction:
         self._library = Library(papers, (*self._passages, *filter(_can_be_asked_about, texts)))
         self._dialogues, self._encoder = dialogues, encoder
         self._writer = Writer(model, parameters, self._library)
-        by_model = plan.attribution == "model"
-        self._attribute = cite_by_model(self._writer.attribute) if by_model else cite_by_score
+        self._attribute = self._writer.attribute if plan.attribution == "model" else labels_by_score
         self._limit, self._context, self._seed = plan.limit, plan.context, plan.seed
         self._questions: set[tuple[str, ...]] = set()
         self._instructions = list(SEEDS)

@@ -79,8 +79,15 @@ class Example:
         return {paper.paper.id for paper in self.evidence.papers if paper.label in self.cited}
 
 
-# Sets the labels of sentences: by what evidence carries them, preferring the passages written from.
-Attribution = Callable[[Iterable[str], Evidence, Sequence[Passage]], tuple[CitedSentence, ...]]
+# Returns the labels of a sentence: by what evidence carries it, preferring the passages written from.
+Attribution = Callable[[str, Evidence, Sequence[Passage]], tuple[int, ...]]
+
+
+def cite(
+    sentences: Iterable[str], evidence: Evidence, shown: Sequence[Passage], attribute: Attribution
+) -> tuple[CitedSentence, ...]:
+    """Return sentences with their labels."""
+    return tuple(CitedSentence(text, attribute(text, evidence, shown)) for text in sentences)
 
 
 class Library:
@@ -121,7 +128,7 @@ class Library:
         wanted = max(0, PASSAGES - len(pair.shown)) if pair.kind == "fact" else 0
         near = self.nearest(pair.question, wanted, {passage.id for passage in pair.shown})
         evidence = self.labelled((*pair.shown, *near))
-        cited = attribute(sentences, evidence, pair.shown)
+        cited = cite(sentences, evidence, pair.shown, attribute)
         return Example(pair, evidence, cited) if all(sentence.labels for sentence in cited) else None
 
     def unanswerable(self, pair: Pair, answers: Callable[[Passage], bool]) -> Example | None:
@@ -186,7 +193,7 @@ def omitted(example: Example, label: int, attribute: Attribution) -> Example:
     kept: list[CitedSentence] = []
     was_dropped = False
     texts = [text for text, _ in without.sentences]
-    for sentence in attribute(texts, without.evidence, example.pair.shown):
+    for sentence in cite(texts, without.evidence, example.pair.shown, attribute):
         # A sentence that leans on a dropped one goes too.
         was_dropped = not sentence.labels or (was_dropped and leans(sentence.text))
         if not was_dropped:
@@ -202,43 +209,25 @@ MOST_LABELS = 3
 AttributionMethod = Literal["model", "score"]
 
 
-def cite_by_score(
-    sentences: Iterable[str], evidence: Evidence, shown: Sequence[Passage]
-) -> tuple[CitedSentence, ...]:
-    """Return sentences with the labels of the papers that share most words with them.
+def labels_by_score(sentence: str, evidence: Evidence, shown: Sequence[Passage]) -> tuple[int, ...]:
+    """Return the labels of the papers that share most words with a sentence.
 
     The paper asks a model instead. Further papers are cited as long as they add to the score; passages that
     the answer was written from are preferred.
     """
-    sources = {passage.id for passage in shown}
     given = [
-        (paper.label, f"{paper.paper.title}. {passage.text}", passage.id in sources)
+        (paper.label, f"{paper.paper.title}. {passage.text}", passage in shown)
         for paper in evidence.papers
         for passage in paper.passages
     ]
-
-    def labels(sentence: str) -> tuple[int, ...]:
-        chosen: list[tuple[int, str, bool]] = []
-        score = 0.0
-        while len(chosen) < MOST_LABELS and (rest := [source for source in given if source not in chosen]):
-            together = ("\n".join(text for _, text, _ in (*chosen, source)) for source in rest)
-            gains = [score_attribution(sentence, text) - score for text in together]
-            best = max(range(len(rest)), key=lambda place: gains[place] + GAIN * rest[place][2])
-            if chosen and gains[best] < GAIN:
-                break
-            chosen.append(rest[best])
-            score += gains[best]
-        return tuple(sorted({label for label, _, _ in chosen})) if score >= CARRIED else ()
-
-    return tuple(CitedSentence(sentence, labels(sentence)) for sentence in sentences)
-
-
-def cite_by_model(attribute: Callable[[str, Evidence], tuple[int, ...]]) -> Attribution:
-    """Return an attribution that asks `attribute` for the labels of each sentence, as the paper does."""
-
-    def cite(
-        sentences: Iterable[str], evidence: Evidence, _shown: Sequence[Passage]
-    ) -> tuple[CitedSentence, ...]:
-        return tuple(CitedSentence(sentence, attribute(sentence, evidence)) for sentence in sentences)
-
-    return cite
+    chosen: list[tuple[int, str, bool]] = []
+    score = 0.0
+    while len(chosen) < MOST_LABELS and (rest := [source for source in given if source not in chosen]):
+        together = ("\n".join(text for _, text, _ in (*chosen, source)) for source in rest)
+        gains = [score_attribution(sentence, text) - score for text in together]
+        best = max(range(len(rest)), key=lambda place: gains[place] + GAIN * rest[place][2])
+        if chosen and gains[best] < GAIN:
+            break
+        chosen.append(rest[best])
+        score += gains[best]
+    return tuple(sorted({label for label, _, _ in chosen})) if score >= CARRIED else ()
