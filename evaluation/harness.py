@@ -46,11 +46,12 @@ def say(line: str) -> None:
 
 
 def command(
-    name: str, commands: Mapping[str, Any] = COMMANDS
+    name: str, commands: Mapping[str, Any] = COMMANDS, extra: str = "dev"
 ) -> Callable[[Callable[..., Report | None]], Callable[..., None]]:
     """Make a function a Typer command with the texts of commands.toml.
 
-    It prints the report that the function returns, or an error, which ends it with exit code 2.
+    It prints the report that the function returns, or an error, which ends it with exit code 2. `extra` has
+    the packages that it needs.
     """
     texts = commands[name]
 
@@ -59,7 +60,7 @@ def command(
             try:
                 report = measure(**arguments)
             except ModuleNotFoundError as error:
-                say(f"{error.name} is missing: pip install -e '.[train]'")
+                say(f"{error.name} is missing: pip install -e '.[{extra}]'")
                 raise typer.Exit(2) from None
             except FAILURES as error:
                 say(str(error))

@@ -94,7 +94,7 @@ def judged_texts(data: JudgedData, most: int) -> list[tuple[str, list[tuple[str,
     for question, assistant in data.opened(measured=False, most=most):
         sentences = [
             (paper.paper.title, text, question.grades[place])
-            for paper in find(question, assistant).evidence.papers
+            for paper in find(question, assistant)[1].papers
             for passage in paper.passages
             for index in range(len(passage.sentences))
             if (place := (paper.paper.id, passage.number, index)) in question.grades
@@ -125,8 +125,7 @@ class _Rows:
     @classmethod
     def of(cls, question: JudgedQuestion, assistant: Assistant) -> Self:
         """Return the candidates of the product's writer."""
-        given = find(question, assistant)
-        asking, sentences = ask_of(given.rewrite, given.evidence, assistant.encoder)
+        asking, sentences = ask_of(*find(question, assistant), assistant.encoder)
         compared = compare(asking, sentences)
         places = (
             (found.paper.paper.id, found.passage.number, found.sentence) for found in compared.candidates

@@ -21,7 +21,7 @@ from evaluation.answers.attribution import LabelledPair, Verdict, evidence_sente
 from evaluation.answers.evidence_sets import ABSTRACTS, WrittenPaper
 from evaluation.answers.not_said import WrittenClaim, read_written_claims
 from evaluation.harness import grouped
-from evaluation.input_files import DATA, read_json_lines
+from evaluation.input_files import read_json_lines
 from training.files import FOLDS, FREE_SINCE, TrainingError, draw, hash_byte
 
 PAIRS = Path("support") / "pairs.jsonl"
@@ -306,7 +306,7 @@ _DENIAL = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"[A-Z][\w&'’-]+(?: [A-Z][\w&'’-]+)*")
-_WORDS = tomllib.loads((DATA / "contrast.toml").read_text(encoding="utf-8"))
+_WORDS = tomllib.loads(Path(__file__).with_name("contrast.toml").read_text(encoding="utf-8"))
 _PAIRS = [pair.split() for pair in _WORDS["opposites"].split(";")]
 OPPOSITES = dict(_PAIRS) | {other: word for word, other in _PAIRS}
 # Units of a kind: with another of them a number says something else.

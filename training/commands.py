@@ -21,7 +21,7 @@ from evaluation.kept import KeptModel, KeptReplies
 from training.files import Run, TrainingError
 
 _TEXTS = tomllib.loads(Path(__file__).with_name("commands.toml").read_text(encoding="utf-8"))
-command = partial(harness.command, commands=_TEXTS)
+command = partial(harness.command, commands=_TEXTS, extra="train")
 
 
 @command("data")

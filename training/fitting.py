@@ -60,7 +60,7 @@ class Task(Generic[Example]):
 
 @dataclass(frozen=True, slots=True)
 class Recipe(Generic[Example]):
-    """How a part is made: its task, and its stages with their plans.
+    """The making of a part: its task, and its stages with their plans.
 
     `draft` are scales that `measure` can read the new network with.
     """

@@ -7,7 +7,6 @@ out. Judged questions have the places of the sentences that a language model jud
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from statistics import median
@@ -24,7 +23,6 @@ from assistant.records import (
     Citation,
     Conversation,
     Evidence,
-    RequestKind,
     Rewrite,
     Turn,
 )
@@ -290,31 +288,17 @@ def read_judged(path: Path = JUDGED) -> list[JudgedQuestion]:
     return read_json_lines(path, JudgedQuestion, _JUDGED_HINT)
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The findings for a question: its query as it is searched, and the evidence."""
-
-    rewrite: Rewrite
-    evidence: Evidence
-
-
-def find(question: JudgedQuestion, assistant: Assistant) -> Found:
-    """Gather the evidence that a writer would be given for a question, even if it would be refused."""
+def find(question: JudgedQuestion, assistant: Assistant) -> tuple[Rewrite, Evidence]:
+    """Return the query of a question and the evidence that a writer would be given, even if it is refused."""
     kind = request_kind(question.question, question.scope)
     rewrite = as_read(assistant.corpus, Rewrite(question.question, question.question, kind=kind))
     options = AskOptions(question.scope, DEFAULT_PAPERS)
     papers = retrieve(assistant.corpus, assistant.encoder, rewrite, options)
-    return Found(*assistant.gathered(rewrite, papers, options))
+    return assistant.gathered(rewrite, papers, options)
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedOutcome:
-    """The answer to a question: the grade of each of its sentences, 0 where nobody judged it."""
-
-    question: JudgedQuestion
-    kind: RequestKind
-    grades: tuple[float, ...]
-    is_refused: bool
+# A question asked, the grade of each sentence of its answer (0 where nobody judged it), and refusal.
+JudgedOutcome = tuple[JudgedQuestion, tuple[float, ...], bool]
 
 
 def counts_of(outcomes: Sequence[JudgedOutcome]) -> Figures:
@@ -324,17 +308,17 @@ def counts_of(outcomes: Sequence[JudgedOutcome]) -> Figures:
     all; `clean`: one answers fully and none is beside the point. `full_cited` is of the sentences that answer
     fully.
     """
-    can = [outcome for outcome in outcomes if outcome.question.answerable]
-    cannot = [outcome for outcome in outcomes if not outcome.question.answerable]
-    given = [outcome.grades for outcome in can if not outcome.is_refused]
+    can = [outcome for outcome in outcomes if outcome[0].answerable]
+    refusals = [is_refused for question, _, is_refused in outcomes if not question.answerable]
+    given = [grades for _, grades, is_refused in can if not is_refused]
     sentences = [grade for grades in given for grade in grades]
-    wanted = sum(min(MOST_WANTED, len(outcome.question.full)) for outcome in can)
+    wanted = sum(min(MOST_WANTED, len(question.full)) for question, *_ in can)
     most = max(1, len(can))
     return {
         "answerable": len(can),
-        "unanswerable": len(cannot),
-        "refused_wrongly": sum(outcome.is_refused for outcome in can),
-        "refused_rightly": sum(outcome.is_refused for outcome in cannot),
+        "unanswerable": len(refusals),
+        "refused_wrongly": sum(is_refused for *_, is_refused in can),
+        "refused_rightly": sum(refusals),
         "first_full": sum(grades[:1] == (FULL,) for grades in given) / most,
         "any_full": sum(FULL in grades for grades in given) / most,
         "beside": sum(not any(grades) for grades in given) / most,
@@ -346,21 +330,17 @@ def counts_of(outcomes: Sequence[JudgedOutcome]) -> Figures:
 
 @command("judged")
 def judged(home: list[str], data: Path = JUDGED) -> Report:
-    outcomes = []
+    by_kind: dict[str, list[JudgedOutcome]] = {}
     for question, assistant in open_homes(read_judged(data), named_folders(home)):
         asked = ask(assistant, question.question, (), question.scope)
         grades = tuple(
-            max(
-                (question.grades.get(place_of(citation), 0.0) for citation in sentence.citations), default=0.0
-            )
+            max((question.grades.get(place_of(cited), 0.0) for cited in sentence.citations), default=0.0)
             for sentence in asked.turn.answer.sentences
         )
-        outcomes.append(JudgedOutcome(question, asked.turn.rewrite.kind, grades, asked.is_refused))
-    kinds = sorted({outcome.kind for outcome in outcomes})
-    rows: dict[str, Figures] = {
-        kind: counts_of([outcome for outcome in outcomes if outcome.kind == kind]) for kind in kinds
-    }
-    figures = counts_of(outcomes)
+        outcome = (question, grades, asked.is_refused)
+        by_kind.setdefault(asked.turn.rewrite.kind, []).append(outcome)
+    rows: dict[str, Figures] = {kind: counts_of(by_kind[kind]) for kind in sorted(by_kind)}
+    figures = counts_of([outcome for own in by_kind.values() for outcome in own])
     keys = ("answerable", "refused_wrongly", "unanswerable", "refused_rightly", "first_full", "any_full")
     columns = {key: key.replace("_", " ") for key in (*keys, "beside", "clean", "sentences_beside")}
     return Report(figures, [figures_table("kind", {**rows, "all": figures}, columns, 2)])

@@ -110,7 +110,7 @@ def measure_refusal(path: Path, *, made: bool = False) -> Figures:
 
 
 def _count_refused(judged: Sequence[tuple[Case, bool]]) -> dict[str, int]:
-    counts = {}
+    counts: dict[str, int] = {}
     for kind, is_answerable in (("answerable", True), ("unanswerable", False)):
         refused = [no for case, no in judged if case.answerable == is_answerable]
         counts |= {kind: len(refused), f"refused_{kind}": sum(refused)}
