@@ -52,6 +52,36 @@ _OPENING = re.compile(
 )
 _TAIL = re.compile(r",? (?:which|where|while|whereas|and thus|thereby|because|by)\b[^.;]{0,300}(?=\.?$)")
 _OURS = ((re.compile(r"\b[Ww]e\b"), "the authors"), (re.compile(r"\b[Oo]ur\b"), "their"))
+TRIES = 20
+_NUMBER = re.compile(r"(?<![\w.,\[-])(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?![\w\]]|[.,]\d)")
+_LABEL = re.compile(r"\[\d+\]")
+_AUXILIARY = re.compile(
+    r"\b(is|are|was|were|can|could|will|would|should|may|might|must|has|have|had|does|did|do)\b(?! not\b)",
+    re.IGNORECASE,
+)
+_DENIAL = re.compile(
+    r"\b(?P<can>can)not\b|\b(?P<verb>is|are|was|were|do|does|did|has|have|had|could|would|should)n['’]t\b"
+    r"|(?<!\s)\s++(?:not|never)\b",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"[A-Z][\w&'’-]+(?: [A-Z][\w&'’-]+)*")
+_WORDS = tomllib.loads(Path(__file__).with_name("contrast.toml").read_text(encoding="utf-8"))
+_PAIRS = [pair.split() for pair in _WORDS["opposites"].split(";")]
+OPPOSITES = dict(_PAIRS) | {other: word for word, other in _PAIRS}
+# Units of a kind: with another of them a number says something else.
+OTHER_UNITS = {
+    unit: tuple(other for other in kind.split() if other != unit)
+    for kind in _WORDS["units"].split(";")
+    for unit in kind.split()
+}
+# Replacements after which the claim says more than before or the reverse, never less.
+QUANTIFIERS = {
+    word.strip(): tuple(other.strip() for other in others.split(","))
+    for word, _, others in (entry.partition(":") for entry in _WORDS["quantifiers"].split(";"))
+}
+_COMPARISON = re.compile(rf"\b(?:{'|'.join(OPPOSITES)})\b", re.IGNORECASE)
+_UNIT = re.compile(rf"(?<=\d)([ -]?)({'|'.join(sorted(OTHER_UNITS, key=len, reverse=True))})(?!\w)")
+_QUANTIFIER = re.compile(rf"\b(?:{'|'.join(QUANTIFIERS)})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,38 +321,6 @@ def shortened(sentence: str, chance: random.Random) -> str:
         for own, other in _OURS:
             text = own.sub(other, text)
     return text[:1].upper() + text[1:]
-
-
-TRIES = 20
-_NUMBER = re.compile(r"(?<![\w.,\[-])(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?![\w\]]|[.,]\d)")
-_LABEL = re.compile(r"\[\d+\]")
-_AUXILIARY = re.compile(
-    r"\b(is|are|was|were|can|could|will|would|should|may|might|must|has|have|had|does|did|do)\b(?! not\b)",
-    re.IGNORECASE,
-)
-_DENIAL = re.compile(
-    r"\b(?P<can>can)not\b|\b(?P<verb>is|are|was|were|do|does|did|has|have|had|could|would|should)n['’]t\b"
-    r"|(?<!\s)\s++(?:not|never)\b",
-    re.IGNORECASE,
-)
-_NAME = re.compile(r"[A-Z][\w&'’-]+(?: [A-Z][\w&'’-]+)*")
-_WORDS = tomllib.loads(Path(__file__).with_name("contrast.toml").read_text(encoding="utf-8"))
-_PAIRS = [pair.split() for pair in _WORDS["opposites"].split(";")]
-OPPOSITES = dict(_PAIRS) | {other: word for word, other in _PAIRS}
-# Units of a kind: with another of them a number says something else.
-OTHER_UNITS = {
-    unit: tuple(other for other in kind.split() if other != unit)
-    for kind in _WORDS["units"].split(";")
-    for unit in kind.split()
-}
-# Replacements after which the claim says more than before or the reverse, never less.
-QUANTIFIERS = {
-    word.strip(): tuple(other.strip() for other in others.split(","))
-    for word, _, others in (entry.partition(":") for entry in _WORDS["quantifiers"].split(";"))
-}
-_COMPARISON = re.compile(rf"\b(?:{'|'.join(OPPOSITES)})\b", re.IGNORECASE)
-_UNIT = re.compile(rf"(?<=\d)([ -]?)({'|'.join(sorted(OTHER_UNITS, key=len, reverse=True))})(?!\w)")
-_QUANTIFIER = re.compile(rf"\b(?:{'|'.join(QUANTIFIERS)})\b", re.IGNORECASE)
 
 
 def names_in(claims: Sequence[str]) -> list[str]:

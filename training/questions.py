@@ -156,7 +156,6 @@ READERS: Mapping[str, Rows] = {
 
 
 CANARD = "rewriting/canard_train.jsonl"
-FIRST_FREE_YEAR = 2016  # from then on the Anthology is under CC BY, before it is non-commercial
 FEWEST_WORDS = 6  # of a citing sentence without its markers
 FEWEST_KEY_WORDS = 3
 MOST_EXCHANGES = 3
@@ -236,7 +235,7 @@ def _titles(data: Path) -> Iterator[SoughtTexts]:
     except SourceError as error:
         raise TrainingError(str(error)) from None
     for volume in volumes:
-        is_free = (volume.collection.year or 0) >= FIRST_FREE_YEAR
+        is_free = (volume.collection.year or 0) >= FREE_SINCE
         for paper in (source.paper for source in volume.papers() if is_free):
             if paper.abstract and paper.title and paper.id not in measured:
                 yield SoughtTexts("titles", paper.id, paper.title, (paper.abstract,))

@@ -34,6 +34,22 @@ from evaluation.input_files import EvaluationError, read_json_lines
 
 LONGEST_REFERENCE = 200_000
 LONGEST_SENTENCE = 1000
+BINS = 10  # of the calibration error
+FOLDS, REPEATS, SEED = 5, 3, 0
+SHRINK = 0.002
+# Features that count against support; all others count for it, the claim's length either way.
+AGAINST = frozenset(
+    "words_scattered number_missing numbers_missing numbers_missing_near names_missing names_missing_near "
+    "negation_added negation_lost direction_missing direction_reversed sentences".split()
+)
+EITHER = frozenset({"claim_length"})
+AT_LEAST = {
+    "negation_added": 1.0,
+    "negation_lost": 1.5,
+    "numbers_missing_near": 0.8,
+    "names_missing_near": 0.6,
+    "network": 0.45,
+}
 # Web pages lose the space between sentences: "impacts.Climate risks".
 _GLUED = re.compile(r"(?<=[a-z)\]])\.(?=[A-Z][a-z]*[ ,])")
 _HINT = "Each line has claim, references (or evidence) and label (1 or 0; or supported, partial, not)."
@@ -128,22 +144,6 @@ def groups(pairs: Sequence[LabelledPair]) -> list[int]:
 
 
 Matrix = NDArray[np.float64]
-
-FOLDS, REPEATS, SEED = 5, 3, 0
-SHRINK = 0.002
-# Features that count against support; all others count for it, the claim's length either way.
-AGAINST = frozenset(
-    "words_scattered number_missing numbers_missing numbers_missing_near names_missing names_missing_near "
-    "negation_added negation_lost direction_missing direction_reversed sentences".split()
-)
-EITHER = frozenset({"claim_length"})
-AT_LEAST = {
-    "negation_added": 1.0,
-    "negation_lost": 1.5,
-    "numbers_missing_near": 0.8,
-    "names_missing_near": 0.6,
-    "network": 0.45,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,9 +253,6 @@ def _held_out_scores(compared: Compared, folds: Sequence[NDArray[np.bool_]], *, 
         weights = fit(compared, ~held, with_network=with_network)
         found[held] += scores(weights, compared.rows[held], compared.names)
     return found
-
-
-BINS = 10
 
 
 def measure_attribution(pairs: Sequence[LabelledPair], support: Matrix) -> Figures:

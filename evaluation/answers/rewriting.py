@@ -137,19 +137,6 @@ def _asked(exchange: Exchange, before: tuple[Exchange, ...], rewrite: Rewriting)
     return Turn(found.question, "", Scope(), 1, found, (), Evidence(), Answer(answer), (), (), provenance)
 
 
-@command("rewriting")
-def rewriting(turns: Path) -> Report:
-    figures = measure_rewriting(read_turns(turns))
-    groups = {}
-    for name, part in figures.items():
-        scores = [[query, *(decimals(part[query][key], 4) for key in ("f1", "recall"))] for query in QUERIES]
-        scores[-1] += [decimals(part[f"{change}_than_raw"]) for change in ("worse", "better")]
-        groups[f"{name}, {part['turns']}"] = scores
-    head = ("Turns", "Query", "ROUGE-1 F1", "Recall of terms", "Worse", "Better")
-    sources = {name: part for name, part in figures.items() if name != "all"}
-    return Report({**figures["all"], "sources": sources}, [grouped_table(head, groups)])
-
-
 QueryContext = Literal["none", "concatenated", "ours"]
 HistoryKind = Literal["none", "relevant", "irrelevant", "both"]
 CONTEXTS: tuple[QueryContext, ...] = get_args(QueryContext)
@@ -167,3 +154,16 @@ def history_of(kind: HistoryKind, own: Sequence[Exchange], other: Sequence[Excha
     """Return a history of a kind (TruthReader, section 3.1): in "both" the subject changed."""
     relevant = tuple(own) if kind in ("relevant", "both") else ()
     return (*other, *relevant) if kind in ("irrelevant", "both") else relevant
+
+
+@command("rewriting")
+def rewriting(turns: Path) -> Report:
+    figures = measure_rewriting(read_turns(turns))
+    groups = {}
+    for name, part in figures.items():
+        scores = [[query, *(decimals(part[query][key], 4) for key in ("f1", "recall"))] for query in QUERIES]
+        scores[-1] += [decimals(part[f"{change}_than_raw"]) for change in ("worse", "better")]
+        groups[f"{name}, {part['turns']}"] = scores
+    head = ("Turns", "Query", "ROUGE-1 F1", "Recall of terms", "Worse", "Better")
+    sources = {name: part for name, part in figures.items() if name != "all"}
+    return Report({**figures["all"], "sources": sources}, [grouped_table(head, groups)])

@@ -22,12 +22,17 @@ FULL_WIDTH = "。！？"
 PASSAGES = 4  # shown with a question, as TruthReader retrieves
 NEAR = 40
 FEWEST_UNANSWERING = 2
+CARRIED = 0.5  # least ROUGE-1 precision of a sentence against the passages that it cites
+GAIN = 0.15  # least gain by a further citation
+MOST_LABELS = 3
 
 Kind = Literal["fact", "summary", "synthesis"]
 # Who wrote the question: the model about documents, or a published set.
 Source = Literal["documents", "refgpt", "webcpm"]
 # The earlier turns: none, those that a question leans on, others, or both.
 HistoryType = Literal["none", "relevant", "irrelevant", "both"]
+# Who cites.
+AttributionMethod = Literal["model", "score"]
 # The change made to the evidence.
 Change = Literal["shuffled", "replaced", "omitted", "unanswerable"]
 
@@ -200,13 +205,6 @@ def omitted(example: Example, label: int, attribute: Attribution) -> Example:
             kept.append(sentence)
     is_partial = 0 < len(kept) < len(example.sentences)
     return replace(without, sentences=tuple(kept), change="omitted", is_partial=is_partial)
-
-
-CARRIED = 0.5  # least ROUGE-1 precision of a sentence against the passages that it cites
-GAIN = 0.15  # least gain by a further citation
-MOST_LABELS = 3
-
-AttributionMethod = Literal["model", "score"]
 
 
 def labels_by_score(sentence: str, evidence: Evidence, shown: Sequence[Passage]) -> tuple[int, ...]:
