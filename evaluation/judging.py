@@ -171,11 +171,6 @@ def judgement(texts: int, dimensions: tuple[str, ...]) -> type[BaseModel]:
     return create_model("Judgement", __base__=_Judgement, **shown, best=(numbers, ...))  # type: ignore[call-overload, no-any-return]
 
 
-def quality_name(name: str) -> str:
-    """Return a quality's name as readers see it."""
-    return name.replace("_", " ").capitalize()
-
-
 def between(name: str, body: str) -> str:
     """Put text that is fit for a prompt between marks."""
     return f"{mark(name)}\n{body}\n{mark(f'end of {name}')}"
@@ -279,7 +274,7 @@ def judge_table(
     found = tuple(judged.systems.values())
     rows: list[Sequence[str] | None] = [
         [
-            quality_name(name),
+            name.replace("_", " ").capitalize(),
             *(f"{own.means[name]:.2f} ± {own.spreads[name]:.2f}" if own.means else "" for own in found),
         ]
         for name in judged.dimensions

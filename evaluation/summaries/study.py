@@ -7,12 +7,13 @@ The sheet is one HTML file that works without a server; the key beside it says w
 import random
 import statistics
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
 from itertools import combinations
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from string import Template
+from typing import Annotated, Any, Literal
 
-from jinja2 import Environment, FileSystemLoader
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from rich.table import Table
 from scipy.stats import kendalltau, pearsonr, spearmanr
@@ -21,10 +22,10 @@ from assistant.prompts.render import as_line
 from assistant.trail.comparison_file import comparison_from_json
 from corpus.settings import read_settings
 from corpus.wording import counted
-from evaluation.harness import Figures, Report, command, decimals, mean, say, table
-from evaluation.input_files import EvaluationError, first_fault, read_text, read_trail
-from evaluation.judging import open_judge, quality_name
-from evaluation.kept import keep_file
+from evaluation.harness import Figures, Report, command, decimals, say, table
+from evaluation.input_files import EvaluationError, read_text, read_trail
+from evaluation.judging import open_judge
+from evaluation.kept import write_whole
 from evaluation.summaries.summary import (
     DEFINITIONS,
     DIMENSIONS,
@@ -41,48 +42,31 @@ QUALITIES = {**DEFINITIONS, NEEDS_GOLD: "the text says what the papers say, and 
 LARGEST_MARKS = 2**20
 LEAST_PAIRS = 3  # of marks and G-Scores, to correlate them
 CORRELATIONS = {"Pearson": pearsonr, "Spearman": spearmanr, "Kendall": kendalltau}
-# A text by the number of its sample and its system.
-Text = tuple[int, str]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Sample(_Strict):
+class Sample(BaseModel):
     """The texts of a sample: the files of the comparisons in the order of their letters, by their systems."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     systems: tuple[str, ...]
     files: tuple[str, ...]
 
-    @property
-    def letters(self) -> dict[str, str]:
-        """The systems by their letters."""
-        return dict(zip(LETTERS, self.systems, strict=False))
 
-
-class Key(_Strict):
+class Key(BaseModel):
     """Whose text is whose in a sheet."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     study: str
     dimensions: tuple[str, ...]
     samples: tuple[Sample, ...]
 
-    def questions(self) -> Iterator[tuple[str, Text, str]]:
-        """Yield each field that asks for a mark, the text that it is about, and the quality."""
-        for number, sample in enumerate(self.samples, start=1):
-            for letter, system in sample.letters.items():
-                for name in self.dimensions:
-                    yield f"{number}-{letter}-{name}", (number, system), name
 
-    def choices(self) -> Iterator[tuple[str, Mapping[str, str]]]:
-        """Yield each field that asks for the best text, and the systems by their letters."""
-        for number, sample in enumerate(self.samples, start=1):
-            yield f"{number}-best", sample.letters
-
-
-class Marks(_Strict):
+class Marks(BaseModel):
     """The marks that a rater saved: by `SAMPLE-LETTER-QUALITY` a mark, by `SAMPLE-best` a letter."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     study: str
     rater: Annotated[str, Field(min_length=1, max_length=60)]
@@ -97,29 +81,30 @@ def study_sheet(system: list[str], out: Path, samples: int = 10, seed: int = 0, 
     chance = random.Random(seed)
     chosen = chance.sample(by_sample, min(samples, len(by_sample)))
     shuffled = [chance.sample(of_sample, len(of_sample)) for of_sample in chosen]
+    name = f"{out.stem}-{seed}"
     key = Key(
-        study=f"{out.stem}-{seed}",
+        study=name,
         dimensions=DIMENSIONS,
         samples=tuple(
             Sample(
-                systems=tuple(own.name for own, _ in of_sample),
+                systems=tuple(system.name for system, _ in of_sample),
                 files=tuple(str(path) for _, path in of_sample),
             )
             for of_sample in shuffled
         ),
     )
     systems = [[own for own, _ in of_sample] for of_sample in shuffled]
+    page = _page(title or "Which summary is better?", key, systems)
     key_path = out.with_suffix(".key.json")
-    keep_file(out, _page(title or "Which summary is better?", key, systems))
-    keep_file(key_path, key.model_dump_json(indent=1) + "\n")
+    for path, text in ((out, page), (key_path, key.model_dump_json(indent=1) + "\n")):
+        try:
+            write_whole(path, text)
+        except OSError as error:
+            raise EvaluationError(f"{path} cannot be written: {error.strerror}.") from error
     told = {"sheet": str(out), "key": str(key_path), "samples": len(shuffled)}
     return Report(
         told, [f"The sheet is {out}. Keep {key_path} from the raters: it says whose text is whose."]
     )
-
-
-def _read_system(name: str, file: Path) -> System:
-    return System(name, read_trail(file, "comparison", comparison_from_json))
 
 
 def _read_systems(given: Sequence[str]) -> dict[str, list[tuple[System, Path]]]:
@@ -130,7 +115,9 @@ def _read_systems(given: Sequence[str]) -> dict[str, list[tuple[System, Path]]]:
         files = sorted(Path(folder).glob("*.json")) if equals else []
         if not name or not files:
             raise EvaluationError(f"{option!r} is no NAME=FOLDER with comparisons (*.json) in it.")
-        systems[name] = [(_read_system(name, file), file) for file in files]
+        systems[name] = [
+            (System(name, read_trail(file, "comparison", comparison_from_json)), file) for file in files
+        ]
     if not 2 <= len(systems) <= len(LETTERS):
         raise EvaluationError(f"Name two to {len(LETTERS)} systems: --system NAME=FOLDER, repeated.")
     return systems
@@ -149,60 +136,64 @@ def _samples(systems: Mapping[str, Sequence[tuple[System, Path]]]) -> list[list[
 
 
 def _page(title: str, key: Key, samples: Sequence[Sequence[System]]) -> str:
-    drawn = []
-    for number, systems in enumerate(samples, start=1):
-        first = systems[0].comparison
-        papers = [
-            (labelled.label, as_line(labelled.paper.title), labelled.paper.year, labelled.paper.abstract)
-            for labelled in first.evidence.papers
-        ]
-        texts = dict(zip(LETTERS, relabelled_texts(systems), strict=False))
-        drawn.append((number, first.about, papers, texts))
-    environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
-    return environment.get_template("study.html").render(
-        title=title, key=key, qualities=QUALITIES, quality=quality_name, samples=drawn
+    page = Template(Path(__file__).with_name("study.html").read_text(encoding="utf-8"))
+    definitions = (f"<li><b>{_quality(name)}</b>: {escape(QUALITIES[name])}</li>" for name in key.dimensions)
+    drawn = (_section(number, systems, key.dimensions) for number, systems in enumerate(samples, start=1))
+    return page.substitute(
+        title=escape(title),
+        study=escape(key.study),
+        definitions="".join(definitions),
+        samples="\n".join(drawn),
     )
 
 
-class Mark(NamedTuple):
-    """A mark of a rater, and the text and the quality that it is for."""
+def _section(number: int, systems: Sequence[System], dimensions: Sequence[str]) -> str:
+    first = systems[0].comparison
+    papers = "".join(
+        f"<li>[{labelled.label}] {escape(as_line(labelled.paper.title))} "
+        f"({labelled.paper.year or 'year unknown'})<details><summary>Abstract</summary>"
+        f"{escape(labelled.paper.abstract)}</details></li>"
+        for labelled in first.evidence.papers
+    )
+    letters = LETTERS[: len(systems)]
+    texts = (
+        f"<article><h3>Text {letter}</h3><p class='text'>{escape(text)}</p>"
+        + "".join(_choice(f"{number}-{letter}-{name}", _quality(name), "12345") for name in dimensions)
+        + "</article>"
+        for letter, text in zip(letters, relabelled_texts(systems), strict=True)
+    )
+    best = _choice(f"{number}-best", "The best text", letters)
+    return (
+        f"<section><h2>Sample {number}</h2><p>{escape(first.about)}</p><ul>{papers}</ul>"
+        f"{''.join(texts)}{best}</section>"
+    )
 
-    field: str
-    text: Text
-    quality: str
-    mark: int
+
+def _choice(name: str, legend: str, values: str) -> str:
+    fields = "".join(
+        f"<label><input type='radio' name='{name}' value='{value}'> {value}</label>" for value in values
+    )
+    return f"<fieldset><legend>{legend}</legend>{fields}</fieldset>"
+
+
+def _quality(name: str) -> str:
+    return name.replace("_", " ").capitalize()
 
 
 @command("study")
 def study(key: Path, marks: list[Path], judge: str = "", votes: int = VOTES) -> Report:
-    sheet: Key = _read(key, Key)
-    raters: list[Marks] = [_read(path, Marks) for path in marks]
-    fields = {field for field, *_ in (*sheet.questions(), *sheet.choices())}
+    sheet = _read(key, Key)
+    raters = [_read(path, Marks) for path in marks]
     for path, given in zip(marks, raters, strict=True):
         if given.study != sheet.study:
             raise EvaluationError(f"{path} is of the study {given.study!r}, not {sheet.study!r}.")
-        if unknown := sorted(given.marks.keys() - fields):
+        if unknown := sorted(given.marks.keys() - _fields(sheet)):
             raise EvaluationError(f"{path} marks {unknown[0]!r}, which the sheet does not ask for.")
-    every = [
-        Mark(field, text, name, int(given.marks[field]))
-        for field, text, name in sheet.questions()
-        for given in raters
-        if field in given.marks
-    ]
-    # Of each sample, the systems that raters prefer.
-    best = [
-        [letters[given.marks[field]] for given in raters if field in given.marks]
-        for field, letters in sheet.choices()
-    ]
-    names = sorted(sheet.samples[0].systems)
-    systems = {name: _of_system(name, sheet.dimensions, every, best) for name in names}
-    pairs = [first == second for of_sample in best for first, second in combinations(of_sample, 2)]
-    agreement = {"alpha": alpha(_grouped(every, lambda mark: mark.field)), "same_preference": mean(pairs)}
+    systems = {name: _of_system(name, sheet, raters) for name in sorted(sheet.samples[0].systems)}
+    agreement = _agreement(sheet, raters)
     tables = [_table(systems, sheet.dimensions, agreement, len(raters))]
     scored = _g_scores(sheet, judge, votes) if judge else {}
-    by_text = {mark.text: [own.mark for own in every if own.text == mark.text] for mark in every}
-    means = {text: statistics.fmean(own) for text, own in by_text.items()}
-    correlations = _correlations(means, scored)
+    correlations = _correlations(_overall(sheet, raters), scored)
     if judge:
         rows = [(name, decimals(value, 2)) for name, value in correlations.items()]
         tables.append(table(("Agreement with G-Score", judge), rows))
@@ -213,24 +204,80 @@ def _read(path: Path, schema: type[Any]) -> Any:
     try:
         return TypeAdapter(schema).validate_json(read_text(path, "file of marks", LARGEST_MARKS))
     except ValidationError as error:
-        raise EvaluationError(f"{path} cannot be used: {first_fault(error, 'it')}.") from error
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "it"
+        raise EvaluationError(f"{path} cannot be used: {place}: {first['msg']}.") from error
 
 
-def _grouped(marks: Sequence[Mark], group: Callable[[Mark], str]) -> list[list[int]]:
-    found: dict[str, list[int]] = defaultdict(list)
-    for mark in marks:
-        found[group(mark)].append(mark.mark)
-    return list(found.values())
+def _fields(key: Key) -> set[str]:
+    """Return the names of all fields of a sheet."""
+    fields = set()
+    for number, sample in enumerate(key.samples, start=1):
+        letters = LETTERS[: len(sample.systems)]
+        fields |= {f"{number}-{letter}-{name}" for letter in letters for name in key.dimensions}
+        fields.add(f"{number}-best")
+    return fields
 
 
-def _of_system(
-    name: str, dimensions: Sequence[str], marks: Sequence[Mark], best: Sequence[Sequence[str]]
-) -> Figures:
+def _marks_of(name: str, key: Key, given: Marks, dimension: str) -> list[tuple[int, int]]:
+    """Return a rater's marks of a system on a quality, each with the number of its sample."""
+    found = []
+    for number, sample in enumerate(key.samples, start=1):
+        letter = LETTERS[sample.systems.index(name)]
+        if mark := given.marks.get(f"{number}-{letter}-{dimension}"):
+            found.append((number, int(mark)))
+    return found
+
+
+def _of_system(name: str, key: Key, raters: Sequence[Marks]) -> Figures:
     """Average a system's marks over raters and samples, and count how often it is preferred."""
-    own = [mark for mark in marks if mark.text[1] == name]
-    means = {quality: mean(mark.mark for mark in own if mark.quality == quality) for quality in dimensions}
-    preferred = mean(system == name for of_sample in best for system in of_sample)
-    return {"means": means, "overall": mean(means.values()), "preferred": preferred}
+    means = {
+        dimension: _mean(mark for given in raters for _, mark in _marks_of(name, key, given, dimension))
+        for dimension in key.dimensions
+    }
+    preferred = named = 0
+    for given in raters:
+        for number, sample in enumerate(key.samples, start=1):
+            if letter := given.marks.get(f"{number}-best"):
+                named += 1
+                preferred += sample.systems[LETTERS.index(letter)] == name
+    return {
+        "means": means,
+        "overall": _mean(mean for mean in means.values() if mean is not None),
+        "preferred": preferred / named if named else None,
+    }
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    known = list(values)
+    return statistics.fmean(known) if known else None
+
+
+def _overall(key: Key, raters: Sequence[Marks]) -> dict[tuple[int, str], float]:
+    """Return the mean of all marks of each text, by its sample and system."""
+    marks: dict[tuple[int, str], list[int]] = defaultdict(list)
+    for given in raters:
+        for name in key.samples[0].systems:
+            for dimension in key.dimensions:
+                for number, mark in _marks_of(name, key, given, dimension):
+                    marks[number, name].append(mark)
+    return {text: statistics.fmean(of_text) for text, of_text in marks.items()}
+
+
+def _agreement(key: Key, raters: Sequence[Marks]) -> Figures:
+    """Return Krippendorff's alpha of all marks, and how often two raters prefer the same text."""
+    units = [
+        [int(given.marks[field]) for given in raters if field in given.marks]
+        for field in sorted(_fields(key))
+        if not field.endswith("-best")
+    ]
+    same = [
+        first.marks[field] == second.marks[field]
+        for field in (f"{number}-best" for number in range(1, len(key.samples) + 1))
+        for first, second in combinations(raters, 2)
+        if field in first.marks and field in second.marks
+    ]
+    return {"alpha": alpha(units), "same_preference": _mean(map(float, same))}
 
 
 def alpha(units: Sequence[Sequence[int]]) -> float | None:
@@ -249,20 +296,24 @@ def _disagreement(marks: Sequence[int]) -> float:
     return 2 * statistics.variance(marks) if len(marks) > 1 else 0.0
 
 
-def _g_scores(key: Key, judge: str, votes: int) -> dict[Text, float]:
+def _g_scores(key: Key, judge: str, votes: int) -> dict[tuple[int, str], float]:
     """Have the texts of each sample marked by a judge; raises EvaluationError."""
     opened = open_judge(judge, read_settings())
     scored = {}
     for number, sample in enumerate(key.samples, start=1):
-        files = zip(sample.systems, map(Path, sample.files), strict=True)
-        systems = [_read_system(name, file) for name, file in files]
+        systems = [
+            System(name, read_trail(Path(file), "comparison", comparison_from_json))
+            for name, file in zip(sample.systems, sample.files, strict=True)
+        ]
         for name, own in judge_summaries(opened, systems, votes).systems.items():
             if own.overall is not None:
                 scored[number, name] = own.overall
     return scored
 
 
-def _correlations(by_people: Mapping[Text, float], by_judge: Mapping[Text, float]) -> dict[str, float | None]:
+def _correlations(
+    by_people: Mapping[tuple[int, str], float], by_judge: Mapping[tuple[int, str], float]
+) -> dict[str, float | None]:
     """Correlate the marks of people and a judge; None where there is too little or all are the same."""
     texts = sorted(by_people.keys() & by_judge.keys())
     people, judged = [by_people[text] for text in texts], [by_judge[text] for text in texts]
@@ -275,7 +326,7 @@ def _table(
     systems: Mapping[str, Figures], dimensions: Sequence[str], agreement: Figures, raters: int
 ) -> Table:
     rows: list[Sequence[str] | None] = [
-        [quality_name(name), *(decimals(own["means"][name], 2) for own in systems.values())]
+        [_quality(name), *(decimals(own["means"][name], 2) for own in systems.values())]
         for name in dimensions
     ]
     rows += [
