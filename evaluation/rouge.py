@@ -7,7 +7,6 @@ from functools import cache
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from corpus.language.stemming import stem
 from evaluation.input_files import DATA, EvaluationError
 
 if TYPE_CHECKING:
@@ -52,9 +51,9 @@ def find_keywords(texts: Sequence[str]) -> tuple[str, ...]:
     """Find the keywords of references and title, which two or more of the texts share (ROUGE-K, section 3).
 
     Windows of ten words down to one are compared without their stop words, the longest first; a window with
-    a word of an earlier keyword is none. Unlike the authors' program, words are compared by stems instead of
-    spaCy's lemmas, stop words are dropped in any form, and ties go to more words, more texts, the alphabet.
-    Raises EvaluationError for fewer than two texts.
+    a word of an earlier keyword is none. Words are compared by simplemma's lemmas. The authors' program takes
+    spaCy's, which depend on the part of speech. Unlike there, stop words are dropped in any form, and ties go
+    to more words, more texts, the alphabet. Raises EvaluationError for fewer than two texts.
     """
     if len(texts) < 2:
         raise EvaluationError("ROUGE-K's keywords are shared by texts: it needs a reference and a title.")
@@ -89,19 +88,28 @@ def _windows(tokens: Sequence[str], size: int) -> Iterator[tuple[str, ...]]:
 
 
 def _tokens(text: str) -> list[str]:
-    """Split a text into the stems of its words and its marks, "" in the place of each stop word."""
+    """Split a text into the lemmas of its words and its marks, "" in the place of each stop word."""
     tokens = [match[0] for match in _TOKEN.finditer(text.lower().replace("’", "'"))]
-    stemmed = [stem(token) if token[0].isalpha() else token for token in tokens]
+    lemmas = [_lemma(token) if token[0].isalpha() else token for token in tokens]
     stopped = _STOP_MARKS | _stop_words()
-    return ["" if stopped & {token, own} else own for token, own in zip(tokens, stemmed, strict=True)]
+    return ["" if stopped & {token, lemma} else lemma for token, lemma in zip(tokens, lemmas, strict=True)]
+
+
+@cache
+def _lemma(word: str) -> str:
+    """Look the lemma of an English word up, in small letters; raises EvaluationError without simplemma."""
+    try:
+        from simplemma import lemmatize  # noqa: PLC0415 - a third of a second to import
+    except ImportError:
+        raise EvaluationError("ROUGE-K needs simplemma: pip install 'paper-trail[evaluate]'") from None
+    return lemmatize(word, "en").lower()
 
 
 @cache
 def _stop_words() -> frozenset[str]:
-    """Read NLTK's English stop words and those that the authors added, with their stems."""
+    """Read NLTK's English stop words and those that the authors added."""
     # Their program looks lemmas up, which are singular, so this entry of theirs stops nothing.
-    words = frozenset(_STOP_WORDS.read_text(encoding="utf-8").split()) - {"authors"}
-    return words | frozenset(map(stem, words))
+    return frozenset(_STOP_WORDS.read_text(encoding="utf-8").split()) - {"authors"}
 
 
 def overlaps(reference: str, text: str) -> Scores:

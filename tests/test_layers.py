@@ -161,6 +161,7 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
     "ray": ("indexer/build/ray_engine.py",),
     "requests": ("indexer/parsers/grobid/client.py", "indexer/sources/arxiv.py"),
     "rouge_score": ("evaluation/*.py",),
+    "simplemma": ("evaluation/rouge.py",),
     "sentence_transformers": (
         "corpus/encoders/base.py",
         "corpus/encoders/export.py",

@@ -14,6 +14,7 @@ from evaluation.answers.questions import (
     places,
     read_judged,
 )
+from evaluation.answers.references import read_references
 from evaluation.answers.steadiness import written_cases
 from evaluation.input_files import read_json_lines
 from evaluation.labels import LABELLED_FIELDS, LabelledPaper
@@ -85,6 +86,12 @@ def chosen_by_the_rule(judged: Sequence[JudgedQuestion], corpus: str) -> list[tu
         irrelevant = chance.choice([other for shared, other in apart if shared == least])
         rows.append((question.id, relevant.id, irrelevant.id))
     return rows
+
+
+def test_each_of_the_88_questions_has_a_reference_answer() -> None:
+    references = read_references()
+    assert list(references) == [chosen.judged.id for chosen in read_chosen()]
+    assert all(answer.endswith(".") and 2 <= len(answer.split()) <= 100 for answer in references.values())
 
 
 def test_the_88_questions_are_those_that_the_rule_chooses() -> None:

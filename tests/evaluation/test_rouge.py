@@ -16,7 +16,7 @@ TEXTS = st.lists(WORDS, max_size=14).map(" ".join)
     ("texts", "keywords"),
     [
         # The longest run that both share, once, and no part of it again.
-        (["Deep neural parsing of letters", "We do deep neural parsing"], ("deep neural pars",)),
+        (["Deep neural parsing of letters", "We do deep neural parsing"], ("deep neural parse",)),
         # A stop word is taken out after the windows are cut, so five words share four.
         (["the smell of old letters sorted", "The smell of old letters."], ("smell old letter",)),
         # Other stop words between the same two words make no other keyword; more stop words do.
@@ -26,9 +26,12 @@ TEXTS = st.lists(WORDS, max_size=14).map(" ".join)
         (["smell smell", "letters"], ()),
         (["smell", "letters", "The letters"], ("letter",)),
         # Words of another form are the same word; a word with a hyphen is one.
-        (["multi-task learning", "Multi-task learners"], ("multitask",)),
+        (["multi-task learning", "Multi-task learners"], ("multi-task",)),
         (["multi-task parser", "multi task parsing"], ()),
         (["sorting letters", "sorted letter"], ("sort letter",)),
+        # Lemmas, not stems: irregular forms are one word, words of one root are several.
+        (["better models", "a good model"], ("good model",)),
+        (["generates relations", "relational generation"], ()),
         # Stop words, the authors' own among them, in any form; marks other than theirs are words.
         (["We propose, in this paper, the use", "proposes (using) papers."], ()),
         (["12 % more", "12% of all"], ("12 %",)),
@@ -51,7 +54,7 @@ def test_keywords_are_what_texts_share(texts: list[str], keywords: tuple[str, ..
     ],
 )
 def test_rouge_k_is_the_share_of_keywords_in_the_text(text: str, share: float) -> None:
-    assert rouge_k(text, ("deep neural pars", "smell")) == pytest.approx(share)
+    assert rouge_k(text, ("deep neural parse", "smell")) == pytest.approx(share)
 
 
 def test_the_closest_reference_gives_all_its_figures() -> None:
