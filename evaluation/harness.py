@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -22,6 +22,7 @@ from indexer.errors import SourceError
 FAILURES = (AssistantError, CorpusError, EvaluationError, SourceError)
 
 Figures = dict[str, Any]
+Row = TypeVar("Row")
 COMMANDS: dict[str, Any] = tomllib.loads(
     Path(__file__).with_name("commands.toml").read_text(encoding="utf-8")
 )
@@ -44,17 +45,23 @@ def say(line: str) -> None:
     typer.echo(line, err=True)
 
 
-def command(name: str) -> Callable[[Callable[..., Report | None]], Callable[..., None]]:
+def command(
+    name: str, commands: Mapping[str, Any] = COMMANDS, extra: str = "dev"
+) -> Callable[[Callable[..., Report | None]], Callable[..., None]]:
     """Make a function a Typer command with the texts of commands.toml.
 
-    It prints the report that the function returns, or an error, which ends it with exit code 2.
+    It prints the report that the function returns, or an error, which ends it with exit code 2. `extra` has
+    the packages that it needs.
     """
-    texts = COMMANDS[name]
+    texts = commands[name]
 
     def decorated(measure: Callable[..., Report | None]) -> Callable[..., None]:
         def run(**arguments: Any) -> None:
             try:
                 report = measure(**arguments)
+            except ModuleNotFoundError as error:
+                say(f"{error.name} is missing: pip install -e '.[{extra}]'")
+                raise typer.Exit(2) from None
             except FAILURES as error:
                 say(str(error))
                 raise typer.Exit(2) from None
@@ -76,7 +83,8 @@ def command(name: str) -> Callable[[Callable[..., Report | None]], Callable[...,
         ]
         run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-        run.__doc__, run.__name__ = texts["help"], measure.__name__
+        run.__doc__ = "\n\n".join(texts[part] for part in ("help", "more") if part in texts)
+        run.__name__ = measure.__name__
         return run
 
     return decorated
@@ -109,6 +117,17 @@ def table(
     return drawn
 
 
+def grouped_table(
+    head: Sequence[str], groups: Mapping[str, Iterable[Sequence[object]]], title: str = ""
+) -> Table:
+    """Draw the rows of each group behind its name, which stands in the first of them alone."""
+    rows: list[Sequence[object] | None] = []
+    for name, own in groups.items():
+        rows += [(name if at == 0 else "", *row) for at, row in enumerate(own)]
+        rows.append(None)
+    return table(head, rows, title=title, left=2)
+
+
 def decimals(figure: float | None, places: int = 3, missing: str = "") -> str:
     """Format a figure with `places` decimals; `missing` for None."""
     return missing if figure is None else f"{figure:,.{places}f}"
@@ -133,6 +152,14 @@ def figures_table(
     """Draw a row for each name, with the figures that `columns` name by their keys."""
     cells = [(name, *(cell(own[key], places) for key in columns)) for name, own in rows.items()]
     return table((head, *columns.values()), cells, title=title)
+
+
+def grouped(rows: Iterable[Row], key: str | Callable[[Row], Any]) -> dict[Any, list[Row]]:
+    """Return rows by an attribute, or by what a function returns, in their order."""
+    found: dict[Any, list[Row]] = {}
+    for row in rows:
+        found.setdefault(getattr(row, key) if isinstance(key, str) else key(row), []).append(row)
+    return found
 
 
 def mean(values: Iterable[float | None]) -> float | None:

@@ -15,9 +15,8 @@ from pydantic import BaseModel, Field, model_validator
 from corpus.encoder_choice import open_encoder
 from corpus.encoders.base import Encoder, Runtime
 from corpus.settings import read_settings
-from evaluation.answers.query_contexts import CONTEXTS, HISTORIES, history_of, query_in_context
-from evaluation.answers.rewriting import Exchange
-from evaluation.harness import Figures, Report, command, table
+from evaluation.answers.rewriting import CONTEXTS, HISTORIES, Exchange, history_of, query_in_context
+from evaluation.harness import Figures, Report, command, decimals, grouped_table
 from evaluation.input_files import EvaluationError, read_json_lines
 from evaluation.retrieval import HowSearched
 
@@ -102,12 +101,10 @@ def measure_histories(file: Path, encoder: Encoder, seed: int = 13, limit: int |
 def histories(turns: Path, encoder: str | None = None, runtime: Runtime | None = None) -> Report:
     settings = HowSearched(encoder=encoder).settings(read_settings())
     figures = measure_histories(turns, open_encoder(settings, runtime))
-    rows: list[list[str] | None] = []
-    for context, kinds in figures["recall"].items():
-        for kind, recalls in kinds.items():
-            cells = [f"{share:.3f}" for share in recalls.values()]
-            rows.append([context if kind == HISTORIES[0] else "", kind, *cells])
-        rows.append(None)
+    groups = {
+        context: [(kind, *map(decimals, recalls.values())) for kind, recalls in kinds.items()]
+        for context, kinds in figures["recall"].items()
+    }
     title = f"{figures['turns']} turns, {figures['passages']} passages, {figures['encoder']}"
     head = ("Query", "History", *(f"Recall@{depth}" for depth in DEPTHS))
-    return Report(figures, [table(head, rows, title=title, left=2)])
+    return Report(figures, [grouped_table(head, groups, title)])

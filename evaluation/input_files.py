@@ -1,5 +1,6 @@
 """The files that are measured on, and errors that name a file and a line that cannot be used."""
 
+import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -41,10 +42,18 @@ def read_text(path: Path, kind: str = "file", largest: int | None = None) -> str
         raise EvaluationError(f"The {kind} {path} cannot be read: it is no text in UTF-8.") from error
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder where there is none; raises EvaluationError."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise EvaluationError(f"The folder {path} cannot be made: {error.strerror}.") from error
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a file, and its folder where there is none; raises EvaluationError."""
+    make_folder(path.parent)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise EvaluationError(f"The file {path} cannot be written: {error.strerror}.") from error
@@ -61,6 +70,10 @@ def read_trail(path: Path, kind: str, read: Callable[[str], Record]) -> Record:
 def home_of(path: Path) -> Path:
     """Return a PAPER_TRAIL_HOME, given by its own path or by that of the corpus folder in it."""
     return path.parent if (path / "manifest.json").is_file() else path
+
+
+def short_hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def named_folders(named: Sequence[str]) -> dict[str, Path]:

@@ -32,7 +32,7 @@ from evaluation.instruction_metrics import (
     verdict_f1,
 )
 from evaluation.judging import Judge, between
-from evaluation.kept import KeptModel
+from evaluation.kept import KeptModel, ask_each
 from evaluation.retrieval import read_parquet
 
 Way = Literal["held", "free"]
@@ -483,16 +483,15 @@ def rate_replies(judge: Judge, replies: Sequence[Reply]) -> tuple[dict[str, floa
     for name, chosen in (("Qasper judged", answers), ("MUP judged", summaries)):
         if chosen:
             say(f"{name}: the judge {judge.model.label} gives {counted(len(chosen), 'rating')}.")
-            with ThreadPoolExecutor(judge.at_once) as pool:
-                given = list(pool.map(partial(_rating, judge), chosen))
+            given, errors = ask_each(chosen, partial(_rating, judge), judge.at_once, ModelUnavailableError)
             usable = [rating for rating in given if rating is not None]
-            failed += len(given) - len(usable)
+            failed += len(errors)
             if usable:
                 figures[name] = (sum(usable) / len(usable) - LOWEST) / (HIGHEST - LOWEST)
     return figures, failed
 
 
-def _rating(judge: Judge, reply: Reply) -> int | None:
+def _rating(judge: Judge, reply: Reply) -> int:
     value = reply.value
     if reply.item.task is ANSWERS:
         value = value.get("answer") if isinstance(value, Mapping) else None
@@ -500,12 +499,7 @@ def _rating(judge: Judge, reply: Reply) -> int | None:
     if not given.strip():
         return LOWEST
     parameters = replace(judge.parameters, max_tokens=RATING_TOKENS)
-    try:
-        return judge.model.reply(_rating_messages(reply.item, given), parameters, Rating).rating
-    except ModelUnavailableError:
-        raise
-    except ModelError:
-        return None
+    return judge.model.reply(_rating_messages(reply.item, given), parameters, Rating).rating
 
 
 def _rating_messages(item: Item, given: str) -> tuple[Message, ...]:

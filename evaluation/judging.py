@@ -36,12 +36,8 @@ FLUENCY = "it is plain, correct English that reads easily."
 _LABEL = re.compile(r"\[(\d{1,3})\]")
 
 
-@dataclass(frozen=True, slots=True)
-class Ballot:
-    """A vote to cast: the texts by their index in the order shown, and the prompt."""
-
-    order: tuple[int, ...]
-    messages: tuple[Message, ...]
+# A vote to cast: the texts by their index in the order shown, and the prompt.
+Ballot = tuple[tuple[int, ...], tuple[Message, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +86,9 @@ class Judge:
                 **material,
             )
 
-        ballots = [Ballot(order, messages(order)) for order in shown_orders(len(texts), votes, seed)]
-        needed = sum(estimate_tokens(message.content) for message in ballots[0].messages)
-        needed += self._parameters(ballots[0]).max_tokens
+        ballots = [(order, messages(order)) for order in shown_orders(len(texts), votes, seed)]
+        needed = sum(estimate_tokens(message.content) for message in ballots[0][1])
+        needed += self._parameters(len(texts)).max_tokens
         if needed > self.context:
             raise EvaluationError(
                 f"The judge {self.model.label} takes in {self.context:,} tokens; {len(texts)} texts"
@@ -106,16 +102,16 @@ class Judge:
         with ThreadPoolExecutor(self.at_once) as pool:
             return list(pool.map(lambda ballot: self._vote(ballot, dimensions), ballots))
 
-    def _parameters(self, ballot: Ballot) -> Parameters:
+    def _parameters(self, texts: int) -> Parameters:
         """Return the parameters with room for an analysis of each text."""
-        return replace(self.parameters, max_tokens=REPLY_TOKENS + REPLY_TOKENS_PER_TEXT * len(ballot.order))
+        return replace(self.parameters, max_tokens=REPLY_TOKENS + REPLY_TOKENS_PER_TEXT * texts)
 
     def _vote(self, ballot: Ballot, dimensions: tuple[str, ...]) -> JudgeVote:
-        order = ballot.order
+        order, messages = ballot
         asked: list[Exchange] = []
         try:
             form = judgement(len(order), dimensions)
-            reply = self.model.reply(ballot.messages, self._parameters(ballot), form, asked.append)
+            reply = self.model.reply(messages, self._parameters(len(order)), form, asked.append)
             given = reply.model_dump()
         except ModelError as error:
             return JudgeVote(problem=error.fault)

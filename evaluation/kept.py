@@ -7,20 +7,24 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from assistant.models.menu import ModelEntry
 from assistant.models.protocol import (
     BadReplyError,
     ChatModel,
     Completion,
     Enough,
     Exchange,
+    ModelError,
     ModelUnavailableError,
     OnPiece,
     Schema,
@@ -28,8 +32,10 @@ from assistant.models.protocol import (
 from assistant.models.typed import bad_reply, read_reply, reply_problem
 from assistant.records import Message, Parameters
 from corpus.durable import replace_durably
-from evaluation.input_files import EvaluationError, read_text
+from evaluation.input_files import EvaluationError, make_folder, read_text
 
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
 Messages = Sequence[Message]
 # A request by the hash of all of it, and the number of times that it was made.
 Numbered = tuple[str, int]
@@ -42,6 +48,14 @@ def write_whole(path: Path, text: str) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     temporary.write_text(text, encoding="utf-8")
     replace_durably(temporary, path)
+
+
+def keep_file(path: Path, text: str) -> None:
+    """Write a file whole or not at all; raises EvaluationError."""
+    try:
+        write_whole(path, text)
+    except OSError as error:
+        raise EvaluationError(f"{path} cannot be written: {error.strerror}.") from error
 
 
 class _KeptReply(BaseModel, frozen=True, extra="forbid"):
@@ -68,10 +82,7 @@ class KeptReplies:
         self._lock = threading.Lock()
         self._asked: Counter[str] = Counter()
         self._kept: dict[Numbered, tuple[Exchange, ...]] = {}
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise EvaluationError(f"The folder {path.parent} cannot be made: {error.strerror}.") from error
+        make_folder(path.parent)
         text = read_text(path, "file of replies") if path.exists() else ""
         for line in filter(None, text.split("\n")):
             with suppress(ValidationError):
@@ -223,3 +234,39 @@ def _storable(exchange: Exchange) -> Exchange:
 
 def _whole_characters(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def form_hint(entry: ModelEntry) -> str:
+    """Describe how a model is held to a form, on which its replies depend."""
+    return "held to the schema" if entry.structured else "told the schema in words"
+
+
+def with_tokens(entry: ModelEntry, parameters: Parameters, tokens: int) -> Parameters:
+    """Limit the tokens of replies; a thinking model needs its usual number for its thoughts too."""
+    most = max(tokens, parameters.max_tokens) if entry.thinks else tokens
+    return replace(parameters, max_tokens=most)
+
+
+def ask_each(
+    items: Iterable[Item],
+    ask: Callable[[Item], Answer],
+    at_once: int,
+    fatal: type[ModelError] | tuple[()] = (),
+) -> tuple[list[Answer | None], list[ModelError]]:
+    """Ask a model for each item, `at_once` at a time; None where it failed, and the errors.
+
+    A `fatal` error is raised.
+    """
+    errors: list[ModelError] = []
+
+    def answer(item: Item) -> Answer | None:
+        try:
+            return ask(item)
+        except ModelError as error:
+            if isinstance(error, fatal):
+                raise
+            errors.append(error)
+            return None
+
+    with ThreadPoolExecutor(at_once) as pool:
+        return list(pool.map(answer, items)), errors

@@ -12,15 +12,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from corpus.encoder_choice import open_encoder
 from corpus.language.stemming import stop_words
 from corpus.records import Paper, Scope
 from corpus.search.hybrid import search
 from corpus.settings import read_settings
-from corpus.store.corpus import Corpus
 from corpus.text import words
-from evaluation.harness import Figures, Report, command, table
-from evaluation.input_files import EvaluationError, home_of
+from evaluation.harness import Figures, Report, command, grouped, table
+from evaluation.homes import open_home
+from evaluation.input_files import EvaluationError
 
 DEPTH = 10
 # Rare words taken from a title, and words of a quoted phrase.
@@ -46,12 +45,8 @@ def measure_known_items(home: Path, most: int, seed: int) -> dict[str, Figures]:
 
     Raises EvaluationError where nothing can be looked for, and CorpusError.
     """
-    settings = read_settings().model_copy(update={"home": home_of(home)})
-    encoder = open_encoder(settings)
-    corpus = Corpus.open(settings.corpus_path, encoder)
-    kinds: dict[str, list[KnownItem]] = {}
-    for item in known_items(corpus.papers(), random.Random(seed)):
-        kinds.setdefault(item.kind, []).append(item)
+    _, encoder, corpus = open_home(home)
+    kinds = grouped(known_items(corpus.papers(), random.Random(seed)), "kind")
     if not kinds:
         raise EvaluationError("The corpus has no paper that could be looked for.")
 

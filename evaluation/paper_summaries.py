@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import get_args
 
@@ -9,7 +10,7 @@ from pydantic import AliasChoices, BaseModel, Field, field_validator
 
 from corpus.records import AspectName, Paper, Passage, PassageKind, Section, Sentence, passage_id
 from corpus.wording import counted
-from evaluation.harness import Report, command, decimals, table
+from evaluation.harness import Report, command, decimals, grouped_table
 from evaluation.input_files import part_of, read_json_lines
 from evaluation.rouge import METRICS, Scores, highest_rouge1, mean_scores, overlaps, score_text
 from indexer.enrich.aspects import choose_aspects
@@ -113,43 +114,33 @@ def measure_tldr(data: Path, split: str = "") -> SummaryFigures:
         "ours": [tldr.text if tldr else "" for _, tldr in chosen],
         "unshortened": [item.source[tldr.sentence] if tldr else "" for item, tldr in chosen],
         "lead": [item.source[0] if item.source else "" for item in items],
-        "oracle": [_closest(item) for item in items],
+        # The sentence that is most like a target.
+        "oracle": [
+            max(item.source, key=partial(highest_rouge1, references=item.targets), default="")
+            for item in items
+        ],
     }
     scores = {system: {"tldr": score_tldrs(items, own)} for system, own in texts.items()}
     return SummaryFigures(name, len(items), scores)
 
 
-def _closest(item: TldrItem) -> str:
-    """Choose the sentence that is most like a target."""
-    return max(item.source, key=lambda sentence: highest_rouge1(sentence, item.targets), default="")
-
-
 def measure_aspects(data: Path, split: str = "") -> SummaryFigures:
     """Score chosen sentences against the summaries in `data`, by default on its validation part."""
     name, items = read_aspect_items(data, split)
-    systems = {"ours": _chosen_aspects, "lead": _lead_aspects, "oracle": _oracle_aspects}
-    scores = {
-        system: score_aspects(items, [write(item) for item in items]) for system, write in systems.items()
-    }
+    written: dict[str, list[dict[AspectName, str]]] = {"ours": [], "lead": [], "oracle": []}
+    for item in items:
+        lead = item.source.abstract or [""]
+        sentences = [*item.source.abstract, *item.source.introduction]
+        written["ours"].append({own.name: own.text for own in choose_aspects(*paper_of(item))})
+        written["lead"].append({"challenge": lead[0], "approach": lead[:2][-1], "outcome": lead[-1]})
+        # The sentence that is most like the reference.
+        closest = {
+            aspect: max(sentences, key=lambda own, of=text: overlaps(of, own)["rouge2"], default="")  # type: ignore[misc]
+            for aspect, text in item.aspects.items()
+        }
+        written["oracle"].append(closest)
+    scores = {system: score_aspects(items, texts) for system, texts in written.items()}
     return SummaryFigures(name, len(items), scores)
-
-
-def _chosen_aspects(item: AspectItem) -> dict[AspectName, str]:
-    return {aspect.name: aspect.text for aspect in choose_aspects(*paper_of(item))}
-
-
-def _lead_aspects(item: AspectItem) -> dict[AspectName, str]:
-    sentences = item.source.abstract or [""]
-    return {"challenge": sentences[0], "approach": sentences[:2][-1], "outcome": sentences[-1]}
-
-
-def _oracle_aspects(item: AspectItem) -> dict[AspectName, str]:
-    sentences = [*item.source.abstract, *item.source.introduction]
-
-    def closest(reference: str) -> str:
-        return max(sentences, key=lambda sentence: overlaps(reference, sentence)["rouge2"], default="")
-
-    return {name: closest(item.aspects[name]) for name in ASPECTS}
 
 
 def paper_of(item: AspectItem) -> tuple[Paper, tuple[Passage, ...]]:
@@ -171,16 +162,16 @@ def _passage(paper: str, number: int, section: tuple[Section, ...], sentences: S
 
 def _report(figures: SummaryFigures, systems: Mapping[str, str]) -> Report:
     """Report a row for each aspect and system; the JSON line has ours."""
-    rows: list[list[str] | None] = []
-    for aspect in figures.systems["ours"]:
-        for system, label in systems.items():
-            scores = figures.systems[system][aspect]
-            cells = [decimals(scores.get(metric), 1) for metric in METRICS]
-            rows.append([aspect if system == "ours" else "", label, *cells])
-        rows.append(None)
+    groups = {
+        aspect: [
+            (label, *(decimals(figures.systems[system][aspect].get(metric), 1) for metric in METRICS))
+            for system, label in systems.items()
+        ]
+        for aspect in figures.systems["ours"]
+    }
     title = f"{counted(figures.papers, 'paper')}, split: {figures.split}"
     columns = ("Of", "Sentence", *(metric.replace("rouge", "ROUGE-") for metric in METRICS))
-    return Report(figures.systems["ours"], [table(columns, rows, title=title, left=2)])
+    return Report(figures.systems["ours"], [grouped_table(columns, groups, title)])
 
 
 @command("aspects")

@@ -24,10 +24,10 @@ from corpus.settings import Settings, read_settings
 from corpus.store.corpus import Corpus
 from corpus.wording import counted
 from evaluation.harness import Figures, Report, command, plain_table, say
-from evaluation.input_files import EvaluationError, first_fault, home_of, read_json_lines, read_text
-from evaluation.peers.exchange import Moment
+from evaluation.homes import ListedPapers, open_home
+from evaluation.input_files import EvaluationError, first_fault, read_json_lines, read_text
+from evaluation.peers.peer import Moment
 from indexer.build.run import build_collection
-from indexer.sources.protocol import SourcePaper
 
 DEPTH = 100
 Split = Literal["test", "dev", "train"]
@@ -38,12 +38,12 @@ _QRELS_HEADER = ["query-id", "corpus-id", "score"]
 
 def ndcg(ranking: Sequence[str], gains: Gains, depth: int) -> float:
     """Return nDCG with linear gains and a discount of log2(n + 1), as trec_eval's ndcg_cut."""
-    ideal = _discounted(sorted(gains.values(), reverse=True)[:depth])
-    return _discounted([gains.get(document, 0) for document in ranking[:depth]]) / ideal
 
+    def discounted(found: Iterable[int]) -> float:
+        return math.fsum(gain / math.log2(place + 2) for place, gain in enumerate(found))
 
-def _discounted(gains: Sequence[int]) -> float:
-    return math.fsum(gain / math.log2(position + 2) for position, gain in enumerate(gains))
+    ideal = discounted(sorted(gains.values(), reverse=True)[:depth])
+    return discounted(gains.get(document, 0) for document in ranking[:depth]) / ideal
 
 
 def average_precision(ranking: Sequence[str], gains: Gains, depth: int) -> float:
@@ -86,39 +86,34 @@ class JudgedQueries:
 
 @dataclass(frozen=True, slots=True)
 class JudgedCollection(JudgedQueries):
-    """Judged queries with the documents to search; a source that the indexer can build."""
+    """Judged queries with the documents to search."""
 
     documents: tuple[Document, ...]
-
-    @property
-    def collection(self) -> Collection:
-        return _COLLECTION
 
     def __len__(self) -> int:
         return len(self.documents)
 
-    def papers(self) -> Iterator[SourcePaper]:
-        for position, document in enumerate(self.documents):
-            yield SourcePaper(document.id, _paper(document, position))
-
-
-def _paper(document: Document, position: int) -> Paper:
-    return Paper(
-        paper_id(_COLLECTION.id, document.id),
-        _COLLECTION.id,
-        document.title.strip() or document.id,
-        (),
-        None,
-        "",
-        document.text,
-        source=_COLLECTION.source,
-        position=position,
-    )
+    def as_source(self) -> ListedPapers:
+        """Return the documents as papers that the indexer can build."""
+        papers = [
+            Paper(
+                id=paper_id(_COLLECTION.id, document.id),
+                collection_id=_COLLECTION.id,
+                title=document.title.strip() or document.id,
+                authors=(),
+                year=None,
+                venue="",
+                abstract=document.text,
+                source=_COLLECTION.source,
+            )
+            for document in self.documents
+        ]
+        return ListedPapers(_COLLECTION, papers)
 
 
 def read_judged(folder: Path, split: Split | None = None) -> JudgedCollection:
     """Read BEIR's or LitSearch's files; raises EvaluationError that names the file at fault."""
-    if is_litsearch(folder):
+    if (folder / "corpus_clean").is_dir():
         return read_litsearch(folder)
     documents = tuple(_read_lines(folder / "corpus.jsonl"))
     asked = read_queries(folder, split)
@@ -126,19 +121,18 @@ def read_judged(folder: Path, split: Split | None = None) -> JudgedCollection:
 
 
 def read_queries(folder: Path, split: Split | None = None) -> JudgedQueries:
-    """Read queries.jsonl and judgements; queries without relevant documents are left out."""
-    gains = _read_gains(_judgements(folder, split))
+    """Read queries.jsonl and judgements; queries without relevant documents are left out.
+
+    Without a split the judgements are those of qrels.tsv, or of BEIR's test split where it is not there.
+    """
+    alone = folder / "qrels.tsv"
+    if split or (not alone.exists() and (folder / "qrels").is_dir()):
+        alone = folder / "qrels" / f"{split or 'test'}.tsv"
+    gains = _read_gains(alone)
     queries = {query.id: query.text for query in _read_lines(folder / "queries.jsonl") if query.id in gains}
     if not queries:
         raise EvaluationError(f"{folder} has no query with relevant documents.")
     return JudgedQueries(folder.name, queries, gains)
-
-
-def _judgements(folder: Path, split: Split | None) -> Path:
-    """Return the file of a split; without a split qrels.tsv, or BEIR's test split where there is no other."""
-    if split is None and ((alone := folder / "qrels.tsv").exists() or not (folder / "qrels").is_dir()):
-        return alone
-    return folder / "qrels" / f"{split or 'test'}.tsv"
 
 
 def _read_lines(path: Path) -> list[Document]:
@@ -183,11 +177,6 @@ class _Paper(_Row):
 
 
 _Form = TypeVar("_Form", bound=BaseModel)
-
-
-def is_litsearch(folder: Path) -> bool:
-    """Return True if a folder is laid out as LitSearch is published, not as BEIR is."""
-    return (folder / "corpus_clean").is_dir()
 
 
 def read_litsearch(folder: Path) -> JudgedCollection:
@@ -243,7 +232,7 @@ class Searched:
 
     encoder: Encoder
     documents: int
-    rankings: Mapping[str, list[str]]
+    rankings: dict[str, list[str]]
     taken: tuple[Moment, ...]
 
 
@@ -273,30 +262,22 @@ def search_collection(
         encoder = open_encoder(settings, how.runtime)
         encoder.load()
         started = Moment.now()
-        build_collection(settings, encoder, judged, lambda _: None)
+        build_collection(settings, encoder, judged.as_source(), lambda _: None)
         built = started.since()
         corpus = Corpus.open(settings.corpus_path, encoder)
         searched = {mode: _search_all(corpus, encoder, judged, mode) for mode in modes}
     documents = {paper_id(_COLLECTION.id, document.id): document.id for document in judged.documents}
-
-    def by_document(query: str, papers: Iterable[str]) -> list[str]:
-        found = (documents[paper] for paper in papers)
-        return [document for document in found if not (judged.leaves_out_itself and document == query)]
-
-    return {
-        mode: replace(
-            found, rankings={query: by_document(query, papers) for query, papers in found.rankings.items()}
-        )
-        for mode, found in searched.items()
-    }, built
+    for found in searched.values():
+        for query, papers in found.rankings.items():
+            ranked = [documents[paper] for paper in papers]
+            found.rankings[query] = [own for own in ranked if not judged.leaves_out_itself or own != query]
+    return searched, built
 
 
 def evaluate_corpus(home: Path, folder: Path, how: HowSearched, split: Split | None = None) -> Figures:
     """Measure the search on an existing corpus; `home` is its home or the corpus folder in it."""
     judged = read_queries(folder, split)
-    settings = how.settings(read_settings().model_copy(update={"home": home_of(home)}))
-    encoder = open_encoder(settings, how.runtime)
-    corpus = Corpus.open(settings.corpus_path, encoder)
+    _, encoder, corpus = open_home(home, how.settings(read_settings()), how.runtime)
     missing = missing_documents(judged, [paper.id for paper in corpus.papers_by_id(judged.relevant)])
     return _figures(_search_all(corpus, encoder, judged, how.mode), judged, missing, how.mode)
 

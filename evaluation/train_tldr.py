@@ -4,7 +4,6 @@ import json
 import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
@@ -21,6 +20,9 @@ from indexer.enrich.tldr import TLDR_WEIGHTS, TldrCandidate, tldr_candidates
 
 Matrix = NDArray[np.float64]
 
+# A paper's candidates with the ROUGE-1 of each against people's sentences.
+Rewarded = tuple[list[TldrCandidate], Matrix]
+
 # The penalty on squared weights; chosen by cross-validation among .003, .01, .03 and .06.
 SHRINK = 0.03
 FOLDS, ITERATIONS = 5, 200
@@ -32,14 +34,6 @@ _HEAD = """\
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Rewarded:
-    """A paper's candidates with the ROUGE-1 of each against people's sentences."""
-
-    candidates: list[TldrCandidate]
-    rewards: Matrix
-
-
 @command("train-tldr")
 def train_tldr(data: Path, out_file: Path = TLDR_WEIGHTS, split: str = "train") -> Report:
     items = [item for item in read_tldr_items(data, split)[1] if item.source]
@@ -48,7 +42,7 @@ def train_tldr(data: Path, out_file: Path = TLDR_WEIGHTS, split: str = "train") 
     provenance: dict[str, str | int | float] = {
         "trained_on": f"SciTLDR, {split} (Apache-2.0)",
         "papers": len(papers),
-        "sentences_and_forms": sum(len(paper.candidates) for paper in papers),
+        "sentences_and_forms": sum(len(candidates) for candidates, _ in papers),
         "trained": datetime.now(UTC).date().isoformat(),
         "shrink": SHRINK,
         **cross_validate(items, papers),
@@ -60,8 +54,7 @@ def train_tldr(data: Path, out_file: Path = TLDR_WEIGHTS, split: str = "train") 
 
 def _rewarded(item: TldrItem) -> Rewarded:
     candidates = tldr_candidates(item.title, item.source)
-    rewards = [highest_rouge1(candidate.text, item.targets) for candidate in candidates]
-    return Rewarded(candidates, np.array(rewards))
+    return candidates, np.array([highest_rouge1(own.text, item.targets) for own in candidates])
 
 
 def cross_validate(items: Sequence[TldrItem], papers: Sequence[Rewarded]) -> dict[str, float]:
@@ -70,28 +63,28 @@ def cross_validate(items: Sequence[TldrItem], papers: Sequence[Rewarded]) -> dic
     chosen: list[float] = []
     for fold in range(FOLDS):
         weights = fit([paper for paper, own in folds if own != fold])
-        for paper in (paper for paper, own in folds if own == fold):
-            best = int(np.argmax([candidate.score(weights) for candidate in paper.candidates]))
-            chosen.append(float(paper.rewards[best]))
+        for candidates, rewards in (paper for paper, own in folds if own == fold):
+            best = int(np.argmax([candidate.score(weights) for candidate in candidates]))
+            chosen.append(float(rewards[best]))
     figures = {
         "cross_validated_rouge1": fmean(chosen),
         "lead_rouge1": fmean(highest_rouge1(item.source[0], item.targets) for item in items),
-        "best_form_rouge1": fmean(float(paper.rewards.max()) for paper in papers),
+        "best_form_rouge1": fmean(float(rewards.max()) for _, rewards in papers),
     }
     return {name: round(figure, 2) for name, figure in figures.items()}
 
 
 def fit(papers: Sequence[Rewarded]) -> dict[str, float]:
     """Fit the weights under which a form drawn by its softmax score has the highest expected ROUGE-1."""
-    rows = [candidate.features for paper in papers for candidate in paper.candidates]
+    rows = [candidate.features for candidates, _ in papers for candidate in candidates]
     counts = Counter(name for features in rows for name, value in features.items() if value)
     kept = {name for name, count in counts.items() if count >= _FEWEST}
     vectorizer = DictVectorizer()
     matrix = vectorizer.fit_transform(
         [{name: value for name, value in features.items() if name in kept} for features in rows]
     )
-    starts = np.cumsum([0, *(len(paper.candidates) for paper in papers)])[:-1]
-    rewards = np.concatenate([paper.rewards for paper in papers])
+    starts = np.cumsum([0, *(len(candidates) for candidates, _ in papers)])[:-1]
+    rewards = np.concatenate([own for _, own in papers])
     paper_of = np.repeat(np.arange(len(starts)), np.diff([*starts, len(rewards)]))
 
     def loss(weights: Matrix) -> tuple[float, Matrix]:

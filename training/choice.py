@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assistant.chat import Assistant
-from assistant.generators.extractive.features import (
+from assistant.generators.extractive.features import (  # fmt: skip
     Asking,
     answerable_features,
     ask_of,
     read_features,
     with_kind,
-)  # fmt: skip
+)
 from assistant.generators.extractive.ranking import MOST_READ, Compared, compare  # fmt: skip
 from assistant.learned.relevance import ANSWERABLE, CHOICE, RelevanceScorer, shares
 from assistant.reading.standing_alone import is_quotable
@@ -25,10 +25,9 @@ from corpus.language.bm25 import Bm25
 from corpus.records import Collection, Paper, paper_id
 from corpus.settings import read_settings
 from evaluation.answers.asking import open_assistant
-from evaluation.answers.evidence.sets import WrittenPaper, written_questions
-from evaluation.judged import FULL, JudgedQuestion, find, read_judged
-from indexer.build.run import build_collection
-from indexer.sources.protocol import SourcePaper
+from evaluation.answers.evidence_sets import written_questions
+from evaluation.answers.questions import FULL, JudgedQuestion, find, read_judged
+from evaluation.homes import ListedPapers
 from training.files import FOLDS, FREE_SINCE, TrainingError, draw, hash_byte
 from training.network import Answers, fitted_scale
 
@@ -95,7 +94,7 @@ def judged_texts(data: JudgedData, most: int) -> list[tuple[str, list[tuple[str,
     for question, assistant in data.opened(measured=False, most=most):
         sentences = [
             (paper.paper.title, text, question.grades[place])
-            for paper in find(question, assistant).evidence.papers
+            for paper in find(question, assistant)[1].papers
             for passage in paper.passages
             for index in range(len(passage.sentences))
             if (place := (paper.paper.id, passage.number, index)) in question.grades
@@ -126,8 +125,7 @@ class _Rows:
     @classmethod
     def of(cls, question: JudgedQuestion, assistant: Assistant) -> Self:
         """Return the candidates of the product's writer."""
-        given = find(question, assistant)
-        asking, sentences = ask_of(given.rewrite, given.evidence, assistant.encoder)
+        asking, sentences = ask_of(*find(question, assistant), assistant.encoder)
         compared = compare(asking, sentences)
         places = (
             (found.paper.paper.id, found.passage.number, found.sentence) for found in compared.candidates
@@ -240,40 +238,6 @@ def _scale(rows: Sequence[_Rows], seed: int) -> dict[str, float]:
     return fitted_scale(answers(), seed, freedom=FREEDOM)
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenAbstracts:
-    """Abstracts as a source that the indexer can build."""
-
-    abstracts: tuple[WrittenPaper, ...]
-
-    @property
-    def collection(self) -> Collection:
-        return ABSTRACTS
-
-    def __len__(self) -> int:
-        return len(self.abstracts)
-
-    def papers(self) -> Iterator[SourcePaper]:
-        for position, abstract in enumerate(self.abstracts):
-            text = " ".join(abstract.sentences)
-            yield SourcePaper(
-                abstract.paper,
-                Paper(
-                    *(
-                        paper_id(ABSTRACTS.id, abstract.paper),
-                        ABSTRACTS.id,
-                        abstract.title,
-                        (),
-                        abstract.year,
-                        "",
-                        text,
-                    ),
-                    source=ABSTRACTS.source,
-                    position=position,
-                ),
-            )
-
-
 def written_judgements(data: Path, home: Path, held: int) -> Iterator[tuple[JudgedQuestion, Assistant]]:
     """Yield the questions on the abstracts of a fold, with the assistant of a corpus of all abstracts.
 
@@ -281,9 +245,21 @@ def written_judgements(data: Path, home: Path, held: int) -> Iterator[tuple[Judg
     EvaluationError and CorpusError.
     """
     asked = list(written_questions(data))
-    abstracts = tuple({abstract.paper: abstract for _, abstract in asked}.values())
+    abstracts = {abstract.paper: abstract for _, abstract in asked}.values()
+    papers = [
+        Paper(
+            id=paper_id(ABSTRACTS.id, own.paper),
+            collection_id=ABSTRACTS.id,
+            title=own.title,
+            authors=(),
+            year=own.year,
+            venue="",
+            abstract=" ".join(own.sentences),
+        )
+        for own in abstracts
+    ]
     settings = read_settings().model_copy(update={"home": home})
-    build_collection(settings, open_encoder(settings), WrittenAbstracts(abstracts), lambda _: None)
+    ListedPapers(ABSTRACTS, papers).build(settings, open_encoder(settings))
     assistant = open_assistant(home)
     for number, (question, abstract) in enumerate(asked):
         if abstract.year >= FREE_SINCE and hash_byte(abstract.paper) % FOLDS == held:

@@ -4,7 +4,7 @@ import hashlib
 import json
 import random
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -14,31 +14,35 @@ from typing import Any, TypeVar
 from safetensors import SafetensorError
 
 from corpus.durable import replace_durably, sync_tree
+from evaluation.harness import say
+from evaluation.input_files import EvaluationError
 
 CARD, CHECKPOINT, CURVE = "card.json", "checkpoint.pt", "curve.jsonl"
 SETS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("sets.toml").read_text(encoding="utf-8"))
 FOLDS = 5  # of papers; one of them measures only
 FREE_SINCE = 2016  # abstracts of the Anthology are under a free licence from this year on
-Say = Callable[[str], None]
 Value = TypeVar("Value")
 # The content of a model's card, and the function that writes the model.
 Trained = tuple[dict[str, Any], Callable[[], None]]
 
 
-class TrainingError(Exception):
+class TrainingError(EvaluationError):
     """Nothing can be learned; the message says why and, where that helps, what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run's folders (data, checkpoints, results), its seed, and the fold of five that only measures."""
+    """A run's folders (data, checkpoints, results), its seed, and the fold of five that only measures.
+
+    With `begun`, the folder of a part, the run continues that part with the last stage alone.
+    """
 
     data: Path
     work: Path
     out: Path
-    say: Say
     seed: int = 13
     held: int = 0
+    begun: Path | None = None
 
 
 def write_durably(path: Path, content: bytes | str) -> None:
@@ -74,14 +78,6 @@ def draw(values: Sequence[Value], count: int, seed: str) -> list[Value]:
     return random.Random(seed).sample(values, min(count, len(values)))
 
 
-def grouped(rows: Iterable[Value], attribute: str) -> dict[str, list[Value]]:
-    """Return rows by the value of an attribute, in their order."""
-    found: dict[str, list[Value]] = {}
-    for row in rows:
-        found.setdefault(getattr(row, attribute), []).append(row)
-    return found
-
-
 def train_folder(run: Run, parts: object, train: Callable[[str], Trained]) -> dict[str, Any]:
     """Return the card of the model in `run.out`, which is trained unless it is there already.
 
@@ -99,7 +95,7 @@ def train_folder(run: Run, parts: object, train: Callable[[str], Trained]) -> di
     if card and card.get("fingerprint") != fingerprint:
         raise TrainingError(f"{run.out} holds another model. Choose another --out.")
     if card:
-        run.say(f"{run.out} holds this model already.")
+        say(f"{run.out} holds this model already.")
         return card
     trained, write = train(fingerprint)
     versions = {package: version(package) for package in ("torch", "transformers", "peft")}

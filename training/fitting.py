@@ -1,4 +1,8 @@
-"""The loop of all trainers: seeded batches, checkpoints that a killed run resumes from, a learning curve."""
+"""The loop of all trainers: seeded batches, checkpoints that a killed run resumes from, a learning curve.
+
+No library's trainer takes its place: batches are filled by tokens, the parts of a loss are backpropagated one
+by one, and a run killed at any step ends with the weights of an uninterrupted one.
+"""
 
 import io
 import json
@@ -6,15 +10,17 @@ import math
 import pickle
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Generic, TypedDict, TypeVar
 
 import torch
 
-from training.files import CHECKPOINT, CURVE, Say, TrainingError, saving, write_durably
-from training.network import restore, trained
+from assistant.learned.parts import Card
+from evaluation.harness import say
+from training.files import CHECKPOINT, CURVE, Run, TrainingError, saving, write_durably
+from training.network import Measured, Reader, Scales, averaged, restore, trained, write_part
 
 Example = TypeVar("Example")
 REPORTED = 20  # steps between two points of the curve that is written
@@ -52,6 +58,41 @@ class Task(Generic[Example]):
     losses: Callable[[Any, Sequence[Example]], Iterator[torch.Tensor]]
 
 
+@dataclass(frozen=True, slots=True)
+class Recipe(Generic[Example]):
+    """The making of a part: its task, and its stages with their plans.
+
+    `draft` are scales that `measure` can read the new network with.
+    """
+
+    part: str
+    longest: int
+    task: Task[Example]
+    plans: Mapping[str, Plan]
+    draft: Scales | None = None
+    averages: bool = False
+
+    def train(
+        self,
+        run: Run,
+        reader: Reader,
+        examples: Callable[[str], Sequence[Example]],
+        measure: Callable[[str], Measured],
+    ) -> Card:
+        """Fit a reader to the examples of each stage, of a run that is continued of the last one alone.
+
+        A killed run resumes. With `averages`, a part that is continued becomes the mean of what it was and
+        what it has become.
+        """
+        begun = {name: weight.detach().clone() for name, weight in trained(reader).items()}
+        for stage in list(self.plans)[-1 if run.begun else 0 :]:
+            say(f"{self.part}: {stage}")
+            fit(reader, self.task, examples(stage), self.plans[stage], run.work / stage)
+        if run.begun and self.averages:
+            restore(reader, averaged(begun, trained(reader)))
+        return write_part(self.part, reader, run, self.longest, measure, draft=self.draft)
+
+
 def fit(
     model: torch.nn.Module,
     task: Task[Example],
@@ -59,7 +100,6 @@ def fit(
     plan: Plan,
     folder: Path,
     *,
-    say: Say,
     fingerprint: object = None,
 ) -> list[Point]:
     """Fit a model to examples and return the curve; a killed run resumes from the checkpoint in `folder`.

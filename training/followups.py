@@ -41,13 +41,13 @@ from assistant.learned.parts import Card
 from assistant.learned.relevance import LONGEST_QUESTION
 from assistant.questions.rewriting import rewrite_from_words
 from corpus.language.stemming import stop_words
-from evaluation.answers.evidence.rows import EvidenceRow
+from evaluation.answers.evidence import EvidenceRow
 from evaluation.answers.rewriting import AskedTurn, RewritingFigures, measure_rewriting, read_turns
+from evaluation.harness import say
 from training.files import SETS, Run, hash_byte
-from training.fitting import Plan, Task, fit
-from training.network import ADAPTERS, Measured, Pair, PairTokenizer, Reader, write_part
-from training.questions import READERS
-from training.sought import CANARD, read_canard
+from training.fitting import Plan, Recipe, Task
+from training.network import ADAPTERS, Measured, Pair, PairTokenizer, Reader
+from training.questions import CANARD, READERS, read_canard
 
 LONGEST = 224
 HOW = Plan(epochs=2, learning_rate=1e-3, tokens=4096)
@@ -299,6 +299,7 @@ def _losses(reader: Reader, batch: Sequence[Example]) -> Iterator[torch.Tensor]:
 
 
 TASK: Task[Example] = Task(lambda example: len(example.pair.ids), _losses)
+RECIPE = Recipe(FOLLOW_UPS, LONGEST, TASK, {"conversations": HOW}, {"surety": FIRST.model_dump()})
 
 
 def train_follow_ups(run: Run) -> Card:
@@ -306,7 +307,6 @@ def train_follow_ups(run: Run) -> Card:
     asked = {CANARD: list(canard(run.data, run.seed)), "made": list(made(run.data, run.seed))}
     examples = examples_of([question for questions in asked.values() for question in questions])
     reader = Reader.new(run.seed, outputs=OUTPUTS, per_token=True)
-    fit(reader, TASK, examples, HOW, run.work, say=run.say)
 
     def measured(name: str) -> Measured:
         turns = read_turns(run.data / DEVELOPED_ON)
@@ -314,7 +314,7 @@ def train_follow_ups(run: Run) -> Card:
         halves: tuple[list[AskedTurn], list[AskedTurn]] = ([], [])
         for turn in turns:
             halves[hash_byte(turn.history[0] if turn.history else turn.raw) % 2].append(turn)
-        run.say(f"{name}: reading {len(turns)} questions of {DEVELOPED_ON}")
+        say(f"{name}: reading {len(turns)} questions of {DEVELOPED_ON}")
         follow_ups = read_follow_ups(run.work)
 
         def figures(surety: Surety, few: Sequence[AskedTurn]) -> RewritingFigures:
@@ -342,4 +342,4 @@ def train_follow_ups(run: Run) -> Card:
             "held_back": {HALVES[1]: figures(surety, halves[1])},
         }
 
-    return write_part(FOLLOW_UPS, reader, run, LONGEST, measured, draft={"surety": FIRST.model_dump()})
+    return RECIPE.train(run, reader, lambda _: examples, measured)

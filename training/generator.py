@@ -15,6 +15,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
 from assistant.records import Message
+from evaluation.harness import say
 from evaluation.input_files import read_json_lines
 from training.files import Run, Trained, TrainingError, train_folder
 from training.fitting import Plan, Task, fit, reported
@@ -97,10 +98,10 @@ def train_generator(run: Run, name: str, plan: GeneratorPlan) -> dict[str, Any]:
     def train(fingerprint: str) -> Trained:
         model, tokenizer, stored = _open(name, plan)
         dialogues = _fitting(model, tokenizer, rows, plan.length)
-        run.say(f"{len(dialogues)} of {len(rows)} dialogues")
+        say(f"{len(dialogues)} of {len(rows)} dialogues")
         tokens = DIALOGUES_PER_STEP * plan.length
         how = Plan(plan.epochs, plan.learning_rate, tokens, 0.03, 0.0, plan.seed)
-        curve = fit(model, TASK, dialogues, how, run.out, say=run.say, fingerprint=fingerprint)
+        curve = fit(model, TASK, dialogues, how, run.out, fingerprint=fingerprint)
         learned, seconds = sum(map(TASK.tokens, dialogues)), sum(point["seconds"] for point in curve)
         made = _read(run.data.with_suffix(".statistics.json"), json.loads)
         licence = _read(Path(name) / "README.md", _LICENCE.search)

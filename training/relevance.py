@@ -6,7 +6,7 @@ which has to win where no text answers: the sign of a number tells whether its t
 
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -27,15 +27,13 @@ from assistant.learned.relevance import (
     with_title,
 )
 from corpus.encoders.base import Encoder
-from evaluation.answers.evidence.rankers import Ranker
-from evaluation.answers.evidence.ranking import measure_rankers
-from evaluation.answers.evidence.rows import EvidenceRow
-from evaluation.harness import Figures
+from evaluation.answers.evidence import EvidenceRow, Ranker, measure_rankers
+from evaluation.harness import Figures, grouped, say
 from training import network
 from training.choice import HeldAbstracts, JudgedData, choice_scales, judged_texts
-from training.files import FOLDS, SETS, Run, draw, grouped, hash_byte
-from training.fitting import Plan, Task, fit
-from training.network import ADAPTERS, Answers, Measured, Pair, PairTokenizer, Reader, fitted_scale, trained
+from training.files import FOLDS, SETS, Run, draw, hash_byte
+from training.fitting import Plan, Recipe, Task
+from training.network import ADAPTERS, Answers, Measured, Pair, PairTokenizer, Reader, fitted_scale
 from training.questions import question_rows
 
 SETTINGS = SETS["relevance"]
@@ -120,48 +118,32 @@ def _losses(reader: Reader, batch: Sequence[Example]) -> Iterator[torch.Tensor]:
 TASK: Task[Example] = Task(lambda example: example.tokens, _losses)
 
 
-@dataclass(frozen=True, slots=True)
-class RelevanceRun(Run):
-    """A run in three stages, the last of which reads the judged questions too, if there are any.
-
-    With `begun`, the folder of a part, the run continues that part with the last stage alone, and what it
-    comes to is averaged with that part. Without judged questions the choice of sentences has no scales.
-    """
-
-    judged: JudgedData | None = None
-    begun: Path | None = None
-
-    def fitted(self, asked: Sequence[Asked], name: str, start: Mapping[str, torch.Tensor] | None) -> Reader:
-        """Return a reader fitted to questions, with its checkpoint in a folder of its own."""
-        reader = Reader.new(self.seed, start)
-        examples, folder = examples_of(asked), self.work / name
-        fit(reader, TASK, examples, PLANS[name], folder, say=lambda line: self.say(f"{name}: {line}"))
-        return reader
+RECIPE = Recipe(RELEVANCE, LONGEST, TASK, PLANS, averages=True)
 
 
-def train_relevance(run: RelevanceRun, encoder: Encoder) -> Card:
+def train_relevance(run: Run, encoder: Encoder, judged: JudgedData | None = None) -> Card:
     """Fit the part and its scales and return its card; a killed run resumes.
 
-    Raises TrainingError, EvaluationError and CorpusError.
+    The last stage reads the judged questions too; without them the choice of sentences has no scales. Raises
+    TrainingError, EvaluationError and CorpusError.
     """
     rows = question_rows(run.data, SETTINGS["questions"], run.seed)
     held = {(row.set, row.question): row for row in rows if fold_of(row) == run.held}
     by_set = grouped(held.values(), "set")
     measured_on = [row for name, own in by_set.items() for row in draw(own, HELD_ROWS, name)]
     learned_from = [row for row in rows if fold_of(row) != run.held]
-    reader = Reader.new(run.seed)
-    begun = network.weights_of_part(RELEVANCE, run.begun, reader) if run.begun else None
-    start: Mapping[str, torch.Tensor] | None = begun
-    for stage in ["written"] if run.begun else STAGES:
+
+    def examples(stage: str) -> list[Example]:
         asked = asked_of(row for row in learned_from if _is_read(row, stage))
-        if run.judged and stage == "written":
-            asked += judged_texts(run.judged, SETTINGS["judged"])
-        reader = run.fitted(asked, stage, start)
-        start = trained(reader)
-    if begun:
-        network.restore(reader, network.averaged(begun, trained(reader)))
-    measure = partial(_measured, held=measured_on, run=run, encoder=encoder)
-    return network.write_part(RELEVANCE, reader, run, LONGEST, measure)
+        if judged and stage == "written":
+            asked += judged_texts(judged, SETTINGS["judged"])
+        return examples_of(asked)
+
+    reader = Reader.new(run.seed)
+    if run.begun:
+        network.restore(reader, network.weights_of_part(RELEVANCE, run.begun, reader))
+    measure = partial(_measured, held=measured_on, run=run, judged=judged, encoder=encoder)
+    return RECIPE.train(run, reader, examples, measure)
 
 
 def _is_read(row: EvidenceRow, stage: str) -> bool:
@@ -197,23 +179,25 @@ Features = Mapping[str, Sequence[float]]
 Read = Sequence[tuple[EvidenceRow, Features]]
 
 
-def _measured(name: str, held: Sequence[EvidenceRow], run: RelevanceRun, encoder: Encoder) -> Measured:
+def _measured(
+    name: str, held: Sequence[EvidenceRow], run: Run, judged: JudgedData | None, encoder: Encoder
+) -> Measured:
     """Return scales and provenance: held-back questions are read as the product reads them."""
-    run.say(f"{name}: reading {len(held)} questions that were held back")
+    say(f"{name}: reading {len(held)} questions that were held back")
     scorer = RelevanceScorer(LearnedPart(*read_part(RELEVANCE, run.work)))
     read = [(row, _features(row, scorer, encoder)) for row in held]
     scales = {
         "all": _scale(read, run.seed, with_network=True),
         "features": _scale(read, run.seed, with_network=False),
         f"{ANSWER}_all": _answer_scale(read, run.seed, with_network=True),
-        **(choice_scales(run.judged, scorer, run.seed) if run.judged else {}),
+        **(choice_scales(judged, scorer, run.seed) if judged else {}),
         f"{ANSWER}_features": _answer_scale(read, run.seed, with_network=False),
     }
     return scales, {
         "recipe": f"paper-trail train relevance --seed {run.seed} --held {run.held}",
         "begun_with": read_card(RELEVANCE, run.begun).name if run.begun else "",
         "trained_on": SETTINGS["questions"],
-        "scale_of_the_choice_fitted_on": sorted(run.judged.measured) if run.judged else [],
+        "scale_of_the_choice_fitted_on": sorted(judged.measured) if judged else [],
         "licences": SETTINGS["licences"],
         "fitting": {"adapters": ADAPTERS, **{name: asdict(plan) for name, plan in PLANS.items()}},
         "held_back": _figures(read),

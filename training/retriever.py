@@ -19,12 +19,13 @@ from torch.nn.functional import cross_entropy, normalize
 from corpus.encoders.base import BUNDLED_SHA256, bundled_path
 from corpus.language.bm25 import Bm25
 from corpus.settings import BUNDLED_ENCODER
-from evaluation.answers.query_contexts import QueryContext, query_in_context
-from training.files import SETS, Run, Say, Trained, draw, grouped, hash_byte, train_folder, write_durably
+from evaluation.answers.rewriting import QueryContext, query_in_context
+from evaluation.harness import grouped, say
+from training.files import SETS, Run, Trained, draw, hash_byte, train_folder, write_durably
 from training.fitting import Plan, Task, autocast, fit, reported
 from training.network import Pair, PairTokenizer, Reader
-from training.sought import MOST_EXCHANGES, SoughtTexts, sought_texts
-from training.truthreader.dialogues import Dialogue, nearest, read_dialogues
+from training.questions import MOST_EXCHANGES, SoughtTexts, sought_texts
+from training.truthreader.documents import Dialogue, nearest, read_dialogues
 
 TEMPERATURE = 0.05
 HARDEST = 8  # negatives are drawn from the nearest texts by words: the nearest itself may be right
@@ -173,7 +174,7 @@ def train_retriever(run: Run, plan: RetrieverPlan, dialogues: Sequence[Path] = (
             taken.append(example)
         reader = SentenceReader.new(plan.seed, rank=plan.rank)
         how = Plan(1, plan.learning_rate, plan.tokens, seed=plan.seed)
-        curve = fit(reader, TASK, taken, how, run.work, say=run.say, fingerprint=fingerprint)
+        curve = fit(reader, TASK, taken, how, run.work, fingerprint=fingerprint)
         counts = {name: len(some) for name, some in grouped(learned[: len(taken)], "set").items()}
         card = {
             "kind": "retriever",
@@ -183,7 +184,7 @@ def train_retriever(run: Run, plan: RetrieverPlan, dialogues: Sequence[Path] = (
             "licences": {name: SETS["retriever"]["licences"][name] for name in counts},
             "numbers": numbers,
             "curve": reported(curve),
-            "held_back": _measured(reader, Examples(held, plan), held, run.say),
+            "held_back": _measured(reader, Examples(held, plan), held),
         }
         return card, lambda: _write(reader, run.out)
 
@@ -203,7 +204,7 @@ def _write(reader: Reader, out: Path) -> None:
 
 
 def _measured(
-    reader: SentenceReader, examples: Examples, held: Sequence[SoughtTexts], say: Say
+    reader: SentenceReader, examples: Examples, held: Sequence[SoughtTexts]
 ) -> dict[str, dict[str, dict[str, float]]]:
     """Measure held-back queries of each set with the bundled weights (before) and the new ones (after)."""
     figures: dict[str, dict[str, dict[str, float]]] = {"before": {}, "after": {}}

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from pathlib import Path
 from typing import Self
 
 import numpy as np
@@ -17,14 +16,15 @@ from assistant.learned.parts import SHIPPED, Card, LearnedPart, read_card, read_
 from assistant.learned.relevance import RELEVANCE
 from assistant.learned.support import SUPPORT
 from corpus.encoders.base import Encoder
-from evaluation.answers.attribution import fitting as scales
-from evaluation.answers.attribution.agreement import measure_attribution
-from evaluation.answers.attribution.pairs import read_all_pairs
+from evaluation.answers import attribution as scales
+from evaluation.answers.attribution import measure_attribution, read_all_pairs
+from evaluation.answers.not_said import WrittenClaim
+from evaluation.harness import say
 from training import claims as made_of
 from training import network
-from training.claims import Claim, PaperClaims, WrittenClaim
+from training.claims import Claim, PaperClaims
 from training.files import SETS, Run, draw
-from training.fitting import Plan, Task, fit
+from training.fitting import Plan, Recipe, Task
 from training.network import ADAPTERS, Measured, Pair, PairTokenizer, Reader
 
 LONGEST = 256
@@ -38,13 +38,6 @@ HELD_PAIRS = 400  # of each set that is learned from
 SCALED = frozenset({"AttributionBench", "WiCE", "citation_integrity", "factcheck_gpt"})
 # Claims beside their evidence, and how far this supports each, 0..1: one alone, or a right one and its twins.
 Example = Sequence[tuple[Pair, float]]
-
-
-@dataclass(frozen=True, slots=True)
-class SupportRun(Run):
-    """A run on judged claims and then on those written for papers; with `begun`, a part, on these alone."""
-
-    begun: Path | None = None
 
 
 def examples_of(claims: Sequence[Sequence[Claim]]) -> list[Example]:
@@ -69,7 +62,10 @@ def _losses(reader: Reader, batch: Sequence[Example]) -> Iterator[torch.Tensor]:
 TASK: Task[Example] = Task(lambda example: sum(len(pair.ids) for pair, _ in example), _losses)
 
 
-def train_support(run: SupportRun, encoder: Encoder) -> Card:
+RECIPE = Recipe(SUPPORT, LONGEST, TASK, PLANS)
+
+
+def train_support(run: Run, encoder: Encoder) -> Card:
     """Fit the part and its scales and return its card; a killed run resumes.
 
     The network starts from the shipped relevance part, or from the support part in `run.begun`. Raises
@@ -77,16 +73,10 @@ def train_support(run: SupportRun, encoder: Encoder) -> Card:
     """
     learned = Learned.read(run)
     reader = Reader.new(run.seed)
-    if run.begun:
-        start = network.weights_of_part(SUPPORT, run.begun, reader)
-    else:
-        start = network.weights_of_part(RELEVANCE, SHIPPED, reader, head=False)
-    network.restore(reader, start)
-    for stage in ["papers"] if run.begun else PLANS:
-        examples = examples_of(learned.stage(stage, run.seed))
-        fit(reader, TASK, examples, PLANS[stage], run.work / stage, say=run.say)
+    part, folder = (SUPPORT, run.begun) if run.begun else (RELEVANCE, SHIPPED)
+    network.restore(reader, network.weights_of_part(part, folder, reader, head=part == SUPPORT))
     measure = partial(_measured, run=run, learned=learned, encoder=encoder)
-    return network.write_part(SUPPORT, reader, run, LONGEST, measure)
+    return RECIPE.train(run, reader, lambda stage: examples_of(learned.stage(stage, run.seed)), measure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,14 +117,14 @@ class Learned:
         return [*written, *quoted, *draw(general, round(REPLAYED * len(general)), f"{seed}:again")]
 
 
-def _measured(name: str, run: SupportRun, learned: Learned, encoder: Encoder) -> Measured:
+def _measured(name: str, run: Run, learned: Learned, encoder: Encoder) -> Measured:
     """Return scales and provenance: pairs that were held back are read as the product reads them."""
     held_back = read_all_pairs(run.data / "attribution" / "pairs.jsonl")
     held_back += made_of.held_pairs(run.data, run.held, HELD_PAIRS)
     pairs = [pair for pair in held_back if pair.set in SCALED]
     held_claims = made_of.held_claims(run.data, run.held)
     claims = [claim for claim, _ in held_claims]
-    run.say(f"{name}: reading {len(pairs) + len(claims)} pairs that it has not learned from")
+    say(f"{name}: reading {len(pairs) + len(claims)} pairs that it has not learned from")
     part = LearnedPart(*read_part(SUPPORT, run.work))
     compared = scales.compare_pairs(pairs, encoder, part)
     written = scales.compare_pairs([pair for _, pair in held_claims], encoder, part)

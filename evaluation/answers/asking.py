@@ -11,11 +11,10 @@ from assistant.generators.choice import open_generator
 from assistant.generators.protocol import EXTRACTIVE
 from assistant.models.protocol import ChatModel
 from assistant.records import Answered, AskOptions, Retrieved, Turn
-from corpus.encoder_choice import open_encoder
 from corpus.records import Scope
-from corpus.settings import Settings, read_settings
-from corpus.store.corpus import Corpus
-from evaluation.input_files import EvaluationError, home_of
+from corpus.settings import Settings
+from evaluation.homes import open_home
+from evaluation.input_files import EvaluationError
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +48,7 @@ def open_assistant(
 
     `through` may wrap the model. Raises CorpusError, and AssistantError for an unknown generator.
     """
-    settings = (settings or read_settings()).model_copy(update={"home": home_of(path)})
-    encoder = open_encoder(settings)
-    corpus = Corpus.open(settings.corpus_path, encoder)
+    settings, encoder, corpus = open_home(path, settings)
     return Assistant(corpus, encoder, open_generator(generator, settings, encoder, through=through))
 
 

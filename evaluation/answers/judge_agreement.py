@@ -17,9 +17,9 @@ from corpus.settings import read_settings
 from corpus.store.corpus import Corpus
 from evaluation.answers.asking import open_homes
 from evaluation.answers.judge import DEFINITIONS, DIMENSIONS
+from evaluation.answers.questions import JUDGED, JudgedQuestion, Place, places, read_judged
 from evaluation.harness import Report, command, table
 from evaluation.input_files import EvaluationError, named_folders
-from evaluation.judged import JUDGED, JudgedQuestion, Place, places, read_judged
 from evaluation.judging import Ballot, Judge, JudgeVote, between, open_judge
 
 VOTES = 2  # each sentence once in each place

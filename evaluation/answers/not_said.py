@@ -16,7 +16,8 @@ from assistant.checking.phrases.naming import UnsaidPhrase, find_unsaid_phrases
 from corpus.encoder_choice import open_encoder
 from corpus.encoders.base import Encoder
 from corpus.settings import read_settings
-from evaluation.answers.attribution.pairs import Verdict, evidence_sentences, read_pairs
+from evaluation.answers.attribution import Verdict, evidence_sentences, read_pairs
+from evaluation.answers.evidence_sets import WrittenPaper, read_abstracts
 from evaluation.harness import Figures, Report, command, figures_table, share
 from evaluation.input_files import EvaluationError, read_json_lines
 
@@ -25,26 +26,28 @@ Part = Literal["develop", "held"]
 _WORD = re.compile(r"[^\W_]+")
 
 
-class WrittenPaper(BaseModel):
-    """The abstract of a paper that claims are written about."""
-
-    paper: str
-    title: str
-    sentences: tuple[str, ...] = Field(min_length=1)
-
-    @property
-    def fold(self) -> int:
-        return int(hashlib.sha256(self.paper.encode()).hexdigest(), 16) % FOLDS
-
-
 class WrittenClaim(BaseModel):
-    """A claim about an abstract; `twin_of` is a right one that it differs from in a few words."""
+    """A claim about an abstract as a model might write it; `twin_of` is a right one that it resembles."""
 
     paper: str
-    claim: str
+    claim: str = Field(min_length=1)
     label: Verdict
     type: str
     twin_of: str = ""
+
+
+def read_written_claims(data: Path) -> tuple[list[WrittenPaper], list[WrittenClaim]]:
+    """Read the abstracts that claims are written about, and the claims; raises EvaluationError."""
+    hint = "Each line has paper, claim, label and type."
+    return read_abstracts(data), [
+        claim
+        for name in ("paper_claims", "paper_claim_twins")
+        for claim in read_json_lines(data / "support" / f"{name}.jsonl", WrittenClaim, hint)
+    ]
+
+
+def fold_of(paper: str) -> int:
+    return int(hashlib.sha256(paper.encode()).hexdigest(), 16) % FOLDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +69,10 @@ def name_phrases(
     for claim in claims:
         if claim.paper in texts:
             phrases = find_unsaid_phrases(claim.claim, texts[claim.paper], encoder)
-            named.append(Named(_kind(claim), claim.claim, phrases, _count_right(claim, phrases)))
+            is_wrong_twin = claim.twin_of and claim.label != "supported"
+            kind = f"{'twin' if is_wrong_twin else claim.label}: {claim.type}"
+            named.append(Named(kind, claim.claim, phrases, _count_right(claim, phrases)))
     return named
-
-
-def _kind(claim: WrittenClaim) -> str:
-    is_twin = claim.twin_of and claim.label != "supported"
-    return f"twin: {claim.type}" if is_twin else f"{claim.label}: {claim.type}"
 
 
 def _count_right(claim: WrittenClaim, phrases: Sequence[UnsaidPhrase]) -> int | None:
@@ -143,15 +143,8 @@ def measure_unsaid(
     show: bool = False,
 ) -> Report:
     encoder = open_encoder(read_settings())
-    hint = "Each line has paper, title and sentences."
-    abstracts = read_json_lines(data / "questions" / "papers_abstracts.jsonl", WrittenPaper, hint)
-    hint = "Each line has paper, claim, label and type."
-    claims = [
-        claim
-        for name in ("paper_claims", "paper_claim_twins")
-        for claim in read_json_lines(data / "support" / f"{name}.jsonl", WrittenClaim, hint)
-    ]
-    papers = [paper for paper in abstracts if (paper.fold == 0) == (part == "held")]
+    abstracts, claims = read_written_claims(data)
+    papers = [paper for paper in abstracts if (fold_of(paper.paper) == 0) == (part == "held")]
     named = name_phrases(papers, claims, encoder)
     if not named:
         raise EvaluationError(f"No claim in {data} is about a paper of the part {part!r}.")

@@ -1,24 +1,46 @@
-"""Questions written beforehand, asked as readers ask them: answers, refusals and citations, counted.
+"""Questions asked as readers ask them: written beforehand, judged, and about cells of tables.
 
-These counts do not say whether an answer is right: people judge that from the answers written out.
+Counts of written questions do not say whether an answer is right: people judge that from the answers written
+out. Judged questions have the places of the sentences that a language model judged to answer them.
 """
 
 import json
+import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from statistics import median
 from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from assistant.chat import Assistant
 from assistant.generators.protocol import EXTRACTIVE
-from assistant.records import AssistantError, Conversation, Turn
+from assistant.questions.intent import request_kind
+from assistant.records import (
+    AskOptions,
+    AssistantError,
+    Citation,
+    Conversation,
+    Evidence,
+    Rewrite,
+    Turn,
+)
+from assistant.retrieve import as_read, retrieve
 from assistant.trail.transcript import to_json
-from corpus.records import Scope
+from corpus.records import Scope, parse_passage_id
+from corpus.search.hybrid import DEFAULT_PAPERS
 from corpus.store.corpus import Corpus
-from evaluation.answers.asking import AskedQuestion, ask, open_assistant
-from evaluation.harness import Figures, Report, command, share, table
-from evaluation.input_files import DATA, EvaluationError, read_numbered_json_lines, write_text
+from evaluation.answers.asking import AskedQuestion, ask, open_assistant, open_homes
+from evaluation.harness import Figures, Report, command, figures_table, share, table
+from evaluation.input_files import (
+    DATA,
+    EvaluationError,
+    named_folders,
+    read_json_lines,
+    read_numbered_json_lines,
+    write_text,
+)
 
 QUESTIONS = DATA / "questions.jsonl"
 QuestionKind = Literal["list", "paper", "definition", "fact", "comparison", "how", "overview"]
@@ -207,3 +229,174 @@ def questions(
     title = f"{figures['questions']} questions, {figures['seconds_median']:.2f} s in the median"
     head = ("Kind", "Answered", "Found", "Cited", "Refused", "First cited")
     return Report(figures, [table(head, shown, title=title)])
+
+
+JUDGED = DATA / "judged.jsonl"
+FULL, PART = 1.0, 0.5
+MOST_WANTED = 6  # sentences that a full answer needs at most
+_JUDGED_HINT = (
+    "Each line has id, corpus, question, answerable and places of sentences; see evaluation/README.md."
+)
+
+# A paper's id, the number of a passage in it, the number of a sentence in that.
+Place = tuple[str, int, int]
+
+
+class JudgedQuestion(ScopedQuestion):
+    """A question that can be read alone, and the sentences of the papers found for it that answer it.
+
+    Of the sentences `seen`, those of `full` answer it, those of `part` belong to an answer, the others do
+    not; those of `leaning` cannot be read alone. A place is "paper#passage:sentence", of `seen` a range of
+    sentences. `corpus` names the corpus it was asked of.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", ignored_types=(cached_property,))
+
+    corpus: str
+    kind: QuestionKind
+    answerable: bool
+    full: tuple[str, ...]
+    part: tuple[str, ...]
+    leaning: tuple[str, ...]
+    seen: tuple[str, ...]
+
+    @cached_property
+    def grades(self) -> dict[Place, float]:
+        """The grade of each sentence seen: 1 answers fully, 0.5 in part, 0 not."""
+        grades = dict.fromkeys(places(self.seen), 0.0)
+        return grades | dict.fromkeys(places(self.part), PART) | dict.fromkeys(places(self.full), FULL)
+
+
+def places(written: Sequence[str]) -> Iterator[Place]:
+    """Yield the places that are written as "paper#passage:sentence" or "paper#passage:first-last"."""
+    for text in written:
+        paper, _, rest = text.rpartition("#")
+        passage, _, sentences = rest.partition(":")
+        first, _, last = sentences.partition("-")
+        for sentence in range(int(first), int(last or first) + 1):
+            yield paper, int(passage), sentence
+
+
+def place_of(citation: Citation) -> Place:
+    """Return the place that a citation leads to; sentence -1 for a whole passage."""
+    paper, number = parse_passage_id(citation.passage_id)
+    return paper, number, -1 if citation.sentence is None else citation.sentence
+
+
+def read_judged(path: Path = JUDGED) -> list[JudgedQuestion]:
+    """Read the questions of a file; raises EvaluationError."""
+    return read_json_lines(path, JudgedQuestion, _JUDGED_HINT)
+
+
+def find(question: JudgedQuestion, assistant: Assistant) -> tuple[Rewrite, Evidence]:
+    """Return the query of a question and the evidence that a writer would be given, even if it is refused."""
+    kind = request_kind(question.question, question.scope)
+    rewrite = as_read(assistant.corpus, Rewrite(question.question, question.question, kind=kind))
+    options = AskOptions(question.scope, DEFAULT_PAPERS)
+    papers = retrieve(assistant.corpus, assistant.encoder, rewrite, options)
+    return assistant.gathered(rewrite, papers, options)
+
+
+# A question asked, the grade of each sentence of its answer (0 where nobody judged it), and refusal.
+JudgedOutcome = tuple[JudgedQuestion, tuple[float, ...], bool]
+
+
+def counts_of(outcomes: Sequence[JudgedOutcome]) -> Figures:
+    """Count questions and, of answers to answerable questions, compute shares.
+
+    `first_full`: the first sentence answers fully; `any_full`: a sentence does; `beside`: none answers at
+    all; `clean`: one answers fully and none is beside the point. `full_cited` is of the sentences that answer
+    fully.
+    """
+    can = [outcome for outcome in outcomes if outcome[0].answerable]
+    refusals = [is_refused for question, _, is_refused in outcomes if not question.answerable]
+    given = [grades for _, grades, is_refused in can if not is_refused]
+    sentences = [grade for grades in given for grade in grades]
+    wanted = sum(min(MOST_WANTED, len(question.full)) for question, *_ in can)
+    most = max(1, len(can))
+    return {
+        "answerable": len(can),
+        "unanswerable": len(refusals),
+        "refused_wrongly": sum(is_refused for *_, is_refused in can),
+        "refused_rightly": sum(refusals),
+        "first_full": sum(grades[:1] == (FULL,) for grades in given) / most,
+        "any_full": sum(FULL in grades for grades in given) / most,
+        "beside": sum(not any(grades) for grades in given) / most,
+        "clean": sum(FULL in grades and 0.0 not in grades for grades in given) / most,
+        "sentences_beside": sum(not grade for grade in sentences) / max(1, len(sentences)),
+        "full_cited": sum(min(MOST_WANTED, grades.count(FULL)) for grades in given) / max(1, wanted),
+    }
+
+
+@command("judged")
+def judged(home: list[str], data: Path = JUDGED) -> Report:
+    by_kind: dict[str, list[JudgedOutcome]] = {}
+    for question, assistant in open_homes(read_judged(data), named_folders(home)):
+        asked = ask(assistant, question.question, (), question.scope)
+        grades = tuple(
+            max((question.grades.get(place_of(cited), 0.0) for cited in sentence.citations), default=0.0)
+            for sentence in asked.turn.answer.sentences
+        )
+        outcome = (question, grades, asked.is_refused)
+        by_kind.setdefault(asked.turn.rewrite.kind, []).append(outcome)
+    rows: dict[str, Figures] = {kind: counts_of(by_kind[kind]) for kind in sorted(by_kind)}
+    figures = counts_of([outcome for own in by_kind.values() for outcome in own])
+    keys = ("answerable", "refused_wrongly", "unanswerable", "refused_rightly", "first_full", "any_full")
+    columns = {key: key.replace("_", " ") for key in (*keys, "beside", "clean", "sentences_beside")}
+    return Report(figures, [figures_table("kind", {**rows, "all": figures}, columns, 2)])
+
+
+TABLE_QUESTIONS = DATA / "table_questions.jsonl"
+_TABLE_HINT = "Each line has question, corpus, paper, row and value; see evaluation/README.md."
+
+
+class TableQuestion(BaseModel, frozen=True, extra="forbid"):
+    """A question to a corpus, and the table row that answers it: a cell that names the row, and the value.
+
+    `paper` is the end of a paper's id.
+    """
+
+    question: str = Field(min_length=1)
+    corpus: str
+    paper: str = Field(min_length=1)
+    row: str = Field(min_length=1)
+    value: str = Field(min_length=1)
+
+
+def _cited_rows(turn: Turn, corpus: Corpus) -> Iterator[tuple[str, str, str]]:
+    """Yield the rows of tables that an answer cites, the claim about each, and their papers."""
+    for citation in (citation for sentence in turn.answer.sentences for citation in sentence.citations):
+        (passage,) = corpus.passages_by_id([citation.passage_id])
+        if passage.table and citation.sentence is not None and citation.sentence >= passage.first_row:
+            yield passage.sentence_text(citation.sentence), citation.claim, passage.paper_id
+
+
+def holds(text: str, part: str) -> bool:
+    """Return True if a text has a part as it stands, not within longer words or figures."""
+    whole, wanted = (" ".join(written.casefold().split()) for written in (text, part))
+    return re.search(rf"(?<![\w.]){re.escape(wanted)}(?!\w|\.\d)", whole) is not None
+
+
+@command("tables-asked")
+def tables_asked(home: list[str], data: Path = TABLE_QUESTIONS) -> Report:
+    rows = []
+    counts = dict.fromkeys(("asked", "right_row", "right_value", "other_row", "no_row", "refused"), 0)
+    for question, assistant in open_homes(
+        read_json_lines(data, TableQuestion, _TABLE_HINT), named_folders(home)
+    ):
+        asked = ask(assistant, question.question)
+        row, claim, paper = next(_cited_rows(asked.turn, assistant.corpus), ("", "", ""))
+        is_right_row = paper.endswith(f"/{question.paper}") and all(
+            holds(row, part) for part in (question.row, question.value)
+        )
+        is_right_value = is_right_row and holds(claim, question.value)
+        counts["asked"] += 1
+        counts["right_row"] += is_right_row
+        counts["right_value"] += is_right_value
+        counts["other_row"] += bool(row) and not is_right_row
+        counts["no_row"] += not row
+        counts["refused"] += asked.is_refused
+        right = "value" if is_right_value else "row" if is_right_row else "no"
+        answer = claim or ("refused" if asked.is_refused else "no row of a table")
+        rows.append((question.question, f"{question.row}: {question.value}", answer, right))
+    return Report(counts, [table(("Question", "Wanted", "Told", "Right"), rows, left=3)])

@@ -1,4 +1,4 @@
-"""Rewritten questions beside those that people wrote, on conversations with both.
+"""Rewritten questions beside those that people wrote, and queries of conversations.
 
 Each question is rewritten after the raw questions before it, which were rewritten in the same way. CAsT has
 no answers; CANARD has an answer to every earlier question.
@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
-from typing import Self
+from typing import Literal, Self, get_args
 
 import numpy as np
 from pydantic import AliasChoices, BaseModel, Field, model_validator
@@ -17,7 +17,7 @@ from assistant.questions.rewriting import rewrite_from_words
 from assistant.questions.vocabulary import stems
 from assistant.records import Answer, Evidence, Provenance, Rewrite, Turn
 from corpus.records import Scope
-from evaluation.harness import Figures, Report, command, table
+from evaluation.harness import Figures, Report, command, decimals, grouped_table
 from evaluation.input_files import read_json_lines
 from evaluation.rouge import highest_rouge1
 
@@ -137,17 +137,33 @@ def _asked(exchange: Exchange, before: tuple[Exchange, ...], rewrite: Rewriting)
     return Turn(found.question, "", Scope(), 1, found, (), Evidence(), Answer(answer), (), (), provenance)
 
 
+QueryContext = Literal["none", "concatenated", "ours"]
+HistoryKind = Literal["none", "relevant", "irrelevant", "both"]
+CONTEXTS: tuple[QueryContext, ...] = get_args(QueryContext)
+HISTORIES: tuple[HistoryKind, ...] = get_args(HistoryKind)
+
+
+def query_in_context(context: QueryContext, question: str, exchanges: Sequence[Exchange]) -> str:
+    """Return a question alone, with its history behind it (TruthReader, section 3.2), or as we rewrite it."""
+    if context == "concatenated":
+        return concatenated(question, [said for exchange in exchanges for said in exchange if said])
+    return rewritten(question, exchanges) if context == "ours" else question
+
+
+def history_of(kind: HistoryKind, own: Sequence[Exchange], other: Sequence[Exchange]) -> tuple[Exchange, ...]:
+    """Return a history of a kind (TruthReader, section 3.1): in "both" the subject changed."""
+    relevant = tuple(own) if kind in ("relevant", "both") else ()
+    return (*other, *relevant) if kind in ("irrelevant", "both") else relevant
+
+
 @command("rewriting")
 def rewriting(turns: Path) -> Report:
     figures = measure_rewriting(read_turns(turns))
-    rows: list[list[str] | None] = []
+    groups = {}
     for name, part in figures.items():
-        shares = [f"{part['worse_than_raw']:.3f}", f"{part['better_than_raw']:.3f}"]
-        for query in QUERIES:
-            scores = [f"{part[query]['f1']:.4f}", f"{part[query]['recall']:.4f}"]
-            label = f"{name}, {part['turns']}" if query == "raw" else ""
-            rows.append([label, query, *scores, *(shares if query == "rewritten" else [])])
-        rows.append(None)
+        scores = [[query, *(decimals(part[query][key], 4) for key in ("f1", "recall"))] for query in QUERIES]
+        scores[-1] += [decimals(part[f"{change}_than_raw"]) for change in ("worse", "better")]
+        groups[f"{name}, {part['turns']}"] = scores
     head = ("Turns", "Query", "ROUGE-1 F1", "Recall of terms", "Worse", "Better")
     sources = {name: part for name, part in figures.items() if name != "all"}
-    return Report({**figures["all"], "sources": sources}, [table(head, rows, left=2)])
+    return Report({**figures["all"], "sources": sources}, [grouped_table(head, groups)])

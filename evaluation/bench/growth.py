@@ -8,7 +8,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import pairwise, product
@@ -87,11 +87,14 @@ class SyntheticPapers:
         """Write the papers of these numbers, without publishing."""
         papers = [self._paper(number) for number in numbers]
         entries = [rows.PaperEntry(paper, self._references()) for paper in papers]
-        passages = [
-            _passage(paper, number, self._texts.text(WORDS))
-            for paper in papers
-            for number in range(PASSAGES_PER_PAPER)
-        ][: self._passages - numbers[0] * PASSAGES_PER_PAPER]
+        passages = []
+        for paper, number in product(papers, range(PASSAGES_PER_PAPER)):
+            name, text = passage_id(paper.id, number), self._texts.text(WORDS)
+            edges = [len(text) * part // SENTENCES for part in range(SENTENCES + 1)]
+            sentences = tuple(Sentence(start, end) for start, end in pairwise(edges))
+            home = paper.collection_id
+            passages.append(Passage(name, paper.id, home, number, "body", (), text, sentences))
+        passages = passages[: self._passages - numbers[0] * PASSAGES_PER_PAPER]
         vectors = self._texts.vectors(len(passages))
         # The same vector for the title and the sentences: others would measure the same.
         alone = list(np.repeat(vectors[:, None], 1 + SENTENCES, axis=1))
@@ -127,18 +130,19 @@ class SyntheticPapers:
         )
 
 
-def _passage(paper: Paper, number: int, text: str) -> Passage:
-    edges = [len(text) * part // SENTENCES for part in range(SENTENCES + 1)]
-    sentences = tuple(Sentence(start, end) for start, end in pairwise(edges))
-    identifier = passage_id(paper.id, number)
-    return Passage(identifier, paper.id, paper.collection_id, number, "body", (), text, sentences)
-
-
 def seconds_of(work: Callable[[], object]) -> float:
     """Return the wall-clock seconds that a call takes."""
     clock = time.perf_counter()
     work()
     return time.perf_counter() - clock
+
+
+def percentiles(name: str, seconds: Sequence[float]) -> Figures:
+    """Return the median and the 95th percentile of times, as milliseconds."""
+    return {
+        f"{name}_ms_p50": 1000 * statistics.median(seconds),
+        f"{name}_ms_p95": 1000 * statistics.quantiles(seconds, n=20)[-1],
+    }
 
 
 class _TimedEncoder:
@@ -195,7 +199,7 @@ def read(home: Path, queries: Sequence[str] = ()) -> Figures:
     encoder = open_encoder(settings)
     corpus = Corpus.open(settings.corpus_path, encoder)
     loading = seconds_of(corpus.load)
-    asking, texts, near = encoder, [*queries[-WARMING:], *queries], None
+    texts, near = [*queries[-WARMING:], *queries], None
     if queries:
         vectors = np.stack([encoder.encode_query(query) for query in queries[:QUERIES]])
         collection = max(corpus.collections(), key=lambda listed: listed.papers).collection.id
@@ -208,20 +212,17 @@ def read(home: Path, queries: Sequence[str] = ()) -> Figures:
     everything, one_collection = Scope(), Scope(collections=(collection,))
 
     def search_times(scope: Scope) -> list[float]:
-        """Return the milliseconds of each query after those that warm up."""
-        own = _TimedEncoder(asking, near) if near is not None else asking
-        times = [1000 * seconds_of(partial(search, corpus, own, query, scope)) for query in texts]
-        return times[WARMING:]
+        """Return the seconds of each query after those that warm up."""
+        own = _TimedEncoder(encoder, near) if near is not None else encoder
+        return [seconds_of(partial(search, corpus, own, query, scope)) for query in texts][WARMING:]
 
-    times, filtered = search_times(everything), search_times(one_collection)
+    searches = percentiles("search", search_times(everything))
+    searches |= percentiles("filtered", search_times(one_collection))
     sorting = 1000 * seconds_of(corpus.statistics.sort_all)
     lists, again = _list_times(corpus), _list_times(corpus)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
-        "search_ms_p50": statistics.median(times),
-        "search_ms_p95": statistics.quantiles(times, n=20)[-1],
-        "filtered_ms_p50": statistics.median(filtered),
-        "filtered_ms_p95": statistics.quantiles(filtered, n=20)[-1],
+        **searches,
         "loading_seconds": loading,
         "sorting_ms": sorting,
         "list_first_ms_max": max(lists),
@@ -248,7 +249,11 @@ def _list_times(corpus: Corpus) -> list[float]:
 def _recall(corpus: Corpus, queries: Vectors, scope: Scope) -> float:
     """Return the share of the exactly nearest passages of some queries that the corpus finds."""
     best: list[list[tuple[float, str]]] = [[] for _ in queries]
-    for ids, vectors in _scanned(corpus, scope):
+    for batch in corpus.scan("passages", ["id", "collection_id", "vector"]):
+        homes = np.asarray(batch["collection_id"].to_pylist())
+        inside = np.isin(homes, scope.collections) if scope.collections else np.ones(len(homes), bool)
+        vectors = batch["vector"].flatten().to_numpy().reshape(len(homes), -1)[inside]
+        ids = np.asarray(batch["id"].to_pylist())[inside].tolist()
         for nearest, similarities in zip(best, queries @ vectors.T, strict=True):
             top = np.argsort(-similarities)[: WEIGHTS.depth]
             nearest += [(float(similarities[place]), ids[place]) for place in top]
@@ -259,11 +264,3 @@ def _recall(corpus: Corpus, queries: Vectors, scope: Scope) -> float:
         found = {match.passage_id for match in corpus.nearest(query, scope, WEIGHTS.depth)}
         shares.append(sum(identifier in found for _, identifier in nearest) / len(nearest))
     return statistics.fmean(shares)
-
-
-def _scanned(corpus: Corpus, scope: Scope) -> Iterator[tuple[list[str], Vectors]]:
-    for batch in corpus.scan("passages", ["id", "collection_id", "vector"]):
-        homes = np.asarray(batch["collection_id"].to_pylist())
-        inside = np.isin(homes, scope.collections) if scope.collections else np.ones(len(homes), bool)
-        vectors = batch["vector"].flatten().to_numpy().reshape(len(homes), -1)
-        yield np.asarray(batch["id"].to_pylist())[inside].tolist(), vectors[inside]

@@ -22,7 +22,7 @@ from corpus.records import Scope
 from corpus.search.hybrid import search
 from corpus.settings import BUNDLED_ENCODER, PROJECT, Settings
 from corpus.store.corpus import Corpus
-from evaluation.bench.growth import measure_growth, read, seconds_of
+from evaluation.bench.growth import measure_growth, percentiles, read, seconds_of
 from evaluation.harness import Figures, Report, command, table
 from evaluation.input_files import EvaluationError, home_of, read_json_lines
 from indexer.build.run import build_collection
@@ -164,10 +164,8 @@ def measure(anthology: Path | None, *, quick: bool = False) -> Figures:
         "export_seconds": accelerated.preparation,
         "passages_embedded_again": torch.passages - passages,
         "rebuild_seconds": rebuild,
-        "search_ms_p50": 1000 * statistics.median(searches),
-        "search_ms_p95": 1000 * statistics.quantiles(searches, n=20)[-1],
-        "answer_ms_p50": 1000 * statistics.median(answers),
-        "answer_ms_p95": 1000 * statistics.quantiles(answers, n=20)[-1],
+        **percentiles("search", searches),
+        **percentiles("answer", answers),
         "cold_answer_seconds_torch": statistics.median(seconds for seconds, _ in cold),
         "cold_answer_seconds_accelerated": statistics.median(seconds for _, seconds in cold),
     }

@@ -5,10 +5,9 @@ import os
 import random
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -20,8 +19,8 @@ from corpus.encoders.batching import cores
 from corpus.settings import PROJECT, Settings
 from corpus.wording import counted
 from evaluation.harness import Figures, Report, command, say, table
-from evaluation.input_files import EvaluationError, first_fault, read_text
-from evaluation.peers.exchange import record_run
+from evaluation.input_files import EvaluationError, first_fault, make_folder, read_text
+from evaluation.peers.peer import PEERS, record_run
 from evaluation.retrieval import (
     Document,
     HowSearched,
@@ -37,8 +36,6 @@ SAMPLE_SEED = 13
 LONGEST_SECONDS = 3 * 3600
 LAST_LINES = 12
 OURS = "ours"
-# The peers by name: the module that runs in their environment.
-PEERS = {"lancedb": "evaluation.peers.lancedb_hybrid", "paper-qa": "evaluation.peers.paper_qa"}
 # Figures that are given as shares of ours.
 _COMPARED = (
     *("ndcg@10", "map@10", "recall@100", "ms_per_query", "processor_ms_per_query"),
@@ -151,16 +148,14 @@ class Workplace:
         encoder = open_encoder(Settings(home=self.out))
         packages = (path for package in ("corpus", "indexer") for path in (PROJECT / package).rglob("*"))
         code = sorted(path for path in packages if path.suffix in {".py", ".toml", ".txt"})
-        ours = f"{encoder.name} {encoder.runtime} {_hash(code)}"
-        yield OURS, *self._run(OURS, ours, material, partial(_search, material))
+        yield OURS, *self._run(OURS, f"{encoder.name} {encoder.runtime} {_hash(code)}", material)
         here = Path(__file__).parent
+        own = _hash([here / "peer.py", here / "requirements.txt"])
         for name in peers:
-            script = here / f"{PEERS[name].rpartition('.')[2]}.py"
-            own = _hash([script, here / "exchange.py", here / "requirements.txt"])
-            yield name, *self._run(name, own, material, partial(self._start, name, material))
+            yield name, *self._run(name, own, material)
 
-    def _run(self, name: str, code: str, material: Material, make: Callable[[Path], str]) -> tuple[Run, bool]:
-        """Return the run that is kept for this material and code, or the one that `make` writes."""
+    def _run(self, name: str, code: str, material: Material) -> tuple[Run, bool]:
+        """Return the run that is kept for this material and code, or make it."""
         judged = material.judged
         gains = {query: dict(judged.gains[query]) for query in judged.queries}
         key = sha256(json.dumps([name, code, material.texts, gains]).encode()).hexdigest()[:12]
@@ -173,7 +168,7 @@ class Workplace:
         say(f"{judged.name}: {name}")
         with tempfile.TemporaryDirectory(dir=self.out) as folder:
             written = Path(folder, "run.json")
-            output = make(written)
+            output = _search(material, written) if name == OURS else self._start(name, material, written)
             try:
                 run = read_run(written, judged)
             except EvaluationError as error:
@@ -189,7 +184,7 @@ class Workplace:
         ours = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
         try:
             done = subprocess.run(  # noqa: S603 - a module of ours, by the Python that was named
-                [str(self.python), "-m", PEERS[name], str(texts), str(run)],
+                [str(self.python), "-m", "evaluation.peers.peer", name, str(texts), str(run)],
                 cwd=PROJECT,
                 env={**ours, "HF_HUB_OFFLINE": "1"},
                 stdin=subprocess.DEVNULL,
@@ -277,10 +272,7 @@ def peers(
 ) -> Report:
     if unknown := [name for name in peer or () if name not in PEERS]:
         raise EvaluationError(f"There is no peer {unknown[0]!r}. There are {', '.join(PEERS)}.")
-    try:
-        out_folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise EvaluationError(f"The folder {out_folder} cannot be made: {error.strerror}.") from error
+    make_folder(out_folder)
     # Peers run in another folder than their caller.
     workplace = Workplace(python.absolute(), out_folder.absolute())
     compared: list[Figures] = []
@@ -290,15 +282,11 @@ def peers(
         runs = workplace.runs([name for name in PEERS if not peer or name in peer], material)
         found = [_figures(name, run, material, kept=kept) for name, run, kept in runs]
         ours = found[0]
-        for figures in found:
-            ratios: Mapping[str, float | None] = {
-                name: figures[name] / ours[name] if ours[name] else None for name in _COMPARED
-            }
-            figures["to_ours"] = ratios
+        for own in found:
+            own["to_ours"] = {name: own[name] / ours[name] if ours[name] else None for name in _COMPARED}
         rows += [None, [ours["data"]], *map(_row, found)]
         compared += found
-    head = ("System", "nDCG@10", "MAP@10", "Recall@100", "ms", "build s", "to ours")
-    shown = table(head, rows)
+    shown = table(("System", "nDCG@10", "MAP@10", "Recall@100", "ms", "build s", "to ours"), rows)
     shown.padding = (0, 1, 0, 0)  # so that a line fits into 80 columns
     notes = ["ms: the median query. To ours: nDCG@10, the processor's time for a query, and for the build."]
     notes += [_searched(figures) for figures in compared if figures["system"] == OURS]

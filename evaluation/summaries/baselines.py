@@ -4,7 +4,6 @@ A model of short context summarises each reference first. LitLLM's way plans sen
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -26,7 +25,7 @@ from corpus.text import storable
 from evaluation.harness import say
 from evaluation.input_files import PROMPTS
 from evaluation.judging import between
-from evaluation.kept import KeptModel, KeptReplies, replies_file
+from evaluation.kept import KeptModel, KeptReplies, ask_each, replies_file, with_tokens
 
 # A model that takes in less, in tokens, summarises the references first, as GPT-3.5 does in the paper.
 LONG_CONTEXT = 100_000
@@ -55,17 +54,7 @@ class Preparation:
 
     def summarize_all(self, texts: Mapping[str, str]) -> dict[str, str]:
         """Summarise texts by their names, without those that fail; raises ModelError where all do."""
-        problems: list[ModelError] = []
-
-        def summarize(text: str) -> str:
-            try:
-                return self.summarize(text)
-            except ModelError as error:
-                problems.append(error)
-                return ""
-
-        with ThreadPoolExecutor(self.at_once) as pool:
-            summaries = list(pool.map(summarize, texts.values()))
+        summaries, problems = ask_each(texts.values(), self.summarize, self.at_once)
         if problems and not any(summaries):
             raise problems[0]
         if problems:
@@ -100,9 +89,8 @@ class Preparation:
         return "\n".join([f"\nWrite to this plan of {len(sentences)} sentences:", *lines, ""])
 
     def _limited(self, tokens: int) -> Parameters:
-        """Limit the tokens; a thinking model needs its usual number for its thoughts too."""
-        most = max(tokens, self.parameters.max_tokens) if self.entry.thinks else tokens
-        return replace(self.parameters, max_tokens=min(most, self.entry.context // 2))
+        limited = with_tokens(self.entry, self.parameters, tokens)
+        return replace(limited, max_tokens=min(limited.max_tokens, self.entry.context // 2))
 
 
 def open_preparation(writer: str, settings: Settings, folder: Path) -> Preparation | None:

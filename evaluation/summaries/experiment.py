@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import get_args
 
@@ -34,15 +35,15 @@ from corpus.sentences import sentence_spans
 from corpus.settings import Settings
 from corpus.store.corpus import Corpus
 from evaluation.harness import Figures, say
+from evaluation.homes import ListedPapers
 from evaluation.input_files import EvaluationError, read_trail
 from evaluation.judging import Judge, JudgeFigures, open_judge
 from evaluation.kept import replies_file, write_whole
 from evaluation.rouge import OVERLAPS
 from evaluation.summaries.baselines import Plan, Preparation, open_preparation, section_prompt
 from evaluation.summaries.box_plot import box_plot
-from evaluation.summaries.gold import TITLE_WORDS, GoldPapers, GoldSection, gold_papers
+from evaluation.summaries.gold import COLLECTION, TITLE_WORDS, GoldSection, gold_papers
 from evaluation.summaries.summary import VOTES, System, judge_summaries, rouge
-from indexer.build.run import build_collection
 
 # The systems of the box plot, by their titles.
 PLOTTED = {
@@ -198,18 +199,12 @@ def compare_section(
     return last.comparison
 
 
-def build_corpus(settings: Settings, encoder: Encoder, home: Path, papers: GoldPapers) -> Corpus:
-    """Index papers in a home of their own; raises CorpusError and SourceError."""
-    settings = settings.model_copy(update={"home": home})
-    build_collection(settings, encoder, papers, lambda _: None)
-    return Corpus.open(settings.corpus_path, encoder)
-
-
 def summarize_material(
     given: Material,
     gold: Sequence[GoldSection],
     preparation: Preparation,
-    build: Callable[[GoldPapers], Corpus],
+    settings: Settings,
+    encoder: Encoder,
 ) -> Material:
     """Return the material with summaries for texts; references that could not be summarised are missing.
 
@@ -223,7 +218,8 @@ def summarize_material(
     say(f"Summarising {len(texts):,} texts.")
     summaries = preparation.summarize_all(texts)
     short = tuple(replace(paper, abstract=summaries[paper.id]) for paper in papers if paper.id in summaries)
-    return Material(build(GoldPapers(short)), {**given.descriptions, **summaries})
+    corpus = ListedPapers(COLLECTION, short).build(settings, encoder)
+    return Material(corpus, {**given.descriptions, **summaries})
 
 
 def run_experiment(
@@ -244,7 +240,7 @@ def run_experiment(
     """
     papers = gold_papers(gold, out / "references")
     say(f"Indexing the {len(papers)} references of {len(gold)} sections.")
-    corpus = build_corpus(settings, encoder, out, papers)
+    corpus = papers.build(settings.model_copy(update={"home": out}), encoder)
     given = Material(corpus, {section.key: section.about for section in gold})
     runs: list[SectionRun] = []
     rows: list[TableRow] = []
@@ -253,24 +249,28 @@ def run_experiment(
         judge = open_judge(judge_id, settings, replies_file(folder, judge_id)) if judge_id else None
         preparation = open_preparation(writer, settings, folder)
         rows = table_rows(writer, samples, settings, encoder, preparation)
-        build = partial(build_corpus, settings, encoder, folder / "summarized")
-        summarized = summarize_material(given, gold, preparation, build) if preparation else given
+        home = settings.model_copy(update={"home": folder / "summarized"})
+        summarized = summarize_material(given, gold, preparation, home, encoder) if preparation else given
         compare = partial(compare_section, given, summarized, encoder, folder / "summaries")
         of_run = [
             run_section(compare, section, rows, number, f"Run {number}, section {at} of {len(gold)}")
             for at, section in enumerate(gold, start=1)
         ]
-        runs += [
-            replace(run, marks=_judge_section(judge, run)) if judge and not run.failed else run
-            for run in of_run
-        ]
+        runs += [_judged(judge, run) if judge and not run.failed else run for run in of_run]
     finished = [run for run in runs if not run.failed]
     if not finished:
         problem = next(problem for run in runs for problem in run.failed.values())
         raise EvaluationError(f"No section was finished by all systems. {problem}")
     judged = [run for run in finished if run.marks]
     if judged and judged[0].systems.keys() >= set(PLOTTED.values()):
-        write_whole(out / "g-scores.svg", _box_plot(judged))
+        # The marks of ChatCite and its ablations by quality, and their means (Figure 3).
+        groups: dict[str, dict[str, list[float]]] = {}
+        for marks, (title, name) in product((run.marks for run in judged if run.marks), PLOTTED.items()):
+            own = marks.systems[name]
+            overall = {} if own.overall is None else {"overall": own.overall}
+            for quality, mark in {**own.means, **overall}.items():
+                groups.setdefault(quality, {}).setdefault(title, []).append(mark)
+        write_whole(out / "g-scores.svg", box_plot(groups, "G-Score, 1 to 5", 1, 5))
         say(f"The box plot of G-Scores is at {out / 'g-scores.svg'}.")
     return {
         "judge": judge_id,
@@ -279,59 +279,47 @@ def run_experiment(
         "gold": len(runs),
         "sections": len(finished),
         "judged": len(judged),
-        "rows": {row.name: _row_figures(row, runs, finished) for row in rows},
+        "rows": {
+            row.name: {
+                "note": row.note,
+                "failed": sum(row.name in run.failed for run in runs),
+                **_spreads(row.name, finished),
+            }
+            for row in rows
+        },
     }
 
 
-def _box_plot(judged: Sequence[SectionRun]) -> str:
-    """Draw the marks of ChatCite and its ablations by quality, and their means (Figure 3)."""
-    groups: dict[str, dict[str, list[float]]] = {}
-    for marks in (run.marks.systems for run in judged if run.marks):
-        for title, name in PLOTTED.items():
-            own = marks[name].means if name in marks else {}
-            overall = {"overall": statistics.fmean(own.values())} if own else {}
-            for quality, mark in {**own, **overall}.items():
-                groups.setdefault(quality, {}).setdefault(title, []).append(mark)
-    return box_plot(groups, "G-Score, 1 to 5", 1, 5)
-
-
-def _judge_section(judge: Judge, run: SectionRun) -> JudgeFigures | None:
-    """Have a section's summaries marked; return None where no vote counts."""
+def _judged(judge: Judge, run: SectionRun) -> SectionRun:
+    """Have a section's summaries marked; without marks where no vote counts."""
     try:
         marks = judge_summaries(judge, tuple(run.systems.values()), VOTES, run.section.text)
     except EvaluationError as error:
         say(f"Section {run.section.key} was not judged. {error}")
-        return None
+        return run
     for problem in marks.problems:
         say(f"Section {run.section.key}, a vote discarded: {problem}")
-    return marks if marks.discarded < marks.votes else None
+    return replace(run, marks=marks) if marks.discarded < marks.votes else run
 
 
-def _row_figures(row: TableRow, runs: Sequence[SectionRun], finished: Sequence[SectionRun]) -> Figures:
-    """Average a system's ROUGE and G-Score; "failed" counts the sections that it failed on.
+def _spreads(system: str, finished: Sequence[SectionRun]) -> Figures:
+    """Compute mean and deviation of a system's ROUGE and G-Score, None where it has none.
 
-    "of_runs" has the standard deviation of the means of whole runs.
+    "of_runs" has the standard deviation of the means of whole runs, None for a single run.
     """
-    scores = [(run.run, rouge(run.systems[row.name].text, run.section.text)) for run in finished]
-    g_scores = [(run.run, run.marks.systems[row.name].overall) for run in finished if run.marks]
-    figures = {name: [(run, own[name]) for run, own in scores] for name in OVERLAPS} | {"g_score": g_scores}
-    return {
-        "note": row.note,
-        "failed": sum(row.name in run.failed for run in runs),
-        "figures": {name: spread([score for _, score in found]) for name, found in figures.items()},
-        "of_runs": {name: _spread_of_runs(found) for name, found in figures.items()},
-    }
-
-
-def spread(numbers: Sequence[float | None]) -> dict[str, float] | None:
-    """Compute mean and standard deviation of the numbers that are not None, None where there are none."""
-    known = [number for number in numbers if number is not None]
-    return {"mean": statistics.fmean(known), "deviation": statistics.pstdev(known)} if known else None
-
-
-def _spread_of_runs(scores: Sequence[tuple[int, float | None]]) -> float | None:
-    """Compute the standard deviation of the means of runs, None for a single run."""
-    runs = {run for run, _ in scores}
-    means = [spread([score for own, score in scores if own == run]) for run in sorted(runs)]
-    known = [found["mean"] for found in means if found]
-    return statistics.stdev(known) if len(known) > 1 else None
+    scores: dict[str, dict[int, list[float]]] = {name: {} for name in (*OVERLAPS, "g_score")}
+    for run in finished:
+        own: dict[str, float | None] = {**rouge(run.systems[system].text, run.section.text)}
+        own["g_score"] = run.marks.systems[system].overall if run.marks else None
+        for name, score in own.items():
+            if score is not None:
+                scores[name].setdefault(run.run, []).append(score)
+    figures: dict[str, dict[str, float] | None] = {}
+    of_runs: dict[str, float | None] = {}
+    for name, by_run in scores.items():
+        every = [score for of_run in by_run.values() for score in of_run]
+        means = [statistics.fmean(of_run) for of_run in by_run.values()]
+        spread = {"mean": statistics.fmean(every), "deviation": statistics.pstdev(every)} if every else None
+        figures[name] = spread
+        of_runs[name] = statistics.stdev(means) if len(means) > 1 else None
+    return {"figures": figures, "of_runs": of_runs}

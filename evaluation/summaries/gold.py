@@ -5,8 +5,7 @@ copy of the ACL Anthology. The rows of `gold_sections.jsonl` hold places and ids
 docs/measurements/notes/2026-11-28-comparative-summaries.md tells how references and citing papers were found.
 """
 
-import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -14,11 +13,11 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from assistant.bounds import LONGEST_DESCRIPTION
-from corpus.records import Author, Collection, Paper, paper_id
+from corpus.records import Author, Collection, Paper, Section, paper_id
 from corpus.store.corpus import Corpus
-from evaluation.input_files import DATA, EvaluationError, read_json_lines, write_text
+from evaluation.homes import ListedPapers
+from evaluation.input_files import DATA, EvaluationError, read_json_lines, short_hash
 from indexer.sources.acl_anthology import open_volumes
-from indexer.sources.protocol import SourcePaper
 
 GOLD = DATA / "gold_sections.jsonl"
 COLLECTION = Collection(id="gold", title="References of gold sections", source="gold sections")
@@ -94,38 +93,11 @@ class GoldSection:
     texts: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class GoldPapers:
-    """References of gold sections as a source that the indexer can build, each paper once.
-
-    Bodies of references are written to `folder`, where the indexer reads them.
-    """
-
-    known: Sequence[Paper]
-    texts: Mapping[str, str] = field(default_factory=dict)
-    folder: Path = Path()
-    collection = COLLECTION
-
-    def __len__(self) -> int:
-        return len(self.known)
-
-    def papers(self) -> Iterator[SourcePaper]:
-        for position, paper in enumerate(self.known):
-            yield SourcePaper(paper.id, replace(paper, position=position), self._file(paper))
-
-    def _file(self, paper: Paper) -> Path | None:
-        if paper.id not in self.texts:
-            return None
-        file = self.folder / f"{_key(paper.id)}.txt"
-        write_text(file, self.texts[paper.id])
-        return file
-
-
-def gold_papers(sections: Sequence[GoldSection], folder: Path) -> GoldPapers:
+def gold_papers(sections: Sequence[GoldSection], folder: Path) -> ListedPapers:
     """Return all references of sections as a source."""
     papers = {paper.id: paper for section in sections for paper in section.papers}
     texts = {name: text for section in sections for name, text in section.texts.items()}
-    return GoldPapers(tuple(papers.values()), texts, folder)
+    return ListedPapers(COLLECTION, tuple(papers.values()), texts, folder)
 
 
 def read_sets(path: Path) -> tuple[GoldSection, ...]:
@@ -138,7 +110,7 @@ def _set_section(row: _Set) -> GoldSection:
     for reference in row.references:
         names = (name.rpartition(" ") for name in reference.authors)
         paper = Paper(
-            id=paper_id(COLLECTION.id, _key(f"{reference.title}\0{reference.year}")),
+            id=paper_id(COLLECTION.id, short_hash(f"{reference.title}\0{reference.year}")),
             collection_id=COLLECTION.id,
             title=reference.title,
             authors=tuple(Author(first, last) for first, _, last in names),
@@ -150,7 +122,7 @@ def _set_section(row: _Set) -> GoldSection:
         if reference.text:
             texts[paper.id] = reference.text
     about = _description(row.title, row.text)
-    return GoldSection(_key(row.title), tuple(papers), about, row.related_work, "whole text", texts)
+    return GoldSection(short_hash(row.title), tuple(papers), about, row.related_work, "whole text", texts)
 
 
 def read_corwa(corwa: Path, anthology: Path, corpora: Sequence[Corpus] = ()) -> tuple[GoldSection, ...]:
@@ -191,7 +163,7 @@ def _gold_section(
         ) from None
     described_by, about = _describe(row, papers, corpora)
     return GoldSection(
-        _key(row.section),
+        short_hash(row.section),
         tuple(
             replace(paper, id=paper_id(COLLECTION.id, paper.id), collection_id=COLLECTION.id, bibtex="")
             for paper in found
@@ -202,23 +174,23 @@ def _gold_section(
     )
 
 
+def _opens(section: Section) -> bool:
+    return INTRODUCTION in section.heading.lower()
+
+
 def _describe(row: _Row, papers: Mapping[str, Paper], corpora: Sequence[Corpus]) -> tuple[DescribedBy, str]:
     target = papers.get(row.target.partition("/")[2])
     if target is None or not target.abstract:
         words = f"A work related to these topics: {', '.join(row.topics)}."
         return TITLE_WORDS, words
-    if introduction := next(filter(None, (_introduction(corpus, target.id) for corpus in corpora)), ""):
+    sections = (
+        [part.text for part in corpus.passages(target.id) if part.section and _opens(part.section[0])]
+        for corpus in corpora
+    )
+    if introduction := "\n\n".join(next(filter(None, sections), [])):
         about = _description(target.title, f"{target.abstract}\n\n{introduction}")
         return "abstract and introduction", about
     return "abstract", _description(target.title, target.abstract)
-
-
-def _introduction(corpus: Corpus, paper: str) -> str:
-    """Return the introduction of a paper, "" where the corpus has none."""
-    passages = (passage for passage in corpus.passages(paper) if passage.section)
-    return "\n\n".join(
-        passage.text for passage in passages if INTRODUCTION in passage.section[0].heading.lower()
-    )
 
 
 def _description(title: str, text: str) -> str:
@@ -226,7 +198,3 @@ def _description(title: str, text: str) -> str:
     whole = " ".join(f"{title}. {text}".split())
     cut = whole[:LONGEST_DESCRIPTION]
     return whole if cut == whole else cut.rpartition(" ")[0]
-
-
-def _key(name: str) -> str:
-    return hashlib.sha256(name.encode()).hexdigest()[:12]

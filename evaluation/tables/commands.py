@@ -1,17 +1,127 @@
-"""The command that measures the papers' tables, and the tables there are."""
+"""The command that measures the papers' tables, the tables there are, and the page written of them."""
 
+import json
+import re
 import shlex
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import typer
+from pydantic import TypeAdapter
 
-from corpus.settings import read_settings
+from corpus.settings import PROJECT, read_settings
 from evaluation.harness import Report, command, console, table
 from evaluation.input_files import EvaluationError, named_folders
-from evaluation.tables import chatcite, encoders, instructions, results_page, summaries, systems
-from evaluation.tables.harness import Asked, SeedTable, markdown_table, measure_table, shown_table
+from evaluation.kept import keep_file
+from evaluation.tables import chatcite, encoders, instructions, summaries, systems
+from evaluation.tables.harness import (
+    Asked,
+    Missing,
+    Row,
+    SeedTable,
+    TableResult,
+    markdown_table,
+    measure_table,
+    shown_table,
+)
 from evaluation.tables.sources import not_here
+
+PAGE = PROJECT / "docs" / "results.md"
+LONGEST_ADVICE = 300
+_ROWS = TypeAdapter(tuple[Row, ...])
+_AGAIN = "Measure them: paper-trail eval table --all --update-docs"
+
+_HEAD = """# Results
+
+Every table of the three papers, with Paper Trail's figures beside the printed ones. This page is written by
+`paper-trail eval table --all --update-docs`; do not edit it. “Ours” is measured by the command under each
+table; a printed figure is the paper's own, on its data and with its models. A missing figure is marked, with
+the data or command that it needs. DATA is the folder of the data sets. Quality does not depend on the
+machine; times do.
+"""
+
+
+def results_page(results: Sequence[TableResult]) -> str:
+    """Return the page: a section for each table."""
+    sections = [f"## {result.table.heading}\n\n{markdown_table(result)}" for result in results]
+    return "\n\n".join([_HEAD.strip(), *sections]) + "\n"
+
+
+def write_results(results: Sequence[TableResult], asked: Asked) -> None:
+    """Write the page and its JSON, with readers' names for folders; raises EvaluationError."""
+    shown = [for_readers(result, asked) for result in results]
+    told = json.dumps([result.to_json() for result in shown], indent=1, ensure_ascii=False)
+    for path, text in ((PAGE, results_page(shown)), (PAGE.with_suffix(".json"), f"{told}\n")):
+        keep_file(path, text)
+
+
+def read_results(path: Path, tables: Mapping[str, SeedTable]) -> list[TableResult]:
+    """Return the tables that were written; raises EvaluationError where the file holds something else."""
+    try:
+        written = json.loads(path.read_bytes())
+        results = [_result(table, tables[table["table"]]) for table in written]
+    except OSError as error:
+        raise EvaluationError(f"{path} cannot be read: {error.strerror}. {_AGAIN}") from error
+    except (LookupError, TypeError, ValueError):
+        results, written = [], None
+    if [result.to_json() for result in results] != written:
+        raise EvaluationError(f"{path} does not hold results of the tables that there are now. {_AGAIN}")
+    return results
+
+
+def _result(written: dict[str, Any], seed: SeedTable) -> TableResult:
+    printed, measured = (_ROWS.validate_python(written[name]) for name in ("printed", "measured"))
+    if not all(row.figures.keys() <= seed.columns.keys() for row in (*printed, *measured)):
+        raise ValueError("figures in no column")
+    missing = tuple(Missing(**gap) for gap in written["missing"])
+    return TableResult(seed, written["command"], printed, measured, missing, tuple(written["stand_ins"]))
+
+
+def for_readers(result: TableResult, asked: Asked) -> TableResult:
+    """Return a result as it is published: short advice, and no folder of this machine."""
+    names = _names_of_folders(asked)
+
+    def advice(text: str) -> str:
+        return textwrap.shorten(_with_names(text, names), LONGEST_ADVICE, placeholder=" …")
+
+    return replace(
+        result,
+        rows=tuple(replace(row, note=_with_names(row.note, names)) for row in result.rows),
+        missing=tuple(Missing(_with_names(gap.what, names), advice(gap.advice)) for gap in result.missing),
+    )
+
+
+def _names_of_folders(asked: Asked) -> Mapping[str, str]:
+    """Return readers' names of the folders of this run, by all their paths."""
+    named = [
+        (asked.data, "DATA"),
+        (asked.out, "OUT"),
+        *((folder, name.upper()) for name, folder in asked.homes.items()),
+        (asked.settings.home, "HOME"),
+        (PROJECT, "."),
+        (Path.home(), "~"),
+    ]
+    found: dict[str, str] = {}
+    for folder, name in named:
+        for path in (folder, folder.absolute(), folder.resolve()):
+            # A root, or the current folder, would be found in every path.
+            if path.parts[1:] or not path.is_absolute():
+                found.setdefault(str(path), name)
+    found.pop(".", None)
+    return found
+
+
+def _with_names(text: str, names: Mapping[str, str]) -> str:
+    """Return a text with other names for folders, the longest path first."""
+    for path in sorted(names, key=len, reverse=True):
+        # A name without a slash may be a word of the text, unless something lies in it.
+        ends = r"(?![\w-])" if "/" in path else r"(?=/)"
+        text = names[path].join(re.split(rf"(?<![\w./~-]){re.escape(path)}{ends}", text))
+    return text
+
 
 TABLES: Mapping[str, SeedTable] = {
     seed.name: seed
@@ -63,8 +173,7 @@ def measure_tables(
         repeat,
     )
     if update_docs and not every:
-        page = results_page.PAGE.with_suffix(".json")
-        results_page.write_results(results_page.read_results(page, TABLES), asked)
+        write_results(read_results(PAGE.with_suffix(".json"), TABLES), asked)
         return None
     chosen = TABLES.values() if every else [TABLES[name]]
     results = []
@@ -75,7 +184,7 @@ def measure_tables(
         elif not as_json:
             console.print(shown_table(results[-1]))
     if update_docs:
-        results_page.write_results(results, asked)
+        write_results(results, asked)
     told = [result.to_json() for result in results]
     return Report(told if every else told[0])
 

@@ -11,7 +11,7 @@ import platform
 import re
 import time
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -19,14 +19,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from rich.table import Table
 
 from assistant.exports.escaping import escaped
+from assistant.models.protocol import ChatModel
 from corpus.settings import PROJECT, Settings
 from evaluation.harness import FAILURES, say, table
-from evaluation.input_files import EvaluationError
-from evaluation.kept import write_whole
+from evaluation.input_files import make_folder
+from evaluation.kept import KeptModel, KeptReplies, replies_file, write_whole
 from evaluation.tables.sources import MissingError, content_hash, find
 
 OURS, PRINTED = "Ours", "Printed"
@@ -36,14 +37,6 @@ ENTRIES = Path(__file__).with_name("tables.toml")
 # Files that can change a figure: our code and its data.
 _CODE_SUFFIXES = frozenset({".py", ".toml", ".md", ".onnx", ".safetensors", ".json", ".jsonl", ".txt"})
 Value = TypeVar("Value")
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A figure of every row, and its decimals."""
-
-    name: str
-    decimals: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,28 +101,38 @@ class Asked:
     limit: int | None = None
     repeat: int = 1
 
+    def kept(self, model: ChatModel, how: str = "") -> KeptModel:
+        """Return a model whose replies are kept in the folder of results."""
+        return KeptModel(model, KeptReplies(replies_file(self.out, model.id)), how)
+
 
 Planned = Iterator[RowPlan | Missing]
 
 
-@dataclass(frozen=True, slots=True)
-class SeedTable:
-    """A table of one of the three papers.
+class SeedTable(BaseModel, frozen=True, extra="forbid"):
+    """A table of one of the three papers, as tables.toml has it.
 
-    `plan` yields the rows that can be measured here and what is missing for others. `sets` are its data sets
-    in sources.toml, `remarks` say how ours differs, `code` are the files and folders that its figures depend
-    on. `asks_corpora`: it asks corpora that were built. `printed` are the paper's rows.
+    `columns` have their decimals, `rows` are those that the paper prints; `sets` are its data sets in
+    sources.toml, `remarks` say how ours differs, `code` are the files and folders that its figures depend on.
+    `asks_corpora`: it asks corpora that were built. `plan` yields the rows that can be measured here and what
+    is missing for others.
     """
 
     name: str
-    heading: str
-    columns: tuple[Column, ...]
-    plan: Callable[[Asked], Planned]
+    seed: Literal["GenGO Ultra", "TruthReader", "ChatCite"]
+    number: str
+    title: str
+    columns: dict[str, int]
+    plan: Callable[[Asked], Planned] = Field(exclude=True)
     sets: tuple[str, ...] = ()
-    remarks: tuple[str, ...] = ()
     code: tuple[str, ...] = ("assistant", "corpus", "evaluation", "indexer")
     asks_corpora: bool = False
-    printed: tuple[Row, ...] = ()
+    remarks: tuple[str, ...] = ()
+    rows: tuple[Row, ...] = ()
+
+    @property
+    def heading(self) -> str:
+        return f"{self.seed}, {self.number}: {self.title}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +166,7 @@ class TableResult:
             "table": self.table.name,
             "heading": self.table.heading,
             "command": self.command,
-            "columns": [column.name for column in self.table.columns],
+            "columns": list(self.table.columns),
             "printed": [row.to_json() for row in self.printed],
             "measured": [row.to_json() for row in self.rows],
             "missing": [asdict(gap) for gap in self.missing],
@@ -171,45 +174,14 @@ class TableResult:
         }
 
 
-class _Entry(BaseModel, frozen=True, extra="forbid"):
-    """A table in tables.toml; `columns` have their decimals, `rows` are those that the paper prints."""
-
-    seed: Literal["GenGO Ultra", "TruthReader", "ChatCite"]
-    number: str
-    title: str
-    columns: dict[str, int]
-    sets: tuple[str, ...] = ()
-    code: tuple[str, ...] = ("assistant", "corpus", "evaluation", "indexer")
-    asks_corpora: bool = False
-    remarks: tuple[str, ...] = ()
-    rows: tuple[Row, ...] = ()
+def seed_table(name: str, plan: Callable[[Asked], Planned]) -> SeedTable:
+    """Return a table by its entry in tables.toml and the function that plans its rows."""
+    return SeedTable(name=name, plan=plan, **_entries()[name])
 
 
 @cache
-def _entries() -> Mapping[str, _Entry]:
-    entries = tomllib.loads(ENTRIES.read_text(encoding="utf-8"))
-    return {name: _Entry.model_validate(entry) for name, entry in entries.items()}
-
-
-def seed_table(name: str, plan: Callable[[Asked], Planned]) -> SeedTable:
-    """Return a table by its entry in tables.toml and the function that plans its rows."""
-    entry = _entries()[name]
-    return SeedTable(
-        name,
-        f"{entry.seed}, {entry.number}: {entry.title}",
-        tuple(Column(column, places) for column, places in entry.columns.items()),
-        plan,
-        entry.sets,
-        entry.remarks,
-        entry.code,
-        entry.asks_corpora,
-        entry.rows,
-    )
-
-
-def printed_rows(name: str) -> tuple[Row, ...]:
-    """Return the rows that the paper prints in a table, as listed in tables.toml."""
-    return _entries()[name].rows
+def _entries() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(ENTRIES.read_text(encoding="utf-8"))
 
 
 def measure_table(seed: SeedTable, asked: Asked, command: str) -> TableResult:
@@ -217,19 +189,14 @@ def measure_table(seed: SeedTable, asked: Asked, command: str) -> TableResult:
     rows: list[Row] = []
     missing: list[Missing] = []
     folder = asked.out / seed.name
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise EvaluationError(f"{folder} cannot be made: {error.strerror}.") from error
+    make_folder(folder)
     try:
         for planned in seed.plan(asked):
             outcome = planned if isinstance(planned, Missing) else _measure(planned, folder, seed.code)
             (rows if isinstance(outcome, Row) else missing).append(outcome)  # type: ignore[arg-type]
     except MissingError as error:
         missing.append(Missing(error.what, error.advice))
-    return TableResult(
-        seed, command, seed.printed, tuple(rows), tuple(missing), tuple(_stand_ins(seed, asked))
-    )
+    return TableResult(seed, command, seed.rows, tuple(rows), tuple(missing), tuple(_stand_ins(seed, asked)))
 
 
 def _measure(plan: RowPlan, folder: Path, code: tuple[str, ...]) -> Row | Missing:
@@ -317,7 +284,7 @@ def shown_table(result: TableResult) -> Table:
     columns = result.table.columns
     rows = [(f"{heading}: {row.system}", _cells(row, columns)) for heading, row in result.labelled_rows]
     if len(columns) > MOST_COLUMNS:
-        cells = [[column.name, *(own[at] for _, own in rows)] for at, column in enumerate(columns)]
+        cells = [[column, *(own[at] for _, own in rows)] for at, column in enumerate(columns)]
         drawn = table(("", *(label for label, _ in rows)), cells, title=result.table.heading)
     else:
         upright: list[list[str] | None] = []
@@ -325,18 +292,18 @@ def shown_table(result: TableResult) -> Table:
             for at, (label, own) in enumerate(part):
                 upright.append([label if at == 0 else f"  {label.partition(': ')[2]}", *own])
             upright += [None] if count or part else []
-        drawn = table(("System", *(column.name for column in columns)), upright, title=result.table.heading)
+        drawn = table(("System", *columns), upright, title=result.table.heading)
     drawn.caption = "\n".join(result.notes)
     drawn.caption_justify = "left"
     return drawn
 
 
-def _cells(row: Row, columns: Sequence[Column]) -> list[str]:
+def _cells(row: Row, columns: Mapping[str, int]) -> list[str]:
     cells = []
-    for column in columns:
-        figure, deviation = row.figures.get(column.name), row.deviations.get(column.name)
-        shown = "" if figure is None else f"{figure:.{column.decimals}f}"
-        cells.append(shown if deviation is None else f"{shown} ± {deviation:.{column.decimals}f}")
+    for column, places in columns.items():
+        figure, deviation = row.figures.get(column), row.deviations.get(column)
+        shown = "" if figure is None else f"{figure:.{places}f}"
+        cells.append(shown if deviation is None else f"{shown} ± {deviation:.{places}f}")
     return cells
 
 
@@ -344,7 +311,7 @@ def markdown_table(result: TableResult) -> str:
     """Return a table with its command, dates, machines and notes as Markdown."""
     columns = result.table.columns
     rows = [
-        ["", "system", *(escaped(column.name) for column in columns)],
+        ["", "system", *map(escaped, columns)],
         ["---", "---", *["---:"] * len(columns)],
     ]
     rows += [[heading, escaped(row.system), *_cells(row, columns)] for heading, row in result.labelled_rows]

@@ -7,7 +7,6 @@ from functools import partial
 
 from assistant.generators.parameters import default_parameters
 from assistant.models.menu import ModelEntry, available_models, call_limits, open_model
-from assistant.models.protocol import ChatModel
 from assistant.records import Parameters
 from corpus.settings import Settings
 from corpus.wording import counted
@@ -27,7 +26,7 @@ from evaluation.instructions import (
     task_figures,
 )
 from evaluation.judging import open_judge
-from evaluation.kept import KeptModel, KeptReplies, replies_file
+from evaluation.kept import form_hint, with_tokens
 from evaluation.tables.harness import Asked, Missing, Planned, Row, RowPlan, seed_table
 from evaluation.tables.sources import Found, find
 
@@ -72,19 +71,16 @@ def _plan(asked: Asked) -> Planned:
 def _row(asked: Asked, found: Found, entries: Mapping[str, ModelEntry], name: str, way: Way) -> Row:
     entry, settings = entries[name], asked.settings
 
-    def kept(model: ChatModel) -> KeptModel:
-        how = "held to the schema" if entries[model.id].structured else "told the schema in words"
-        return KeptModel(model, KeptReplies(replies_file(asked.out, model.id)), how)
-
     items = (read_claims if found.form.stands_in else read_items)(found.path, asked.limit)
-    model = kept(open_model(entry, settings))
+    model = asked.kept(open_model(entry, settings), form_hint(entry))
     parameters = _parameters(settings, entry)
     asker = Asker(model, way, parameters, call_limits(entry, settings), settings.model_calls)
     replies = ask_all(asker, items)
     figures, failed = task_figures(replies), 0
     if asked.judge:
         judge = open_judge(asked.judge, settings)
-        ratings, failed = rate_replies(replace(judge, model=kept(judge.model)), replies)
+        rating = asked.kept(judge.model, form_hint(entries[asked.judge]))
+        ratings, failed = rate_replies(replace(judge, model=rating), replies)
         figures |= ratings
     shares = {name: 100 * figure for name, figure in (figures | means(figures)).items()}
     notes = list(_notes(replies))
@@ -101,9 +97,8 @@ def _row(asked: Asked, found: Found, entries: Mapping[str, ModelEntry], name: st
 
 
 def _parameters(settings: Settings, entry: ModelEntry) -> Parameters:
-    # A thinking model needs its usual number of tokens for its thoughts too.
-    usual = default_parameters(settings, entry).max_tokens if entry.thinks else 0
-    return Parameters(temperature=0.0, top_p=1.0, max_tokens=max(REPLY_TOKENS, usual))
+    usual = default_parameters(settings, entry).max_tokens
+    return with_tokens(entry, Parameters(temperature=0.0, top_p=1.0, max_tokens=usual), REPLY_TOKENS)
 
 
 def _notes(replies: Sequence[Reply]) -> Iterator[str]:

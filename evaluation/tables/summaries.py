@@ -1,16 +1,13 @@
 """GenGO Ultra, Table 2: summaries of papers, in one sentence (SciTLDR) and by aspects (ACLSum)."""
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 from assistant.checking.scorer import SupportScorer
 from assistant.generators.parameters import default_parameters
 from assistant.models.menu import ModelEntry, available_models, open_model
-from assistant.models.protocol import ModelError
 from assistant.prompts.render import as_data, as_line, load_prompt, mark
 from assistant.records import Parameters
 from corpus.encoder_choice import open_encoder
@@ -18,7 +15,7 @@ from corpus.records import AspectName
 from corpus.wording import counted
 from evaluation.harness import some_ids
 from evaluation.input_files import PROMPTS, EvaluationError
-from evaluation.kept import KeptModel, KeptReplies, replies_file
+from evaluation.kept import KeptModel, ask_each, form_hint, with_tokens
 from evaluation.paper_summaries import (
     ASPECTS,
     AspectItem,
@@ -45,60 +42,33 @@ _READ: Mapping[str, Callable[[Path], tuple[str, Sequence[object]]]] = {
 # Our rows by the names that the figures have for them.
 _OURS = {"ours": "extractive, one sentence chosen", "lead": "lead sentences", "oracle": "oracle sentence"}
 
-Item = TypeVar("Item", TldrItem, AspectItem)
-Written = TypeVar("Written")
 
-
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class SummaryWriter:
-    """A model that writes summaries, and the ids of papers for which it wrote none."""
+    """A model that writes summaries."""
 
     entry: ModelEntry
     model: KeptModel
     parameters: Parameters
     scorer: SupportScorer
     at_once: int
-    failed: list[str] = field(default_factory=list)
-
-    def each(
-        self, items: Sequence[Item], write: Callable[[Item], Written], nothing: Written
-    ) -> list[Written]:
-        """Write for all items, several at once; `nothing` where the model failed."""
-
-        def written(item: Item) -> Written:
-            try:
-                return write(item)
-            except ModelError:
-                self.failed.append(item.id)
-                return nothing
-
-        with ThreadPoolExecutor(self.at_once) as pool:
-            return list(pool.map(written, items))
 
     def tldr(self, item: TldrItem) -> str:
         abstract = as_line(" ".join(item.source))
         paper = f"{mark('paper')}\n{as_line(item.title)}\n\n{as_data(abstract)}\n{mark('end of paper')}"
         messages = load_prompt("tldr", PROMPTS).render(paper=paper)
-        reply = self.model.exchange(messages, self._at_most(TLDR_TOKENS))
-        text = " ".join(reply.completion.text.split())
-        if not text:
-            self.failed.append(item.id)
-        return text
+        parameters = with_tokens(self.entry, self.parameters, TLDR_TOKENS)
+        return " ".join(self.model.exchange(messages, parameters).completion.text.split())
 
     def aspects(self, item: AspectItem) -> dict[AspectName, str]:
         """Return the three aspects as `indexer enrich` has them written."""
         from indexer.enrich.written import AspectModel, write_aspects  # noqa: PLC0415 - loads its parts
 
-        parameters = self._at_most(ASPECT_TOKENS)
+        parameters = with_tokens(self.entry, self.parameters, ASPECT_TOKENS)
         writer = AspectModel(
             self.model, self.scorer, parameters, self.entry.context, self.entry.price, self.at_once
         )
         return {aspect.name: aspect.text for aspect in write_aspects(writer, *paper_of(item))}
-
-    def _at_most(self, tokens: int) -> Parameters:
-        """Limit the tokens; a thinking model needs its usual number for its thoughts too."""
-        most = max(tokens, self.parameters.max_tokens) if self.entry.thinks else tokens
-        return replace(self.parameters, max_tokens=most)
 
 
 def _open_writer(name: str, asked: Asked) -> SummaryWriter:
@@ -107,10 +77,9 @@ def _open_writer(name: str, asked: Asked) -> SummaryWriter:
     if name not in entries:
         raise EvaluationError(f"it cannot be asked here. There are: {', '.join(entries) or 'none'}.")
     entry = entries[name]
-    how = "held to the schema" if entry.structured else "told the schema in words"
-    model = KeptModel(open_model(entry, asked.settings), KeptReplies(replies_file(asked.out, name)), how)
-    usual = default_parameters(asked.settings, entry)
-    parameters = Parameters(temperature=0.0, top_p=1.0, max_tokens=usual.max_tokens)
+    model = asked.kept(open_model(entry, asked.settings), form_hint(entry))
+    usual = default_parameters(asked.settings, entry).max_tokens
+    parameters = Parameters(temperature=0.0, top_p=1.0, max_tokens=usual)
     scorer = SupportScorer(open_encoder(asked.settings))
     return SummaryWriter(entry, model, parameters, scorer, asked.settings.model_calls)
 
@@ -153,21 +122,24 @@ def _our_row(found: Mapping[str, Found], name: str, title: str) -> Row:
 def _model_row(asked: Asked, found: Mapping[str, Found], model: str) -> Row:
     writer = _open_writer(model, asked)
     figures: dict[str, float] = {}
-    notes = []
+    notes, failed = [], list[str]()
     if data_set := found.get(TLDR):
         items = read_tldr_items(data_set.path)[1][: asked.limit]
-        figures |= _named(TLDR, score_tldrs(items, writer.each(items, writer.tldr, "")))
+        texts, _ = ask_each(items, writer.tldr, writer.at_once)
+        failed += [item.id for item, text in zip(items, texts, strict=True) if not text]
+        figures |= _named(TLDR, score_tldrs(items, [text or "" for text in texts]))
         notes.append(f"{len(items):,} papers of SciTLDR")
     if data_set := found.get(ACLSUM):
         papers = read_aspect_items(data_set.path)[1][: asked.limit]
-        nothing: dict[AspectName, str] = {}
-        for aspect, scores in score_aspects(papers, writer.each(papers, writer.aspects, nothing)).items():
+        aspects, _ = ask_each(papers, writer.aspects, writer.at_once)
+        failed += [paper.id for paper, own in zip(papers, aspects, strict=True) if own is None]
+        for aspect, scores in score_aspects(papers, [own or {} for own in aspects]).items():
             figures |= _named(aspect, scores)
         notes.append(f"{len(papers):,} of ACLSum")
     note = ", ".join(notes)
-    if writer.failed:
-        papers_said = counted(len(writer.failed), "paper")
-        note += f"; nothing written for {papers_said}, counted as wrong ({some_ids(sorted(writer.failed))})"
+    if failed:
+        count = counted(len(failed), "paper")
+        note += f"; nothing written for {count}, counted as wrong ({some_ids(sorted(failed))})"
     return Row(model, figures, note=note)
 
 

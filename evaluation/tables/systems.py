@@ -7,7 +7,7 @@ histories do to answers (robustness).
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from assistant.chat import Assistant
 from assistant.checking.thresholds import thresholds
 from assistant.generators.choice import check_choice, generator_choices
 from assistant.generators.protocol import EXTRACTIVE
-from assistant.models.protocol import ChatModel, ModelError, ModelUnavailableError
+from assistant.models.protocol import ModelError, ModelUnavailableError
 from assistant.records import AnswerSentence, AssistantError, Conversation, Turn
 from assistant.trail.transcript import to_json
 from corpus.encoder_choice import open_encoder
@@ -27,15 +27,23 @@ from corpus.wording import counted
 from evaluation.answers.asking import ask, open_assistant
 from evaluation.answers.judge import JudgedAnswers, judge_answers
 from evaluation.answers.judge_agreement import judge_agreement
-from evaluation.answers.query_contexts import CONTEXTS, HISTORIES, HistoryKind, QueryContext
-from evaluation.answers.questions import QUESTIONS, WrittenQuestion, read_questions
+from evaluation.answers.questions import (
+    FULL,
+    QUESTIONS,
+    JudgedQuestion,
+    WrittenQuestion,
+    place_of,
+    places,
+    read_judged,
+    read_questions,
+)
 from evaluation.answers.references import REFERENCES, judge_citations, judge_right, read_references
+from evaluation.answers.rewriting import CONTEXTS, HISTORIES, HistoryKind, QueryContext
 from evaluation.harness import FAILURES, Figures, mean, say, some_ids
 from evaluation.histories import DEPTHS, measure_histories
 from evaluation.input_files import DATA, EvaluationError, home_of, read_json_lines
-from evaluation.judged import FULL, JudgedQuestion, place_of, places, read_judged
 from evaluation.judging import Judge, open_judge
-from evaluation.kept import KeptModel, KeptReplies, replies_file
+from evaluation.kept import replies_file
 from evaluation.retrieval import HowSearched
 from evaluation.summaries.summary import rouge
 from evaluation.tables.harness import Asked, Missing, Planned, Row, RowPlan, once, seed_table
@@ -96,34 +104,34 @@ class SystemAnswer:
         except ModelUnavailableError:
             raise
         except AssistantError as error:
-            return SystemAnswer(self.id, self.question, self.scope, self.history, None, error.fault)
+            return replace(self, problem=error.fault)
         if "interrupted" in turn.answer.problems:
             raise ModelUnavailableError(
                 f"The reply to {self.id} ended in the middle.",
                 "What was replied is kept: the same command goes on.",
             )
-        return SystemAnswer(self.id, self.question, self.scope, self.history, turn)
+        return replace(self, turn=turn)
 
 
-def _generators(asked: Asked) -> Iterator[str | Missing]:
-    """Yield the generators that answer, always without a model first, and what is missing."""
-    yield EXTRACTIVE
+def _generators(asked: Asked) -> tuple[list[str], list[Missing]]:
+    """Return the generators that answer, first the one without a model, and what is missing."""
+    names, missing = [EXTRACTIVE], list[Missing]()
     if not asked.models:
-        names = [choice.name for choice in generator_choices(asked.settings)]
-        there = ", ".join(name for name in names if name != EXTRACTIVE)
+        choices = [choice.name for choice in generator_choices(asked.settings)]
+        there = ", ".join(name for name in choices if name != EXTRACTIVE)
         none = (
             "none. Set TOGETHER_API_KEY, PAPER_TRAIL_MODEL_URL for a server of your own, or"
             " PAPER_TRAIL_LOCAL_MODEL for a model of this machine"
         )
-        yield Missing("a model that answers", f"name it: --model ID. There are: {there or none}.")
+        missing.append(Missing("a model that answers", f"name it: --model ID. There are: {there or none}."))
     for name in dict.fromkeys(asked.models):
-        if name != EXTRACTIVE:
-            try:
-                check_choice(name, asked.settings, None)
-            except AssistantError as error:
-                yield Missing(name, str(error))
-            else:
-                yield name
+        try:
+            check_choice(name, asked.settings, None)
+        except AssistantError as error:
+            missing.append(Missing(name, str(error)))
+        else:
+            names += [name] if name != EXTRACTIVE else []
+    return names, missing
 
 
 def _generator_inputs(asked: Asked, name: str) -> Mapping[str, object]:
@@ -132,15 +140,6 @@ def _generator_inputs(asked: Asked, name: str) -> Mapping[str, object]:
     choice = check_choice(name, settings, None)
     model = {"model": choice[0].model_dump_json(), "parameters": repr(choice[1])} if choice else {}
     return {"generator": name, "encoder": settings.encoder, "runtime": settings.encoder_runtime, **model}
-
-
-def _open_system(asked: Asked, home: Path, generator: str) -> Assistant:
-    """Open the assistant of a home, storing the replies of its model; raises CorpusError."""
-
-    def kept(model: ChatModel) -> ChatModel:
-        return KeptModel(model, KeptReplies(replies_file(asked.out, model.id)))
-
-    return open_assistant(home, generator, asked.settings, kept)
 
 
 def answer_all(
@@ -184,9 +183,8 @@ def _percent(part: int, whole: int) -> float:
 def _system_plan(asked: Asked) -> Planned:
     """Plan GenGO Ultra's Table 4: 25 questions to the demonstration, marked by a judge."""
     questions = questions_of_table()[: asked.limit]
-    found = list(_generators(asked))
-    yield from (missing for missing in found if isinstance(missing, Missing))
-    names = [name for name in found if isinstance(name, str)]
+    names, missing = _generators(asked)
+    yield from missing
     if problem := _judge_problem(asked):
         yield Missing(f"marks for {', '.join(MARKS)}", problem)
     home = once(partial(_demo_home, asked))
@@ -236,7 +234,7 @@ def _demo_home(asked: Asked) -> Path:
 def _demo_answers(
     asked: Asked, name: str, questions: Sequence[WrittenQuestion], home: Callable[[], Path]
 ) -> list[SystemAnswer]:
-    assistant = _open_system(asked, home(), name)
+    assistant = open_assistant(home(), name, asked.settings, asked.kept)
     say(f"{name}: {counted(len(questions), 'question')}.")
     wanted = [SystemAnswer(row.id, row.question, row.scope) for row in questions]
     return answer_all(assistant, wanted, asked.settings.model_calls, as_shown=True)
@@ -434,14 +432,13 @@ def _judged_plan(kinds: Sequence[HistoryKind | None], limit: int | None, asked: 
         "judge": "" if problem or None not in kinds else asked.judge,
     }
     earlier = once(partial(_earlier, asked, questions))
-    for found in _generators(asked) if questions else ():
-        if isinstance(found, Missing):
-            yield found
-            continue
-        own = {**_generator_inputs(asked, found), **inputs}
+    names, missing = _generators(asked) if questions else ([], [])
+    yield from missing
+    for name in names:
+        own = {**_generator_inputs(asked, name), **inputs}
         for kind in kinds:
-            system = f"{found}, {HISTORIES_NAMED[kind]}" if kind else found
-            row = partial(_judged_row, system, asked, found, questions, kind, earlier)
+            system = f"{name}, {HISTORIES_NAMED[kind]}" if kind else name
+            row = partial(_judged_row, system, asked, name, questions, kind, earlier)
             yield RowPlan(system, {**own, "history": kind} if kind else own, row)
 
 
@@ -454,7 +451,7 @@ def _earlier(asked: Asked, questions: Sequence[ChosenQuestion]) -> Mapping[str, 
             SystemAnswer(own.id, own.question, own.scope) for own in before.values() if own.corpus == name
         ]
         say(f"{len(here)} questions of {name} that come before others.")
-        for answer in answer_all(_open_system(asked, asked.homes[name], EXTRACTIVE), here, 1):
+        for answer in answer_all(open_assistant(asked.homes[name], EXTRACTIVE, asked.settings), here, 1):
             if answer.turn is None:
                 raise EvaluationError(f"{answer.id} cannot be asked: {answer.problem}")
             turns[answer.id] = answer.turn
@@ -486,7 +483,7 @@ def _ask_twice(
     answered: list[AnsweredTwice] = []
     for name in dict.fromkeys(chosen.judged.corpus for chosen in questions):
         here = [chosen for chosen in questions if chosen.judged.corpus == name]
-        assistant = _open_system(asked, asked.homes[name], generator)
+        assistant = open_assistant(asked.homes[name], generator, asked.settings, asked.kept)
         check_held(name, asked.homes[name], assistant.corpus, here)
         say(f"{generator}: {len(here)} questions of {name}, twice.")
         wanted = []

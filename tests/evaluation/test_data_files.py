@@ -6,12 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from corpus.store.corpus import Corpus
+from evaluation.answers.questions import (
+    JUDGED,
+    TABLE_QUESTIONS,
+    JudgedQuestion,
+    TableQuestion,
+    places,
+    read_judged,
+)
 from evaluation.answers.references import read_references
-from evaluation.answers.refusal import written_cases
-from evaluation.answers.table_questions import TABLE_QUESTIONS, TableQuestion
-from evaluation.fields import LABELLED, LabelledPaper
+from evaluation.answers.steadiness import written_cases
 from evaluation.input_files import read_json_lines
-from evaluation.judged import JUDGED, JudgedQuestion, places, read_judged
+from evaluation.labels import LABELLED_FIELDS, LabelledPaper
 from evaluation.tables.systems import answering_papers, check_held, read_chosen
 from indexer.enrich.data_file import Table, read_data
 
@@ -39,7 +45,7 @@ def test_questions_of_tables_are_of_other_papers_than_those_that_were_worked_on(
 
 
 def test_labels_name_fields_that_there_are_each_paper_once() -> None:
-    labelled = read_json_lines(LABELLED, LabelledPaper, "")
+    labelled = read_json_lines(LABELLED_FIELDS, LabelledPaper, "")
     assert {name for row in labelled for name in row.fields} <= read_data("fields", _Fields).fields.keys()
     assert len({row.paper for row in labelled}) == len(labelled) == 260
 

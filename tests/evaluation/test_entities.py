@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from evaluation.entities import LABELLED, LabelledEntities
 from evaluation.input_files import read_json_lines
+from evaluation.labels import LABELLED_ENTITIES, LabelledEntities
 from tests.evaluation.commands import figures, invoke, write_lines
 
 NOTHING: dict[str, Any] = {"task": [], "method": [], "dataset": [], "metric": [], "borderline": []}
@@ -59,7 +59,7 @@ def test_errors_are_listed_and_absent_data_refused(tmp_path: Path) -> None:
 
 
 def test_sixty_abstracts_of_three_fields_are_labelled_half_of_them_held_back() -> None:
-    labelled = read_json_lines(LABELLED, LabelledEntities, "")
+    labelled = read_json_lines(LABELLED_ENTITIES, LabelledEntities, "")
     assert len({row.paper for row in labelled}) == 60
     assert set(Counter((row.field, row.part) for row in labelled).values()) == {10}
 

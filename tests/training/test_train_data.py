@@ -1,4 +1,4 @@
-"""The data command, against a real server: what it writes, what it drops, and that it asks nothing twice."""
+"""The data command, against a real server: its prompts, what it writes and drops; nothing is asked twice."""
 
 import json
 import os
@@ -9,16 +9,37 @@ import time
 from pathlib import Path
 
 import pytest
+from click.testing import Result
 from typer.testing import CliRunner
 
-from assistant.prompts.render import no_answer_reason
+from assistant.prompts.render import load_prompt, no_answer_reason
 from corpus.encoders.base import Encoder
 from tests.small_corpus import make_paper, write_corpus
 from tests.standin_chat import Behaviour, Received, StandinChat, reply
 from tests.standin_writer import quote_material, write_documents
-from tests.training.data_command import environment, make, read
 from training.__main__ import app
 from training.truthreader.documents import read_documents
+from training.truthreader.writer import PROMPTS
+
+MODELS = '[[models]]\nid = "m"\nlabel = "M"\nprovider = "openai-compatible"\ncontext = 8192\n'
+
+
+def environment(tmp_path: Path, url: str) -> dict[str, str]:
+    models = tmp_path / "models.toml"
+    models.write_text(MODELS, encoding="utf-8")
+    return {"PAPER_TRAIL_MODEL_URL": url, "PAPER_TRAIL_MODELS_FILE": str(models)}
+
+
+def make(
+    tmp_path: Path, documents: Path, server: StandinChat, name: str = "rows", *options: str
+) -> tuple[Result, Path]:
+    out = tmp_path / f"{name}.jsonl"
+    command = ["data", "--documents", str(documents), "--out", str(out), "--model", "m", *options]
+    return CliRunner().invoke(app, command, env=environment(tmp_path, server.url)), out
+
+
+def read(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 @pytest.fixture
@@ -49,12 +70,8 @@ def test_rows_of_every_kind_come_with_counts_and_are_the_same_again(tmp_path: Pa
     made, paper = zip(*((line["rows"], line["paper"]) for line in counts["table_5"]), strict=True)
     assert (sum(made), paper) == (len(rows), (387, 561, 1482, 897, 3708))
     assert "QA, RefGPT                0                              0   3,708 (zh, en)" in result.output
-
-
-def test_a_row_is_what_the_product_sends_and_its_labels_are_given(tmp_path: Path, documents: Path) -> None:
-    with StandinChat(default=quote_material) as server:
-        _, out = make(tmp_path, documents, server)
-    for row in read(out):
+    # A row is what the product sends, and its labels are given.
+    for row in rows:
         system, user, answer = row["messages"]
         assert (system["role"], user["role"], answer["role"]) == ("system", "user", "assistant")
         assert "NO ANSWER:" in system["content"]
@@ -210,3 +227,25 @@ def test_a_home_is_read(tmp_path: Path, encoder: Encoder) -> None:
     for path in (tmp_path / "home", tmp_path / "home" / "corpus"):
         ((_, passages),) = read_documents(path)
         assert [passage.text for passage in passages] == ["Owls hoot.", "They hunt at night."]
+
+
+GOLDEN = Path(__file__).parent / "golden"
+GAPS = {
+    "fact": ("material",),
+    "summary": ("material",),
+    "follow_up": ("earlier", "material"),
+    "instruction": ("examples", "material"),
+    "answer": ("length", "material", "earlier", "request"),
+    "refusal": ("papers", "question"),
+    "attribution": ("papers", "sentence"),
+}
+
+
+@pytest.mark.parametrize("name", GAPS)
+def test_golden_prompt(name: str) -> None:
+    messages = load_prompt(name, PROMPTS).render(**{gap: f"<{gap}>" for gap in GAPS[name]})
+    text = "".join(f"--- {message.role} ---\n{message.content}\n" for message in messages)
+    path = GOLDEN / f"prompt_{name}.txt"
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8")

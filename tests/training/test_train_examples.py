@@ -8,12 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus.records import Paper, Passage, Sentence, passage_id
-from training.truthreader.attribution import cite_by_score
 from training.truthreader.examples import (
     CitedSentence,
     Example,
     Library,
     Pair,
+    cite,
+    labels_by_score,
     omitted,
     shuffled,
     written,
@@ -51,7 +52,7 @@ PAIR = Pair(
 
 
 def example() -> Example:
-    found = LIBRARY.gather(PAIR, ANSWER, cite_by_score)
+    found = LIBRARY.gather(PAIR, ANSWER, labels_by_score)
     assert found
     return found
 
@@ -71,14 +72,14 @@ def test_a_sentence_of_two_papers_gets_both_labels_and_one_of_none_gets_none() -
         "Skylarks were counted by hand, and mosses grow on walls.",
         "Quantum annealing solves routing.",
     )
-    cited = cite_by_score(sentences, LIBRARY.labelled(PASSAGES), ())
+    cited = cite(sentences, LIBRARY.labelled(PASSAGES), (), labels_by_score)
     assert [sentence.labels for sentence in cited] == [(1, 2), ()]
 
 
 def test_of_two_passages_alike_the_one_written_from_is_cited() -> None:
     twin = passage("c", TEXTS["a"])
     evidence = LIBRARY.labelled((twin, PASSAGES[0]))
-    assert cite_by_score(ANSWER[:1], evidence, PASSAGES[:1])[0].labels == (2,)
+    assert labels_by_score(ANSWER[0], evidence, PASSAGES[:1]) == (2,)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +112,7 @@ def test_shuffling_changes_labels_and_never_what_is_cited(seed: int) -> None:
 @given(st.integers())
 def test_only_uncited_papers_are_replaced(seed: int) -> None:
     shown = LIBRARY.labelled(PASSAGES[:4])
-    before = replace(example(), evidence=shown, sentences=cite_by_score(ANSWER, shown, PASSAGES[:2]))
+    before = replace(example(), evidence=shown, sentences=cite(ANSWER, shown, PASSAGES[:2], labels_by_score))
     after = LIBRARY.replaced(before, random.Random(seed))
     assert carriers(after) == carriers(before)
     assert "x/e" in {labelled.paper.id for labelled in after.evidence.papers}
@@ -121,7 +122,7 @@ def test_only_uncited_papers_are_replaced(seed: int) -> None:
 def test_without_a_cited_paper_its_sentence_goes_and_the_rest_stays() -> None:
     before = example()
     label = before.sentences[0].labels[0]
-    after = omitted(before, label, cite_by_score)
+    after = omitted(before, label, labels_by_score)
     assert carriers(after) == [(ANSWER[1], ["x/b"])]
     assert after.is_partial
     assert "x/a" not in {labelled.paper.id for labelled in after.evidence.papers}
@@ -133,7 +134,7 @@ def test_what_leans_on_a_dropped_sentence_goes_too_and_nothing_left_is_a_refusal
         CitedSentence(ANSWER[0], (1,)),
         CitedSentence("It took three weeks to walk the paths.", (2,)),
     )
-    after = omitted(Example(PAIR, shown, sentences), 1, cite_by_score)
+    after = omitted(Example(PAIR, shown, sentences), 1, labels_by_score)
     assert after.sentences == ()
     assert not after.is_partial
 

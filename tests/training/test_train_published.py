@@ -12,11 +12,9 @@ from corpus.encoders.base import Encoder
 from evaluation.input_files import EvaluationError
 from tests.standin_chat import StandinChat
 from tests.standin_writer import quote_material, write_documents
-from tests.training.data_command import make, read
-from training.truthreader.attribution import cite_by_score
-from training.truthreader.dialogues import read_dialogues
-from training.truthreader.documents import make_document
-from training.truthreader.examples import Example, Library, Pair
+from tests.training.test_train_data import make, read
+from training.truthreader.documents import make_document, read_dialogues
+from training.truthreader.examples import Example, Library, Pair, labels_by_score
 from training.truthreader.histories import NEAREST, Histories
 
 OWLS = (
@@ -156,7 +154,7 @@ def _sessions(subjects: list[str]) -> list[Example]:
         library = Library({paper.id: paper}, passages)
         first = Pair(f"{subject}:1", "fact", f"What is known of {subject}?", passages[1].text, passages[1:])
         second = Pair(f"{subject}:2", "fact", "Is it on record?", passages[1].text, passages[1:], first)
-        found = (library.gather(pair, (passages[1].text,), cite_by_score) for pair in (first, second))
+        found = (library.gather(pair, (passages[1].text,), labels_by_score) for pair in (first, second))
         made += [example for example in found if example]
     return made
 

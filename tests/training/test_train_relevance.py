@@ -11,7 +11,7 @@ pytest.importorskip("peft", reason="peft, of the extra train, is not installed")
 from typer.testing import CliRunner
 
 from corpus.store.corpus import Corpus
-from evaluation.answers.evidence.rows import EvidenceRow
+from evaluation.answers.evidence import EvidenceRow
 from training.__main__ import app
 from training.files import TrainingError
 from training.fitting import Plan, fit
@@ -44,7 +44,7 @@ def test_it_learns_which_text_answers_and_that_none_may(tmp_path: Path) -> None:
     examples = toy_examples()
     network = reader()
     plan = Plan(epochs=30, learning_rate=5e-3, tokens=400, checkpoint_seconds=600)
-    fit(network, TASK, examples, plan, tmp_path, say=lambda _: None)
+    fit(network, TASK, examples, plan, tmp_path)
     network.eval()
     numbers = [network.read(example.titled)[:, 0].tolist() for example in examples]
     assert numbers[0].index(max(numbers[0])) == 0
@@ -54,7 +54,7 @@ def test_it_learns_which_text_answers_and_that_none_may(tmp_path: Path) -> None:
 
 def test_without_an_example_nothing_is_learned(tmp_path: Path) -> None:
     with pytest.raises(TrainingError, match="no example"):
-        fit(reader(), TASK, [], Plan(), tmp_path, say=lambda _: None)
+        fit(reader(), TASK, [], Plan(), tmp_path)
 
 
 def write_sets(data: Path, **changes: str) -> Path:

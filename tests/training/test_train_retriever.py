@@ -19,8 +19,8 @@ from corpus.encoders.base import BUNDLED_SHA256, SentenceEncoder
 from corpus.settings import read_settings
 from training.__main__ import app
 from training.network import PairTokenizer
+from training.questions import SoughtTexts, sought_texts, without_markers
 from training.retriever import Examples, RetrieverPlan, SentenceReader, info_nce
-from training.sought import SoughtTexts, sought_texts, without_markers
 
 SUBJECTS = (
     "parsing tagging summarization translation retrieval dialogue speech morphology coreference paraphrase"

@@ -47,7 +47,7 @@ def test_it_learns_what_supports_a_claim(tmp_path: Path) -> None:
     claims = [*CLAIMS[:3], *elsewhere(CLAIMS, 1.0, 1)[:3]]
     examples, network = examples_of([(claim,) for claim in claims]), reader()
     plan = Plan(epochs=30, learning_rate=5e-3, tokens=800, checkpoint_seconds=600)
-    fit(network, TASK, examples, plan, tmp_path, say=lambda _: None)
+    fit(network, TASK, examples, plan, tmp_path)
     network.eval()
     numbers = network.read([pair for ((pair, _),) in examples])[:, 0].tolist()
     assert min(numbers[:3]) > max(numbers[3:])
@@ -60,7 +60,7 @@ def test_a_right_claim_learns_to_stand_above_its_twins(tmp_path: Path) -> None:
     assert [len(example) for example in examples] == [2, 1] * len(papers)
     read, network = examples_of(examples[::2]), reader()
     plan = Plan(epochs=30, learning_rate=5e-3, tokens=800, checkpoint_seconds=600)
-    fit(network, TASK, read, plan, tmp_path / "work", say=lambda _: None)
+    fit(network, TASK, read, plan, tmp_path / "work")
     network.eval()
     for right, twin in read:
         assert right[1] > twin[1]

@@ -7,6 +7,7 @@ resumed run makes the rows of an uninterrupted one.
 import json
 import random
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -25,14 +26,21 @@ from corpus.encoders.base import Encoder
 from corpus.language.identified import foreign_language
 from corpus.records import Passage, Scope
 from corpus.text import shortened, words
+from evaluation.harness import grouped, say
 from evaluation.kept import KeptModel
 from evaluation.rouge import overlaps
-from training.files import Say, as_json, draw, grouped, saving, write_durably
+from training.files import as_json, draw, saving, write_durably
 from training.truthreader import examples
-from training.truthreader.attribution import CARRIED, AttributionMethod, cite_by_model, cite_by_score
-from training.truthreader.dialogues import Dialogue
-from training.truthreader.documents import SourceDocument
-from training.truthreader.examples import Example, Kind, Library, Pair
+from training.truthreader.documents import Dialogue, SourceDocument
+from training.truthreader.examples import (
+    CARRIED,
+    AttributionMethod,
+    Example,
+    Kind,
+    Library,
+    Pair,
+    labels_by_score,
+)
 from training.truthreader.faithful import (
     answer_problem,
     clean_sentences,
@@ -41,8 +49,68 @@ from training.truthreader.faithful import (
     question_problem,
 )
 from training.truthreader.histories import Histories
-from training.truthreader.statistics import counted, row_counts
 from training.truthreader.writer import PROMPTS, Writer
+
+Row = Mapping[str, Any]
+# Examples and languages that the paper prints.
+TABLE_5 = {
+    "synthesis": (387, "zh"),
+    "single-document summary": (561, "zh, en"),
+    "QA, created": (1482, "zh"),
+    "QA, WebCPM": (897, "zh"),
+    "QA, RefGPT": (3708, "zh, en"),
+}
+_NAMES = {"synthesis": "synthesis", "summary": "single-document summary", "fact": "QA, created"}
+_NAMES |= {"webcpm": "QA, WebCPM", "refgpt": "QA, RefGPT"}
+
+
+def counted(values: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(values).items()))
+
+
+def row_counts(rows: Sequence[Row]) -> dict[str, Any]:
+    """Count rows by kind, source, language, history and change, with their refusals and citations."""
+    refusals, labels = [row for row in rows if row["is_refusal"]], sum(len(row["cited"]) for row in rows)
+    answered = len(rows) - len(refusals)
+    return {
+        "rows": len(rows),
+        "refusals": len(refusals),
+        "refusal_share": round(len(refusals) / len(rows), 4) if rows else 0.0,
+        "refusals_explained_by": counted(row["explained_by"] for row in refusals),
+        "citations_per_answer": round(labels / answered, 2) if answered else 0.0,
+        "kinds": counted(row["kind"] for row in rows),
+        "sources": counted(row["source"] for row in rows),
+        "languages": counted(row["language"] for row in rows),
+        "histories": counted(row["history_type"] for row in rows),
+        "changes": counted(row["change"] for row in rows),
+        "table_5": table_5(rows),
+    }
+
+
+def table_5(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Count rows and, among them, unchanged examples by language, for each line of the paper's table."""
+    table = []
+    for name, (printed, languages) in TABLE_5.items():
+        own = [
+            row
+            for row in rows
+            if _NAMES[row["kind"] if row["source"] == "documents" else row["source"]] == name
+        ]
+        unchanged = counted(row["language"] for row in own if row["change"] == "shuffled")
+        line = {"data": name, "examples": unchanged, "rows": len(own)}
+        table.append({**line, "paper": printed, "paper_languages": languages})
+    return table
+
+
+def render_table_5(table: Sequence[Mapping[str, Any]]) -> str:
+    """Return the table as text."""
+    lines = [f"{'data':<26}{'examples':<20}{'with copies':>12}   TruthReader, Table 5"]
+    for line in table:
+        here = ", ".join(f"{count} {language}" for language, count in line["examples"].items()) or "0"
+        paper = f"{line['paper']:,} ({line['paper_languages']})"
+        lines.append(f"{line['data']:<26}{here:<20}{line['rows']:>12}   {paper}")
+    return "\n".join(lines)
+
 
 WORDINGS: dict[str, dict[str, list[str]]] = tomllib.loads(
     (PROMPTS / "refusals.toml").read_text(encoding="utf-8")
@@ -82,7 +150,6 @@ class Construction:
         parameters: Parameters,
         encoder: Encoder,
         plan: DataPlan,
-        say: Say,
     ) -> None:
         self._passages = list(filter(_can_be_asked_about, (text for _, found in documents for text in found)))
         quoted = [document for dialogue in dialogues for document in dialogue.documents]
@@ -91,9 +158,8 @@ class Construction:
         self._library = Library(papers, (*self._passages, *filter(_can_be_asked_about, texts)))
         self._dialogues, self._encoder = dialogues, encoder
         self._writer = Writer(model, parameters, self._library)
-        by_model = plan.attribution == "model"
-        self._attribute = cite_by_model(self._writer.attribute) if by_model else cite_by_score
-        self._limit, self._context, self._seed, self._say = plan.limit, plan.context, plan.seed, say
+        self._attribute = self._writer.attribute if plan.attribution == "model" else labels_by_score
+        self._limit, self._context, self._seed = plan.limit, plan.context, plan.seed
         self._questions: set[tuple[str, ...]] = set()
         self._instructions = list(SEEDS)
         self.rows: list[dict[str, Any]] = []
@@ -125,13 +191,13 @@ class Construction:
             chosen = [passages[index] for index in sorted(drawn)]
         for place, passage in enumerate(chosen, start=1):
             yield from self._ask(passage.id, "fact", (passage,))
-            self._say(f"passage {place} of {len(chosen)}")
+            say(f"passage {place} of {len(chosen)}")
         for paper in dict.fromkeys(passage.paper_id for passage in chosen):
             own = of_paper[paper]
             if len(own) > 1:
                 yield from self._ask(f"{paper}:summary", "summary", tuple(own[:SUMMARY_PASSAGES]))
             yield from self._synthesised(f"{paper}:synthesis", own[0])
-            self._say(f"document {paper}")
+            say(f"document {paper}")
 
     def _followed(self, pairs: Sequence[Pair]) -> Iterator[Pair]:
         """Ask what comes after a share of the facts."""
@@ -219,7 +285,7 @@ class Construction:
 
     def _cited(self, pairs: Sequence[Pair]) -> Iterator[Example]:
         for place, pair in enumerate(pairs, start=1):
-            self._say(f"citations of answer {place} of {len(pairs)}")
+            say(f"citations of answer {place} of {len(pairs)}")
             if found := self._library.gather(pair, clean_sentences(pair.answer), self._attribute):
                 yield found
             else:

@@ -1,17 +1,32 @@
-"""Documents to ask about: a PAPER_TRAIL_HOME, or JSON lines."""
+"""Documents to ask about, and the published dialogues of RefGPT and WebCPM with the texts that they rest on.
 
-from collections.abc import Iterator
+RefGPT (Yang et al., 2023): JSON lines or Parquet with a `reference` and a `dialogue`, whose roles stand as
+"<user>" and "<assistant>", "<Human 1>" and "<Assistant 1>", or, in the first version, "Human:" and
+"Assistant:". WebCPM (Qin et al., 2023): a JSON list, or its parts under `data`, with `question`, `answer` and
+`digests`, the facts that a person collected.
+"""
+
+import json
+import random
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from pydantic import BaseModel, Field
+import pyarrow as pa
+from pyarrow import parquet
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
+from assistant.checking.overlap import score_attribution
 from corpus.records import Paper, Passage, paper_id
 from corpus.sentences import sentence_spans
-from corpus.text import storable
-from evaluation.input_files import read_numbered_json_lines
+from corpus.text import shortened, storable
+from evaluation.input_files import EvaluationError, first_fault, read_numbered_json_lines, read_text
 from indexer.parsers.document import Document, DocumentSection, Paragraph, Piece
 from indexer.prepare.passages import make_passages
 from training.files import TrainingError
+from training.truthreader.examples import PASSAGES, Pair, Source
 
 COLLECTION = "documents"
 MANIFEST = "manifest.json"
@@ -61,3 +76,131 @@ def make_document(collection: str, identifier: str, title: str, text: str) -> So
     )
     document = Document(title=title, sections=(DocumentSection((), paragraphs),))
     return paper, make_passages(paper, document)
+
+
+LONGEST_TITLE = 80
+_FORMS = "RefGPT has reference and dialogue, WebCPM question, answer and digests."
+_ROLE = re.compile(
+    r"<(?P<tag>user|human|assistant)[ \d]*>\s*[:：]?"
+    r"|^\s*(?P<name>user|human|assistant)(?:\(用户\))?[ \d]*[:：]",
+    re.IGNORECASE | re.MULTILINE,
+)
+_END = re.compile(r"<(?:start|end)_[a-z]{1,20}[ \d]*>", re.IGNORECASE)
+# Numbers of digests in WebCPM's answers.
+_DIGEST_NUMBER = re.compile(r"【\d+】|<\d+>")
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """Questions with answers, in their order, and the documents that these rest on."""
+
+    id: str
+    source: Source
+    documents: tuple[SourceDocument, ...]
+    turns: tuple[tuple[str, str], ...]
+
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        """The passages of all documents, without the titles."""
+        return tuple(passage for _, found in self.documents for passage in found if passage.kind == "body")
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yield a pair for each turn, with the passages that share most with its answer."""
+        passages, earlier = self.passages, None
+        for number, (question, answer) in enumerate(self.turns, start=1):
+            shown = nearest(answer, passages, PASSAGES - 1)
+            earlier = Pair(f"{self.id}:{number}", "fact", question, answer, shown, earlier, self.source)
+            yield earlier
+
+
+def nearest(answer: str, passages: Sequence[Passage], count: int) -> tuple[Passage, ...]:
+    """Return the `count` passages that share most with an answer, in their order."""
+    best = sorted(passages, key=lambda passage: -score_attribution(answer, passage.text))[:count]
+    return tuple(passage for passage in passages if passage in best)
+
+
+class _RefGpt(BaseModel):
+    reference: str = Field(min_length=1)
+    dialogue: str = Field(min_length=1)
+    title: str = ""
+
+    def read(self, identifier: str) -> Dialogue:
+        title = self.title or shortened(self.reference, LONGEST_TITLE)
+        document = make_document("refgpt", identifier, title, self.reference)
+        return Dialogue(f"refgpt/{identifier}", "refgpt", (document,), _turns(self.dialogue))
+
+
+class _Fact(BaseModel):
+    desc: str
+
+
+class _Digest(BaseModel):
+    datas: list[_Fact]
+
+
+class _WebCpm(BaseModel):
+    question: str = Field(min_length=1)
+    answer: str = Field(min_length=1)
+    digests: list[_Digest]
+
+    def read(self, identifier: str) -> Dialogue:
+        facts = ["".join(fact.desc for fact in digest.datas).strip() for digest in self.digests]
+        documents = tuple(
+            make_document("webcpm", f"{identifier}-{number}", shortened(text, LONGEST_TITLE), text)
+            for number, text in enumerate(filter(None, facts), start=1)
+        )
+        turn = (self.question.strip(), _DIGEST_NUMBER.sub("", self.answer).strip())
+        return Dialogue(f"webcpm/{identifier}", "webcpm", documents, (turn,) if documents else ())
+
+
+_RECORD: TypeAdapter[_RefGpt | _WebCpm] = TypeAdapter(_RefGpt | _WebCpm)
+
+
+def read_dialogues(path: Path, limit: int | None, seed: int) -> list[Dialogue]:
+    """Return at most `limit` dialogues of a file, drawn at random; raises EvaluationError.
+
+    Where the roles of a dialogue do not alternate, it has no turns.
+    """
+    records = _records(path)
+    if not records:
+        raise EvaluationError(f"There is no dialogue in {path}. {_FORMS}")
+    places: Sequence[int] = range(len(records))
+    if limit is not None and len(records) > limit:
+        places = sorted(random.Random(f"{seed} {path.name}").sample(places, limit))
+    found = []
+    for place in places:
+        try:
+            record = _RECORD.validate_python(records[place])
+        except ValidationError as error:
+            fault = first_fault(error, "the record")
+            raise EvaluationError(f"{path}, record {place + 1}: {fault}. {_FORMS}") from None
+        found.append(record.read(f"{path.stem}-{place + 1}"))
+    return found
+
+
+def _records(path: Path) -> list[Any]:
+    try:
+        if path.suffix == ".parquet":
+            return list(parquet.read_table(path).to_pylist())
+        text = read_text(path)
+        try:
+            whole = json.loads(text)
+        except ValueError:
+            return [json.loads(line) for line in text.split("\n") if line.strip()]
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise EvaluationError(f"The file {path} cannot be read: {error}. {_FORMS}") from None
+    # WebCPM's own program splits its list into objects of this form.
+    records = whole.get("data", whole) if isinstance(whole, dict) else whole
+    return records if isinstance(records, list) else [records]
+
+
+def _turns(dialogue: str) -> tuple[tuple[str, str], ...]:
+    """Return the turns of a dialogue of RefGPT, none where its roles do not alternate."""
+    parts = _ROLE.split(_END.sub("", dialogue))[1:]
+    is_answer = [
+        (tag or name).lower() == "assistant" for tag, name in zip(parts[::3], parts[1::3], strict=True)
+    ]
+    said = [text.strip() for text in parts[2::3]]
+    if not all(said) or is_answer != [False, True] * (len(said) // 2):
+        return ()
+    return tuple(zip(said[::2], said[1::2], strict=True))

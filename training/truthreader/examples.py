@@ -1,4 +1,4 @@
-"""Questions with their evidence and cited answers, and the changes to them (TruthReader, section 4.2.1).
+"""Questions with their evidence and cited answers, their changes and histories (TruthReader, section 4.2.1).
 
 The labels of an example are those of its own evidence.
 """
@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from assistant.checking.overlap import score_attribution
 from assistant.reading.standing_alone import leans
 from assistant.records import Evidence, LabelledPaper
 from corpus.language.bm25 import terms_of
@@ -21,12 +22,17 @@ FULL_WIDTH = "。！？"
 PASSAGES = 4  # shown with a question, as TruthReader retrieves
 NEAR = 40
 FEWEST_UNANSWERING = 2
+CARRIED = 0.5  # least ROUGE-1 precision of a sentence against the passages that it cites
+GAIN = 0.15  # least gain by a further citation
+MOST_LABELS = 3
 
 Kind = Literal["fact", "summary", "synthesis"]
 # Who wrote the question: the model about documents, or a published set.
 Source = Literal["documents", "refgpt", "webcpm"]
 # The earlier turns: none, those that a question leans on, others, or both.
 HistoryType = Literal["none", "relevant", "irrelevant", "both"]
+# Who cites.
+AttributionMethod = Literal["model", "score"]
 # The change made to the evidence.
 Change = Literal["shuffled", "replaced", "omitted", "unanswerable"]
 
@@ -78,8 +84,15 @@ class Example:
         return {paper.paper.id for paper in self.evidence.papers if paper.label in self.cited}
 
 
-# Sets the labels of sentences: by what evidence carries them, preferring the passages written from.
-Attribution = Callable[[Iterable[str], Evidence, Sequence[Passage]], tuple[CitedSentence, ...]]
+# Returns the labels of a sentence: by what evidence carries it, preferring the passages written from.
+Attribution = Callable[[str, Evidence, Sequence[Passage]], tuple[int, ...]]
+
+
+def cite(
+    sentences: Iterable[str], evidence: Evidence, shown: Sequence[Passage], attribute: Attribution
+) -> tuple[CitedSentence, ...]:
+    """Return sentences with their labels."""
+    return tuple(CitedSentence(text, attribute(text, evidence, shown)) for text in sentences)
 
 
 class Library:
@@ -120,7 +133,7 @@ class Library:
         wanted = max(0, PASSAGES - len(pair.shown)) if pair.kind == "fact" else 0
         near = self.nearest(pair.question, wanted, {passage.id for passage in pair.shown})
         evidence = self.labelled((*pair.shown, *near))
-        cited = attribute(sentences, evidence, pair.shown)
+        cited = cite(sentences, evidence, pair.shown, attribute)
         return Example(pair, evidence, cited) if all(sentence.labels for sentence in cited) else None
 
     def unanswerable(self, pair: Pair, answers: Callable[[Passage], bool]) -> Example | None:
@@ -185,10 +198,34 @@ def omitted(example: Example, label: int, attribute: Attribution) -> Example:
     kept: list[CitedSentence] = []
     was_dropped = False
     texts = [text for text, _ in without.sentences]
-    for sentence in attribute(texts, without.evidence, example.pair.shown):
+    for sentence in cite(texts, without.evidence, example.pair.shown, attribute):
         # A sentence that leans on a dropped one goes too.
         was_dropped = not sentence.labels or (was_dropped and leans(sentence.text))
         if not was_dropped:
             kept.append(sentence)
     is_partial = 0 < len(kept) < len(example.sentences)
     return replace(without, sentences=tuple(kept), change="omitted", is_partial=is_partial)
+
+
+def labels_by_score(sentence: str, evidence: Evidence, shown: Sequence[Passage]) -> tuple[int, ...]:
+    """Return the labels of the papers that share most words with a sentence.
+
+    The paper asks a model instead. Further papers are cited as long as they add to the score; passages that
+    the answer was written from are preferred.
+    """
+    given = [
+        (paper.label, f"{paper.paper.title}. {passage.text}", passage in shown)
+        for paper in evidence.papers
+        for passage in paper.passages
+    ]
+    chosen: list[tuple[int, str, bool]] = []
+    score = 0.0
+    while len(chosen) < MOST_LABELS and (rest := [source for source in given if source not in chosen]):
+        together = ("\n".join(text for _, text, _ in (*chosen, source)) for source in rest)
+        gains = [score_attribution(sentence, text) - score for text in together]
+        best = max(range(len(rest)), key=lambda place: gains[place] + GAIN * rest[place][2])
+        if chosen and gains[best] < GAIN:
+            break
+        chosen.append(rest[best])
+        score += gains[best]
+    return tuple(sorted({label for label, _, _ in chosen})) if score >= CARRIED else ()

@@ -77,7 +77,7 @@ class Writer:
         reason = no_answer_reason(text)
         return text if reason is None else reason
 
-    def attribute(self, sentence: str, evidence: Evidence) -> tuple[int, ...]:
+    def attribute(self, sentence: str, evidence: Evidence, _shown: Sequence[Passage]) -> tuple[int, ...]:
         """Return the labels of the papers that state a sentence, none where the reply cannot be used."""
         papers, given = render_evidence(evidence), {paper.label for paper in evidence.papers}
         messages = _render("attribution", papers=papers, sentence=as_data(sentence))

@@ -7,10 +7,9 @@ import pytest
 from corpus.encoders.base import Encoder
 from corpus.store.corpus import Corpus
 from corpus.store.manifest import read_manifest
-from evaluation.answers import refusal
-from evaluation.answers.refusal import made_cases, measure_refusal
+from evaluation.answers import steadiness
 from evaluation.answers.rewriting import concatenated, rouge_f1, term_recall
-from evaluation.answers.wordings import forms
+from evaluation.answers.steadiness import forms, made_cases, measure_refusal
 from evaluation.input_files import EvaluationError
 from tests.evaluation.commands import figures, invoke
 from tests.small_corpus import make_paper, write_corpus
@@ -20,7 +19,7 @@ from tests.small_corpus import make_paper, write_corpus
 def test_questions_are_made_of_any_two_collections_and_most_go_right(
     demo_home: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(refusal, "MADE_PER_DIRECTION", 4)
+    monkeypatch.setattr(steadiness, "MADE_PER_DIRECTION", 4)
     figures = measure_refusal(demo_home / "corpus")
     assert figures["questions"] == "made"
     assert len(figures["directions"]) == 4

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from assistant.checking.comparable_text import read_statement
-from evaluation.answers.attribution.agreement import calibration_error
-from evaluation.answers.attribution.contrast import change_negation, change_quantifier, change_unit
-from evaluation.answers.attribution.pairs import LabelledPair, groups
+from evaluation.answers.attribution import LabelledPair, calibration_error, groups
 from tests.evaluation.commands import figures
+from training.claims import change_negation, change_quantifier, change_unit
 
 
 def test_claims_of_unit_and_quantifier_are_changed():

@@ -4,9 +4,7 @@ from math import log
 
 import pytest
 
-from evaluation.answers.evidence.rankers import bm25
-from evaluation.answers.evidence.ranking import first_places
-from evaluation.answers.evidence.rows import EvidenceRow
+from evaluation.answers.evidence import EvidenceRow, bm25, first_places
 from tests.evaluation.commands import figures
 
 

@@ -1,5 +1,6 @@
-"""Answers judged by the command, over a stand-in server: orders, refusals, kept votes."""
+"""Answers judged by the command, over a stand-in server: orders, refusals, kept votes, the form of a vote."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -7,12 +8,34 @@ import pytest
 from click.testing import Result
 
 from evaluation.answers.judge import DIMENSIONS
-from tests.evaluation.answers.answered_turns import turn_of, write_trail
+from evaluation.judging import judgement, shown_orders
 from tests.evaluation.commands import figures_in, invoke
 from tests.evaluation.conftest import Serve
-from tests.evaluation.judging.standin_judge import judging, shown
+from tests.evaluation.labelled import turn_of, write_trail
+from tests.evaluation.standin_judge import judging, shown
 from tests.hostile_texts import all_in_one
 from tests.standin_chat import Behaviour, StandinChat, reply
+
+QUALITIES = ("coherence", "fluency")
+
+
+@pytest.mark.parametrize("systems", [1, 2, 3, 4])
+def test_orders_are_the_same_each_time_and_each_system_has_each_place_equally_often(systems):
+    orders = shown_orders(systems, 3 * systems, seed=0)
+    assert orders == shown_orders(systems, 3 * systems, seed=0)
+    assert orders[: systems + 1] == shown_orders(systems, systems + 1, seed=0)
+    for place in range(systems):
+        assert Counter(order[place] for order in orders) == dict.fromkeys(range(systems), 3)
+
+
+def test_the_form_of_a_vote_leaves_nothing_to_guess():
+    schema = judgement(2, QUALITIES).model_json_schema()
+    assert schema["required"] == ["text_1", "text_2", "best"]
+    assert schema["properties"]["best"]["enum"] == [1, 2]
+    (judged,) = schema["$defs"].values()
+    assert judged["required"] == ["analysis", *QUALITIES]
+    assert judged["properties"]["fluency"]["enum"] == [1, 2, 3, 4, 5]
+
 
 QUESTIONS = ("What finds most answers?", "What is quick?", "What is better than either?")
 WORTH = {"good": 5, "fair": 3, "poor": 1}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.answers.not_said import WrittenPaper, changed_spans
+from evaluation.answers.not_said import changed_spans, fold_of
 from tests.evaluation.commands import figures, invoke, write_lines
 
 SENTENCES = [
@@ -16,7 +16,9 @@ ALARM = "Hard negatives improve the recall of dense retrieval on English news ar
 @pytest.fixture
 def data(tmp_path):
     papers = [f"P{number}" for number in range(12)]
-    abstracts = [{"paper": name, "title": "Negatives", "sentences": SENTENCES} for name in papers]
+    abstracts = [
+        {"paper": name, "title": "Negatives", "year": 2020, "sentences": SENTENCES} for name in papers
+    ]
     write_lines(tmp_path / "questions" / "papers_abstracts.jsonl", *abstracts)
     claims = [
         {"paper": name, "claim": claim, "label": label, "type": kind}
@@ -78,11 +80,7 @@ def test_the_phrases_are_printed_when_asked_for(data):
     assert "in Prague |" in invoke("not-said", "--data", data, "--show").stdout
 
 
-def test_the_changed_words_of_a_twin_are_found():
+def test_the_changed_words_of_a_twin_are_found_and_papers_fall_into_folds():
     before, after = "It has 12 layers, not six.", "It has nine layers and not six."
     assert [after[start:end] for start, end in changed_spans(before, after)] == ["nine", "and"]
-
-
-def test_papers_fall_into_folds_by_their_ids():
-    folds = {WrittenPaper(paper=f"P{at}", title="", sentences=("a",)).fold for at in range(60)}
-    assert folds == set(range(5))
+    assert {fold_of(f"P{at}") for at in range(60)} == set(range(5))

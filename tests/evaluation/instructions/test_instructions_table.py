@@ -15,7 +15,7 @@ from tests.evaluation.instructions.sciriff_samples import INSTANCES, OUTPUTS, QU
 from tests.standin_chat import Behaviour, Received, StandinChat, dropped, reply
 
 FORMED = len(INSTANCES) - 1
-COLUMNS = [column.name for column in TABLES["gengo-instructions"].columns]
+COLUMNS = list(TABLES["gengo-instructions"].columns)
 SCORES = [name for name in COLUMNS if name.endswith((" F1", " judged", "ROUGE-L"))]
 UNJUDGED = [name for name in SCORES if "judged" not in name]
 

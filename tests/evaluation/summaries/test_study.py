@@ -11,10 +11,9 @@ from assistant.trail.comparison_file import comparison_to_json
 from evaluation.answers.judge import DIMENSIONS as OF_ANSWERS
 from evaluation.summaries.study import LETTERS, alpha
 from evaluation.summaries.summary import DIMENSIONS
-from tests.evaluation.answers.answered_turns import turn_of, write_trail
 from tests.evaluation.commands import figures, invoke
-from tests.evaluation.judging.standin_judge import judging
-from tests.evaluation.summaries.compared_summaries import comparison_of
+from tests.evaluation.labelled import comparison_of, turn_of, write_trail
+from tests.evaluation.standin_judge import judging
 
 TEXTS = {
     "quokka": "Dense retrieval finds it [1]. <b>Words</b> are quick [2].",

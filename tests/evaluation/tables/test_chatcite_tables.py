@@ -19,7 +19,7 @@ from tests.evaluation.summaries.gold_material import (
     write_gold,
     write_sets,
 )
-from tests.evaluation.summaries.test_judge import judging
+from tests.evaluation.summaries.test_summary_command import judging
 from tests.standin_chat import Behaviour, Received, refusal, reply
 
 PLAN, SUMMARY, WHOLE, GUIDANCE = "You plan the section", "You summarise", "all at once", "How to go about it"

@@ -1,4 +1,4 @@
-"""The table of summaries: ours beside models, over a stand-in server."""
+"""Summaries of papers: ours beside models, over a stand-in server, and our figures on real sets."""
 
 import json
 from collections.abc import Callable
@@ -6,9 +6,28 @@ from pathlib import Path
 
 import pytest
 
+from evaluation.paper_summaries import measure_aspects, measure_tldr
 from tests.evaluation.commands import measured_table, write_lines
 from tests.evaluation.conftest import Serve
 from tests.standin_chat import Behaviour, Received, StandinChat, reply
+
+
+@pytest.mark.long
+def test_the_figures_on_aclsum_stay_where_they_are(shared: Path) -> None:
+    figures = measure_aspects(shared / "data" / "summaries" / "aclsum.jsonl")
+    assert figures.papers == 50
+    ours, lead = figures.systems["ours"], figures.systems["lead"]
+    for name, least in {"challenge": 9.4, "approach": 18.4, "outcome": 13.8}.items():
+        assert ours[name]["rouge2"] > max(least, lead[name]["rouge2"])  # type: ignore[index]
+
+
+@pytest.mark.long
+def test_the_figures_on_scitldr_stay_where_they_are(shared: Path) -> None:
+    figures = measure_tldr(shared / "data" / "summaries" / "scitldr.jsonl")
+    assert figures.papers == 619
+    found = {name: figures.systems[name]["tldr"]["rouge1"] for name in ("ours", "lead", "unshortened")}
+    assert found["ours"] > max(41.5, found["lead"] + 11, found["unshortened"])
+
 
 ABSTRACT = (
     "Parsers are slow on long sentences.",

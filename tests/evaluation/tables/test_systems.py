@@ -11,12 +11,12 @@ import pytest
 from assistant.trail.transcript import from_json
 from corpus.sentences import sentence_spans
 from corpus.store.corpus import Corpus
+from evaluation.answers.questions import JudgedQuestion, places, read_judged
 from evaluation.answers.references import read_references
-from evaluation.judged import JudgedQuestion, places, read_judged
 from evaluation.tables.systems import read_chosen
 from tests.evaluation.commands import measured_table
 from tests.evaluation.conftest import Serve
-from tests.evaluation.judging.standin_judge import judging, shown
+from tests.evaluation.standin_judge import judging, shown
 from tests.standin_chat import Behaviour, Received, StandinChat, cut_off, reply
 
 NO_ANSWER = "NO ANSWER: None of the papers tells; they are about other things."

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from corpus.settings import Settings
-from evaluation.tables import results_page
+from evaluation.tables import commands
 from evaluation.tables.commands import TABLES
 from evaluation.tables.harness import (
     Asked,
-    Column,
     Missing,
     Planned,
     Row,
@@ -33,13 +32,15 @@ def plan(asked: Asked) -> Planned:
 ALL = tuple(TABLES.values())
 # A path that is part of no address and follows no placeholder such as DATA/.
 _FOLDER_OF_ONE_MACHINE = re.compile(r"(?<![\w:/.~\\-])(?:\.\.)?/\w[\w.-]{0,100}/")
-TABLE = SeedTable("made-up", "TruthReader, Table 0: shares", (Column("share", 3),), plan)
+TABLE = SeedTable(
+    name="made-up", seed="TruthReader", number="Table 0", title="shares", columns={"share": 3}, plan=plan
+)
 
 
 @pytest.fixture(autouse=True)
 def _one_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("evaluation.tables.commands.TABLES", {"made-up": TABLE})
-    monkeypatch.setattr(results_page, "PAGE", tmp_path / "results.md")
+    monkeypatch.setattr(commands, "PAGE", tmp_path / "results.md")
 
 
 def run(tmp_path: Path, *arguments: str, code: int = 0) -> Any:
@@ -88,7 +89,7 @@ def test_folders_of_this_machine_are_named_as_readers_name_theirs(tmp_path: Path
     }  # fmt: skip
     missing = tuple(Missing(f"{data}/corwa", advice) for advice in told_as)
     row = Row("ours", {"share": 0.5}, note=f"kept in {Path('out').absolute()}", date="2026-11-23")
-    shown = results_page.for_readers(TableResult(TABLE, "c", (), (row,), missing, ()), asked)
+    shown = commands.for_readers(TableResult(TABLE, "c", (), (row,), missing, ()), asked)
     assert [gap.what for gap in shown.missing] == ["DATA/corwa"] * len(told_as)
     assert [gap.advice for gap in shown.missing] == list(told_as.values())
     assert shown.rows[0].note == "kept in OUT"
@@ -119,12 +120,12 @@ def test_results_that_are_none_of_these_tables_are_said_to_be_none(tmp_path: Pat
 
 def test_the_results_page_of_the_repository_is_what_its_figures_say(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody edits it by hand; where a table has changed, `table --update-docs` writes it again."""
-    page = Path(results_page.__file__).parents[2] / "docs" / "results.md"
+    page = Path(commands.__file__).parents[2] / "docs" / "results.md"
     kept = page.with_suffix(".json")
     if not page.exists() and not kept.exists():
         pytest.skip("docs/results.md is not written: paper-trail eval table --all --update-docs")
-    results = results_page.read_results(kept, {table.name: table for table in ALL})
+    results = commands.read_results(kept, {table.name: table for table in ALL})
     assert [result.table.name for result in results] == [table.name for table in ALL]
     text = page.read_text(encoding="utf-8")
-    assert text == results_page.results_page(results)
+    assert text == commands.results_page(results)
     assert not _FOLDER_OF_ONE_MACHINE.findall(text)

@@ -10,13 +10,14 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AliasChoices, BaseModel, Field, NonNegativeInt, model_validator
 
-from evaluation.answers.attribution.pairs import LabelledPair, evidence_sentences, groups, read_pairs
-from evaluation.answers.evidence.rows import EvidenceRow
+from evaluation.answers.attribution import evidence_sentences, groups, read_pairs
+from evaluation.answers.evidence import EvidenceRow
 from evaluation.answers.rewriting import rouge_f1
-from evaluation.harness import Report, command, figures_table
+from evaluation.harness import Report, command, figures_table, grouped
 from evaluation.input_files import EvaluationError, read_json_lines, read_numbered_json_lines, write_text
 
 FEWEST_PARAGRAPHS = 3
+ABSTRACTS = "papers_abstracts.jsonl"
 _Sentences = Annotated[tuple[str, ...], Field(min_length=1)]
 _Indices = Annotated[
     tuple[NonNegativeInt, ...], Field(validation_alias=AliasChoices("evidence_idx", "answer_sentence_idx"))
@@ -56,13 +57,20 @@ class _OfPassage(_Paragraph, frozen=True):
     unanswerable: bool = False
 
 
-class _OfPaper(BaseModel, frozen=True):
+class PaperQuestion(BaseModel, frozen=True):
     """A question about a paper with its evidence (QASPER)."""
 
     question: str = Field(min_length=1)
     title: str = ""
     paper_id: str
+    answers: tuple[str, ...] = ()
     evidence: tuple[_Paragraph, ...]
+
+
+def read_qasper(data: Path) -> list[PaperQuestion]:
+    """Read QASPER's questions; raises EvaluationError."""
+    file = data / "questions" / "qasper_train.jsonl"
+    return read_json_lines(file, PaperQuestion, "Each line has question, paper_id and evidence.")
 
 
 class _OfDocument(BaseModel, frozen=True):
@@ -90,20 +98,13 @@ def _row(
 
 def _qasper(data: Path, *, name: str, by_sentence: bool) -> Iterator[EvidenceRow]:
     """Yield a row for each question; candidates are the evidence of all questions about its paper."""
-    papers: dict[str, list[_OfPaper]] = {}
-    file = data / "questions" / "qasper_train.jsonl"
-    for asked in read_json_lines(file, _OfPaper, "Each line has question, paper_id and evidence."):
-        papers.setdefault(asked.paper_id, []).append(asked)
-    for paper, questions in papers.items():
+    for paper, questions in grouped(read_qasper(data), "paper_id").items():
         parts = [part for asked in questions for part in asked.evidence]
         texts = [text for part in parts for text in (part.sentences if by_sentence else [part.text])]
         if by_sentence or len(set(texts)) >= FEWEST_PARAGRAPHS:
             for asked in questions:
-                if by_sentence:
-                    marked = {text for part in asked.evidence for text in part.marked}
-                else:
-                    marked = {part.text for part in asked.evidence}
-                if marked:
+                marks = (part.marked if by_sentence else {part.text} for part in asked.evidence)
+                if marked := set[str]().union(*marks):
                     yield _row(name, asked.question, asked.title, paper, texts, marked)
 
 
@@ -143,10 +144,8 @@ def _attributionbench(data: Path) -> Iterator[EvidenceRow]:
     pairs = [
         pair for pair in read_pairs(data / "attribution" / "pairs.jsonl") if pair.set == "AttributionBench"
     ]
-    questions: dict[str, list[tuple[LabelledPair, int]]] = {}
-    for pair, group in zip(pairs, groups(pairs), strict=True):
-        questions.setdefault(pair.question, []).append((pair, group))
-    for question, claims in questions.items():
+    numbered = list(zip(pairs, groups(pairs), strict=True))
+    for question, claims in grouped(numbered, lambda own: own[0].question).items():
         sentences = [(pair, evidence_sentences(pair.references)) for pair, _ in claims]
         marked = {
             max(own, key=partial(rouge_f1, pair.claim)) for pair, own in sentences if pair.label == 1 and own
@@ -209,21 +208,27 @@ class PooledQuestion(_Judged, frozen=True):
         return row.model_copy(update={"titles": tuple(titles.values())})
 
 
+def read_abstracts(data: Path) -> list[WrittenPaper]:
+    """Read the abstracts; raises EvaluationError, also for a paper that stands twice."""
+    file = data / "questions" / ABSTRACTS
+    papers = read_json_lines(file, WrittenPaper, "Each line has paper, title, year and sentences.")
+    if len({paper.paper for paper in papers}) < len(papers):
+        raise EvaluationError(f"{file} has a paper twice.")
+    return papers
+
+
 def written_questions(data: Path) -> Iterator[tuple[WrittenQuestion, WrittenPaper]]:
     """Yield the questions written for papers, each with its abstract.
 
     Raises EvaluationError for a paper or sentence that is not there, and for a paper that stands twice.
     """
-    file, read = (data / "questions" / f"papers_{name}.jsonl" for name in ("questions", "abstracts"))
-    papers = read_json_lines(read, WrittenPaper, "Each line has paper, title, year and sentences.")
-    held = {paper.paper: paper for paper in papers}
-    if len(held) < len(papers):
-        raise EvaluationError(f"{read} has a paper twice.")
+    file = data / "questions" / "papers_questions.jsonl"
+    held = {paper.paper: paper for paper in read_abstracts(data)}
     hint = "Each line has paper, standalone and answers."
     for number, asked in read_numbered_json_lines(file, WrittenQuestion, hint):
         abstract = held.get(asked.paper)
         if abstract is None or max((*asked.answers, *asked.helps), default=0) >= len(abstract.sentences):
-            raise EvaluationError(f"{file}, line {number}: {read.name} has no such paper or sentence.")
+            raise EvaluationError(f"{file}, line {number}: {ABSTRACTS} has no such paper or sentence.")
         yield asked, abstract
 
 
