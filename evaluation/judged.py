@@ -12,8 +12,10 @@ from pydantic import ConfigDict
 
 from assistant.chat import Assistant
 from assistant.questions.intent import request_kind
-from assistant.records import AskOptions, Citation, Evidence, RequestKind, Rewrite
-from assistant.retrieve import as_read, retrieve
+from assistant.questions.plan import as_read, plan_of
+from assistant.ranking.evidence import RankedEvidence
+from assistant.records import AskOptions, Citation, RequestKind, Rewrite
+from assistant.retrieve import retrieve
 from corpus.records import parse_passage_id
 from corpus.search.hybrid import DEFAULT_PAPERS
 from evaluation.answers.asking import ask, open_homes
@@ -76,21 +78,13 @@ def read_judged(path: Path = JUDGED) -> list[JudgedQuestion]:
     return read_json_lines(path, JudgedQuestion, _HINT)
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The findings for a question: its query as it is searched, and the evidence."""
-
-    rewrite: Rewrite
-    evidence: Evidence
-
-
-def find(question: JudgedQuestion, assistant: Assistant) -> Found:
+def find(question: JudgedQuestion, assistant: Assistant) -> RankedEvidence:
     """Gather the evidence that a writer would be given for a question, even if it would be refused."""
     kind = request_kind(question.question, question.scope)
     rewrite = as_read(assistant.corpus, Rewrite(question.question, question.question, kind=kind))
     options = AskOptions(question.scope, DEFAULT_PAPERS)
     papers = retrieve(assistant.corpus, assistant.encoder, rewrite, options)
-    return Found(*assistant.gathered(rewrite, papers, options))
+    return assistant.gather(plan_of(rewrite), papers, options)
 
 
 @dataclass(frozen=True, slots=True)
