@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain, repeat
 
+from assistant.questions.plan import is_verbatim
 from assistant.reading.standing_alone import numbers_beside, read_with
 from assistant.records import AskOptions, Evidence, LabelledPaper, Rewrite
 from corpus.encoders.base import Encoder
-from corpus.language.identified import foreign_language
 from corpus.records import PaperHits, Passage, passage_id
 from corpus.search.hybrid import search
 from corpus.search.query import read_query
@@ -17,18 +17,6 @@ _PARTS_BESIDE = (-2, -1, 1, 2)
 TIMES_ALONE = 4  # as many passages of a paper that is asked about alone
 
 
-def as_read(corpus: Corpus, rewrite: Rewrite) -> Rewrite:
-    """Return a question understood, with its query as a corpus spells it; the reader's own is left alone."""
-    query = read_query(corpus, rewrite.search_query, verbatim=_is_verbatim(rewrite))
-    read_as = query.text if query.respelt else rewrite.read_as
-    return replace(rewrite, read_as=read_as, abbreviations=query.abbreviations)
-
-
-def _is_verbatim(rewrite: Rewrite) -> bool:
-    """Return True if no word is to be read as another: the reader chose it, or it is in another language."""
-    return rewrite.edited or bool(foreign_language(rewrite.search_query))
-
-
 def retrieve(
     corpus: Corpus, encoder: Encoder, rewrite: Rewrite, options: AskOptions
 ) -> tuple[PaperHits, ...]:
@@ -36,7 +24,7 @@ def retrieve(
     scope = options.scope
     is_alone = len(scope.papers) == 1
     most = (TIMES_ALONE * options.passages[0],) if is_alone else options.passages
-    query = read_query(corpus, rewrite.searched_for, verbatim=_is_verbatim(rewrite))
+    query = read_query(corpus, rewrite.searched_for, verbatim=is_verbatim(rewrite))
     found = search(corpus, encoder, query, scope, papers=options.papers, passages_per_paper=max(most))
     passages = chain(most, repeat(most[-1]))
     return tuple(replace(one, hits=one.hits[:kept]) for one, kept in zip(found, passages, strict=False))

@@ -4,23 +4,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from assistant.generators.extractive.found import open_parts
 from assistant.generators.extractive.generator import papers_telling
 from assistant.generators.protocol import MOST_SECOND_SEARCHES, Generator
-from assistant.records import (
-    AskOptions,
-    CallLog,
-    Evidence,
-    Rewrite,
-    ScoredPassage,
-    SecondSearch,
-)
+from assistant.questions.plan import QuestionPlan, plan_of
+from assistant.ranking.evidence import RankedEvidence
+from assistant.records import AskOptions, CallLog, Evidence, Rewrite, ScoredPassage, SecondSearch
 from assistant.retrieve import retrieve
 from corpus.encoders.base import Encoder
 from corpus.records import PaperHits
 from corpus.store.corpus import Corpus
 
-Gather = Callable[[Rewrite, tuple[PaperHits, ...], AskOptions], tuple[Rewrite, Evidence]]
+Gather = Callable[[QuestionPlan, tuple[PaperHits, ...], AskOptions], RankedEvidence]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,22 +24,18 @@ class SecondSearcher:
     corpus: Corpus
     encoder: Encoder
     generator: Generator
+    options: AskOptions
     gather: Gather
 
     def search(
-        self,
-        rewrite: Rewrite,
-        papers: tuple[PaperHits, ...],
-        evidence: Evidence,
-        options: AskOptions,
-        log: CallLog,
-    ) -> tuple[tuple[PaperHits, ...], Evidence, tuple[SecondSearch, ...]]:
+        self, papers: tuple[PaperHits, ...], found: RankedEvidence, log: CallLog
+    ) -> tuple[tuple[PaperHits, ...], RankedEvidence, tuple[SecondSearch, ...]]:
         """Return the papers and the evidence of all searches, and those made for open parts."""
-        parts = (open_parts(rewrite, evidence, self.encoder) or ())[:MOST_SECOND_SEARCHES]
-        made = [self._search_for(part, rewrite, options, log) for part in parts]
+        parts = (found.open_parts or ())[:MOST_SECOND_SEARCHES]
+        made = [self._search_for(part, found.plan.rewrite, log) for part in parts]
         # The best of each part first.
         in_turn = (hits for best in zip_longest(*(telling for _, telling in made)) for hits in best if hits)
-        added = join_papers(papers, tuple(in_turn), options.papers)
+        added = join_papers(papers, tuple(in_turn), self.options.papers)
         kept = {hits.paper.id for hits in added}
         found_for = {
             second.part: [hits.paper.id for hits in telling if hits.paper.id in kept]
@@ -53,22 +43,20 @@ class SecondSearcher:
         }
         searches = tuple(replace(second, joined=tuple(found_for[second.part])) for second, _ in made)
         if not any(found_for.values()):
-            return papers, evidence, searches
-        _, evidence = self.gather(rewrite, added, options)
+            return papers, found, searches
+        again = self.gather(found.plan, added, self.options)
         marked = (
             replace(paper, found_for=tuple(part for part in parts if paper.paper.id in found_for[part]))
-            for paper in evidence.papers
+            for paper in again.papers
         )
-        return added, Evidence(tuple(marked)), searches
+        return added, again.with_evidence(Evidence(tuple(marked))), searches
 
-    def _search_for(
-        self, part: str, rewrite: Rewrite, options: AskOptions, log: CallLog
-    ) -> tuple[SecondSearch, list[PaperHits]]:
+    def _search_for(self, part: str, rewrite: Rewrite, log: CallLog) -> tuple[SecondSearch, list[PaperHits]]:
         """Return the search for an open part, and the papers found by it that tell the part."""
         query = self.generator.query_for_part(part, rewrite, log)
-        asked = Rewrite(rewrite.question, query, kind=rewrite.kind)
-        found = retrieve(self.corpus, self.encoder, asked, options)
-        telling = papers_telling(*self.gather(asked, found, options), self.encoder)
+        plan = plan_of(Rewrite(rewrite.question, query, kind=rewrite.kind))
+        found = retrieve(self.corpus, self.encoder, plan.rewrite, self.options)
+        telling = papers_telling(self.gather(plan, found, self.options))
         return SecondSearch(part, query, scored(found)), [one for one in found if one.paper.id in telling]
 
 

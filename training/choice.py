@@ -10,15 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assistant.chat import Assistant
-from assistant.generators.extractive.features import (  # fmt: skip
-    Asking,
-    answerable_features,
-    ask_of,
-    read_features,
-    with_kind,
-)
-from assistant.generators.extractive.ranking import MOST_READ, Compared, compare  # fmt: skip
 from assistant.learned.relevance import ANSWERABLE, CHOICE, RelevanceScorer, shares
+from assistant.ranking.features import Asking, answerable_features, ask_of, read_features, with_kind
+from assistant.ranking.rank import MOST_READ, Compared, compare
 from assistant.reading.standing_alone import is_quotable
 from corpus.encoder_choice import open_encoder
 from corpus.language.bm25 import Bm25
@@ -125,7 +119,8 @@ class _Rows:
     @classmethod
     def of(cls, question: JudgedQuestion, assistant: Assistant) -> Self:
         """Return the candidates of the product's writer."""
-        asking, sentences = ask_of(*find(question, assistant), assistant.encoder)
+        given = find(question, assistant)
+        asking, sentences = ask_of(given.plan, given.evidence, given.encoder, given.vectors)
         compared = compare(asking, sentences)
         places = (
             (found.paper.paper.id, found.passage.number, found.sentence) for found in compared.candidates

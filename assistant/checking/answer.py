@@ -22,7 +22,7 @@ from assistant.learned.parts import LearnedError
 from assistant.learned.relevance import open_relevance
 from assistant.prompts.echoes import tells_example
 from assistant.prompts.render import no_answer_reason
-from assistant.questions.subject import subject_stems
+from assistant.questions.plan import QuestionPlan
 from assistant.records import (
     NOTHING_NEAR,
     Answer,
@@ -144,22 +144,22 @@ def _only(weighed: Weighed, chosen: Sequence[bool]) -> Weighed:
     return Weighed(tuple(compress(weighed.sentences, chosen)), tuple(compress(weighed.needed, chosen)))
 
 
-def with_relevance(answer: Answer, query: str, evidence: Evidence, encoder: Encoder) -> Answer:
-    """Return an answer with how likely what it says answers a query.
+def with_relevance(answer: Answer, plan: QuestionPlan, evidence: Evidence, encoder: Encoder) -> Answer:
+    """Return an answer with how likely what it says answers a question.
 
     A refusal stays as it is, an answer that cites nothing, and the answer to a question that names no subject
     ("What are its limits?"): nothing in its words tells what answers it.
     """
     claims = [one.claim for one in answer.sentences if one.claim]
-    if answer.refusal or not answer.cited_labels or not claims or not subject_stems(query):
+    if answer.refusal or not answer.cited_labels or not claims or not plan.subject:
         return answer
-    if foreign_language(answer.text) or foreign_language(query):
+    if foreign_language(answer.text) or plan.language:
         return answer  # The relevance score was learned in English.
     titles = {paper.label: paper.paper.title for paper in evidence.papers}
     named = [titles.get(one.labels[0], "") if one.labels else "" for one in answer.sentences if one.claim]
     try:
         relevance = open_relevance().of_answer(
-            query, claims, named, encoder.encode_query(query), encoder.encode_passages(claims)
+            plan.query, claims, named, encoder.encode_query(plan.query), encoder.encode_passages(claims)
         )
     except LearnedError:
         return answer  # A part of one's own may be without this scale.

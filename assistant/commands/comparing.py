@@ -51,7 +51,7 @@ from assistant.comparing.records import (
     TooLongError,
 )
 from assistant.exports.registry import OptionName, comparison_text
-from assistant.generators.protocol import EXTRACTIVE
+from assistant.generators.protocol import EXTRACTIVE, uses_model
 from assistant.provenance import provenance_of
 from assistant.records import AssistantError
 from assistant.storage.comparisons import ComparisonStore, StoredComparison, TakenUpError
@@ -125,11 +125,11 @@ def compare(
     with failing(as_json=as_json):
         left_out = _left_out(without or (), paper or ())
         counts = (samples, votes, keep)
-        if generator == EXTRACTIVE and not resume and (counts != (None, None, None) or without):
+        if not uses_model(generator) and not resume and (counts != (None, None, None) or without):
             raise AssistantError(NO_MODEL)
         options = ComparisonOptions(*_or_usual(counts), order, left_out)
         for part in () if resume else left_out:
-            check_applicable(part, options, reflects=generator != EXTRACTIVE)
+            check_applicable(part, options, reflects=uses_model(generator))
         wanted = ComparisonRequest(tuple(paper or ()), about, options, tuple(question or ()))
         for path in trail or ():
             format_of(path, choosable=False)

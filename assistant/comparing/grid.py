@@ -19,7 +19,7 @@ from assistant.comparing.records import (
     QuotedSentence,
     TextKind,
 )
-from assistant.generators.protocol import EXTRACTIVE
+from assistant.generators.protocol import EXTRACTIVE, uses_model
 from assistant.records import ElementName, LabelledPaper
 
 ELEMENT_TITLES: dict[ElementName, str] = {
@@ -191,7 +191,7 @@ _KEYS: dict[GridOrder, Callable[[GridRow], int | str]] = {
 def element_grid(comparison: Comparison) -> Grid:
     """Return the papers of a comparison with the key elements and columns, below the description's row."""
     known = {elements.label: elements for elements in comparison.elements}
-    absence = NOT_FOUND if comparison.provenance.generator == EXTRACTIVE else NOT_STATED
+    absence = NOT_STATED if uses_model(comparison.provenance.generator) else NOT_FOUND
     described = _row(known.get(DESCRIPTION), DESCRIPTION, DESCRIPTION_TITLE, absence)
     papers = (_paper_row(known.get(one.label), one, absence) for one in comparison.evidence.papers)
     rows = (_with_answers(row, comparison.columns) for row in (described, *papers))

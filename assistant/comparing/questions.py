@@ -7,7 +7,6 @@ from assistant.comparing.protocol import SourceText
 from assistant.comparing.records import ComparisonError, QuotedCell, QuotedSentence
 from assistant.generators.extractive.quoting import quote_paper
 from corpus.encoders.base import Encoder
-from corpus.encoders.known import keep_vectors
 from corpus.store.corpus import Corpus
 from corpus.text import storable, words
 
@@ -42,8 +41,7 @@ def tidy_questions(questions: Iterable[str]) -> tuple[str, ...]:
 
 def ask_paper(question: str, source: SourceText, corpus: Corpus, encoder: Encoder) -> QuotedCell:
     """Return the sentences in which a paper answers a question, none where it does not say."""
-    keep_vectors(encoder, corpus.sentence_vectors(source.paper.passages))
-    quoted = quote_paper(question, source.paper, encoder)
+    quoted = quote_paper(question, source.paper, encoder, corpus.sentence_vectors(source.paper.passages))
     return QuotedCell(
         source.label, tuple(QuotedSentence(found.passage.id, found.sentence, found.text) for found in quoted)
     )

@@ -18,7 +18,7 @@ from assistant.comparing.records import (
     Round,
     Vote,
 )
-from assistant.generators.protocol import EXTRACTIVE
+from assistant.generators.protocol import uses_model
 from assistant.records import LabelledPaper
 from corpus.wording import counted, joined
 
@@ -85,14 +85,14 @@ def describe_method(comparison: Comparison) -> str:
 
 def describe_writer(generator: str) -> str:
     """Describe how a summary was written, by the name of its generator."""
-    if generator == EXTRACTIVE:
+    if not uses_model(generator):
         return "made of sentences chosen from the papers, without a model"
     return f"written by the model {generator}"
 
 
 def describe_element_source(generator: str) -> str:
     """Describe where key elements come from, by the name of their generator."""
-    if generator == EXTRACTIVE:
+    if not uses_model(generator):
         return "The key elements: sentences chosen from the texts, without a model"
     return f"The key elements, in the words of the model {generator}"
 

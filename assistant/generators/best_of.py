@@ -6,7 +6,6 @@ from collections.abc import Generator as Iteration
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 from assistant.generators.protocol import Generator
 from assistant.models.protocol import ModelError
@@ -17,15 +16,6 @@ LOOK_AGAIN_SECONDS = 0.1
 
 # Begins a draft, logging its calls.
 Begin = Callable[[Generator, CallLog], Iteration[str, None, Draft]]
-
-
-@runtime_checkable
-class SampledGenerator(Protocol):
-    """A generator whose drafts of the same answer differ."""
-
-    def for_sampling(self) -> Generator:
-        """Return this generator, warm enough for drafts that differ."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +44,7 @@ def citation_quality(answer: Answer) -> tuple[float, float, int]:
 
 
 def write_best(
-    generator: SampledGenerator, count: int, begin: Begin, check: Callable[[Draft], Answer], log: CallLog
+    generator: Generator, count: int, begin: Begin, check: Callable[[Draft], Answer], log: CallLog
 ) -> Iteration[str, None, Draft]:
     """Write `count` drafts at once and return that with the best answer; the calls of all are logged.
 

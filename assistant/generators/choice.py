@@ -84,8 +84,12 @@ def open_generator(
             searches_again=searches_again(entry, settings),
             reading_seconds=None if entry.served_by.is_hosted else settings.model_reading_seconds,
         ),
-        encoder=encoder,
     )
+
+
+def open_stand_in(encoder: Encoder) -> Generator:
+    """Return the writer that needs no model, for where the reply of one cannot be used."""
+    return ExtractiveGenerator(encoder)
 
 
 def searches_again(entry: ModelEntry | None, settings: Settings) -> bool:

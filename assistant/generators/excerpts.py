@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from assistant.generators.extractive.found import find_sentences
-from assistant.generators.extractive.one_paper import ABOUT, meant_paper, tell_part
 from assistant.prompts.material import estimate_tokens
 from assistant.prompts.render import as_data, as_line, mark
-from assistant.questions.parts import AskedPart, asked_part
-from assistant.records import Evidence, LabelledPaper, Rewrite
+from assistant.questions.parts import AskedPart
+from assistant.ranking.evidence import RankedEvidence
+from assistant.ranking.one_paper import tell_part
+from assistant.records import Evidence, LabelledPaper
 from corpus.encoders.base import Encoder
 
 # The papers found to answer best are read in whole passages, others by single sentences.
@@ -25,9 +25,7 @@ class _Chosen:
     sentences: dict[int, set[int]] = field(default_factory=dict)
 
 
-def choose_excerpts(
-    rewrite: Rewrite, evidence: Evidence, encoder: Encoder, tokens: int, bytes_per_token: float
-) -> tuple[Evidence, str]:
+def choose_excerpts(found: RankedEvidence, tokens: int, bytes_per_token: float) -> tuple[Evidence, str]:
     """Return the evidence that excerpts are taken of, and the excerpts as they stand in a prompt.
 
     The likeliest sentences come first until `tokens` are used, with their passages where the paper is one of
@@ -35,7 +33,7 @@ def choose_excerpts(
     """
     chosen: dict[int, _Chosen] = {}
     spent = 0
-    for paper, number, wanted in _wanted(rewrite, evidence, encoder):
+    for paper, number, wanted in _wanted(found):
         own = chosen.get(paper.label) or _Chosen(paper)
         known = own.sentences.get(number, set())
         new = sorted(wanted - known)
@@ -54,29 +52,20 @@ def choose_excerpts(
         for passage in own.paper.passages
         if passage.number in own.sentences
     }
-    everything = {passage.id for paper in evidence.papers for passage in paper.passages}
-    return evidence.without(everything - given), "\n\n".join(map(_rendered, chosen.values())) or "(none)"
+    everything = {passage.id for paper in found.papers for passage in paper.passages}
+    excerpts = "\n\n".join(map(_rendered, chosen.values()))
+    return found.evidence.without(everything - given), excerpts or "(none)"
 
 
-def part_of_paper(rewrite: Rewrite) -> AskedPart | None:
-    """Return the part of a paper that a question asks for, None where it asks for the whole or of several."""
-    part = asked_part(rewrite.searched_for) if rewrite.kind == "summary" else None
-    return part if part and part.name != ABOUT.name else None
-
-
-def _wanted(
-    rewrite: Rewrite, evidence: Evidence, encoder: Encoder
-) -> Iterator[tuple[LabelledPaper, int, set[int]]]:
+def _wanted(found: RankedEvidence) -> Iterator[tuple[LabelledPaper, int, set[int]]]:
     """Yield the sentences to read, the likeliest first: a paper, a passage number, and sentence numbers."""
-    found = find_sentences(rewrite, evidence, encoder)
-    ranked = found.ranked
+    plan, ranked = found.plan, found.ranked
     best = ranked.best_first(range(len(ranked.candidates)))
     papers = list(dict.fromkeys(ranked.candidates[at].paper.label for at in best))
-    whole = 0 if rewrite.kind == "list" else READ_IN_PASSAGES  # a list tells each paper by its best sentences
+    whole = 0 if plan.kind == "list" else READ_IN_PASSAGES  # a list tells each paper by its best sentences
     in_passages = set(papers[:whole])
-    if rewrite.kind == "summary" and (meant := meant_paper(rewrite.searched_for, evidence)):
-        part = part_of_paper(rewrite)
-        yield from _telling(meant, part, encoder) if part else ()
+    if plan.kind == "summary" and (meant := found.meant):
+        yield from _telling(meant, plan.of_part, found.encoder) if plan.of_part else ()
         yield from _as_written(meant)
         return
     told: dict[int, int] = {}
@@ -96,7 +85,7 @@ def _wanted(
         else:
             rest.append(entry)
     yield from rest
-    for paper in evidence.papers if not best else ():
+    for paper in found.papers if not best else ():
         yield from _as_written(paper)
 
 

@@ -1,23 +1,22 @@
 """The evidence sent to a model: the best passages first, and authors where asked for."""
 
-import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from assistant.learned.parts import LearnedError
 from assistant.learned.relevance import open_relevance
 from assistant.prompts.material import in_rank_order
-from assistant.questions.names import asks_who, is_named
-from assistant.questions.parts import asked_part
+from assistant.questions.names import is_named
+from assistant.questions.plan import QuestionPlan
+from assistant.ranking.evidence import RankedEvidence
 from assistant.reading.standing_alone import read_with
-from assistant.records import Evidence, LabelledPaper, Rewrite
+from assistant.records import Evidence, LabelledPaper
 from corpus.language.bm25 import Bm25
 from corpus.records import Passage
 from corpus.sentences import with_repeats
 
 # Returns the ids of the passages that a model may be given, those that should be kept longest first.
-PassageOrder = Callable[[Rewrite, Evidence], Sequence[str]]
+PassageOrder = Callable[[RankedEvidence], Sequence[str]]
 
 MOST_READ = 20  # sentences that the network reads, likeliest first; on QASPER 16 order paragraphs as 32 do
 LONGEST_READ = 300  # characters of each
@@ -36,39 +35,32 @@ class _Place:
     words: float = 0.0
 
 
-def by_rank(rewrite: Rewrite, evidence: Evidence) -> tuple[str, ...]:  # noqa: ARG001
+def by_rank(found: RankedEvidence) -> tuple[str, ...]:
     """Return the passages of the paper found first first, whatever was asked."""
-    return in_rank_order(evidence)
+    return in_rank_order(found.evidence)
 
 
-def by_relevance(rewrite: Rewrite, evidence: Evidence) -> tuple[str, ...]:
+def by_relevance(found: RankedEvidence) -> tuple[str, ...]:
     """Return the passages that answer most first, in the order of rank where nothing tells.
 
     Of several papers, one that does not answer is given without the passages that say nothing of what is
     asked; its best stays. A summary takes a paper as it goes, unless it is of one part.
     """
+    return found.once(_by_relevance)
+
+
+def _by_relevance(found: RankedEvidence) -> tuple[str, ...]:
+    evidence, query = found.evidence, found.plan.query
     ranked = in_rank_order(evidence)
-    part = asked_part(rewrite.searched_for)
-    if rewrite.kind == "summary" and (part is None or part.name == "about"):
+    if found.plan.kind == "summary" and not found.plan.of_part:
         return ranked
-    places = _places(rewrite.searched_for, evidence)
-    numbers = _numbers(rewrite.searched_for, places)
+    places = _places(query, evidence)
+    numbers = _numbers(query, places)
     if not numbers:
         return ranked
     numbers = _in_context({identifier: numbers.get(identifier, UNREAD) for identifier in ranked}, evidence)
     dropped = _beside_the_point(numbers, places, evidence) if len(evidence.papers) > 1 else set()
     return tuple(sorted((one for one in ranked if one not in dropped), key=lambda one: -numbers[one]))
-
-
-def found_once(order: PassageOrder) -> PassageOrder:
-    """Return an order that the drafts of one answer share: the first of them finds it, the others wait."""
-    finding, kept = threading.Lock(), lru_cache(maxsize=1)(order)
-
-    def ordered(rewrite: Rewrite, evidence: Evidence) -> Sequence[str]:
-        with finding:
-            return kept(rewrite, evidence)
-
-    return ordered
 
 
 def _places(question: str, evidence: Evidence) -> list[_Place]:
@@ -133,10 +125,11 @@ def _beside_the_point(numbers: Mapping[str, float], places: Iterable[_Place], ev
     return dropped
 
 
-def with_authors_asked_for(evidence: Evidence, question: str) -> Evidence:
+def with_authors_asked_for(evidence: Evidence, plan: QuestionPlan) -> Evidence:
     """Return the evidence with authors of those papers alone by which, or by all if by whom, is asked."""
-    if asks_who(question):
+    if plan.asks_who:
         return evidence
+    question = f"{plan.rewrite.question} {plan.query}"
     return Evidence(
         tuple(
             paper

@@ -9,13 +9,8 @@ from datetime import UTC, datetime
 
 from assistant.checking.citations import hold_back
 from assistant.generators.calls import Price, call_of, unknown_price
-from assistant.generators.excerpts import choose_excerpts, part_of_paper
-from assistant.generators.model_evidence import (
-    PassageOrder,
-    by_relevance,
-    found_once,
-    with_authors_asked_for,
-)
+from assistant.generators.excerpts import choose_excerpts
+from assistant.generators.model_evidence import PassageOrder, by_relevance, with_authors_asked_for
 from assistant.generators.parameters import SAMPLING_TEMPERATURE
 from assistant.generators.rounds import RANK_TOKENS, rank_messages, ranked, revise_messages, revised
 from assistant.models.protocol import ChatModel, Completion, Enough, Exchange, ModelError, whole
@@ -34,8 +29,8 @@ from assistant.prompts.material import (
 from assistant.prompts.render import as_data, example, load_prompt, no_answer_reason, short_task, task
 from assistant.questions.rewriting import query_from_part, rewrite_from_words
 from assistant.questions.vocabulary import content_words, stems, vocabulary
+from assistant.ranking.evidence import RankedEvidence
 from assistant.records import CallLog, Draft, Evidence, Message, Parameters, Rewrite, Step, Turn
-from corpus.encoders.base import Encoder
 from corpus.language.identified import foreign_language
 from corpus.language.stemming import holds, stem
 from corpus.sentences import sentence_spans
@@ -103,10 +98,9 @@ class PromptedGenerator:
         order: PassageOrder = by_relevance,
         counts: TokenCounts | None = None,
         options: ModelOptions = ModelOptions(),
-        encoder: Encoder | None = None,
     ) -> None:
+        self.writes_freely = self.asks_model = True
         self._model = model
-        self._encoder = encoder
         self._context = context
         self._parameters = parameters or Parameters()
         self._price = price
@@ -127,7 +121,6 @@ class PromptedGenerator:
 
     @property
     def is_small(self) -> bool:
-        """Whether the model is so small that its answers are to be checked carefully."""
         return self._options.is_small
 
     @property
@@ -136,22 +129,19 @@ class PromptedGenerator:
 
     @property
     def is_slow(self) -> bool:
-        """Whether its first words may take longer than a reader likes to wait, as far as is known."""
         speed = self._counts.tokens_per_second(self._model.id)
         return self._options.reading_seconds is not None and (speed is None or speed < SLOW_BELOW)
 
     def for_sampling(self) -> "PromptedGenerator":
-        """Return this generator, warm enough for drafts that differ."""
         temperature = max(self._parameters.temperature, SAMPLING_TEMPERATURE)
         return PromptedGenerator(
             self._model,
             context=self._context,
             parameters=replace(self._parameters, temperature=temperature),
             price=self._price,
-            order=found_once(self._order),
+            order=self._order,
             counts=self._counts,
             options=self._options,
-            encoder=self._encoder,
         )
 
     def rewrite_question(self, question: str, history: tuple[Turn, ...], log: CallLog) -> Rewrite:
@@ -189,20 +179,22 @@ class PromptedGenerator:
         return replace(self._parameters, temperature=0.0, max_tokens=most)
 
     def write_draft(
-        self, rewrite: Rewrite, history: tuple[Turn, ...], evidence: Evidence, log: CallLog
+        self, found: RankedEvidence, history: tuple[Turn, ...], log: CallLog
     ) -> Iteration[str, None, Draft]:
         """Yield the draft piece by piece as it is written, then return it whole; raises ModelError.
 
         Of one that ended in the middle half a label at its end is left out.
         """
-        fitting, messages = self._answer_messages(rewrite, history, evidence)
+        rewrite = found.plan.rewrite
+        fitting, messages = self._answer_messages(found, history)
         if self._options.rerank and len(fitting.papers) > 1:
             asked = rank_messages(rewrite, fitting)
             parameters = self._exact(RANK_TOKENS)
             reply = yield from _unseen(self._ask("rerank", asked, parameters, log))
-            fitting, messages = self._answer_messages(rewrite, history, ranked(reply.text, fitting))
+            again = found.with_evidence(ranked(reply.text, fitting))
+            fitting, messages = self._answer_messages(again, history)
         kept = _passage_ids(fitting)
-        left_out = tuple(identifier for identifier in _passage_ids(evidence) if identifier not in kept)
+        left_out = tuple(identifier for identifier in _passage_ids(found.evidence) if identifier not in kept)
         # Small models fall into loops, which nobody wants to wait for.
         enough = is_looped if self.is_small else None
         completion = yield from self._ask(
@@ -236,19 +228,20 @@ class PromptedGenerator:
         return revised(draft, reply.text, reply.finish_reason, evidence)
 
     def _answer_messages(
-        self, rewrite: Rewrite, history: tuple[Turn, ...], evidence: Evidence
+        self, found: RankedEvidence, history: tuple[Turn, ...]
     ) -> tuple[Evidence, tuple[Message, ...]]:
         """Return as much of the evidence as the model takes in, and the messages with it."""
-        if self._options.is_small and self._encoder is not None:
-            return self._short_messages(rewrite, evidence, self._encoder)
+        if self._options.is_small:
+            return self._short_messages(found)
+        rewrite = found.plan.rewrite
         values = {
             "question": as_data(rewrite.question),
             "history": render_history(history),
-            "task": task(rewrite.kind, rewrite.language or foreign_language(rewrite.question)),
+            "task": task(rewrite.kind, found.plan.answered_in),
             "example": example(rewrite.kind) if self._context >= ROOM_FOR_EXAMPLE else "",
         }
-        order = self._order(rewrite, evidence)
-        evidence = with_authors_asked_for(evidence, f"{rewrite.question} {rewrite.searched_for}")
+        order = self._order(found)
+        evidence = with_authors_asked_for(found.evidence, found.plan)
         bare = self._answer_prompt.render(papers="", **values)
         bytes_per_token = self._counts.bytes_per_token(self._model.id)
         room = self._context - self._parameters.max_tokens - SPARE_TOKENS
@@ -263,22 +256,20 @@ class PromptedGenerator:
             )
         return fitting, self._answer_prompt.render(papers=render_evidence(fitting), **values)
 
-    def _short_messages(
-        self, rewrite: Rewrite, evidence: Evidence, encoder: Encoder
-    ) -> tuple[Evidence, tuple[Message, ...]]:
+    def _short_messages(self, found: RankedEvidence) -> tuple[Evidence, tuple[Message, ...]]:
         """Return the excerpts that a small model is given, and the messages with them."""
+        rewrite = found.plan.rewrite
         asked = as_data(rewrite.question)
         if rewrite.used_turns and rewrite.searched_for != rewrite.question:
             asked = f"{asked} (in full: {as_data(rewrite.searched_for)})"
-        language = rewrite.language or foreign_language(rewrite.question)
-        kind = "part" if part_of_paper(rewrite) else rewrite.kind
-        values = {"question": asked, "task": short_task(kind, language)}
+        kind = "part" if found.plan.of_part else rewrite.kind
+        values = {"question": asked, "task": short_task(kind, found.plan.answered_in)}
         bare = self._short_prompt.render(papers="", **values)
         bytes_per_token = self._counts.bytes_per_token(self._model.id)
         room = self._context - self._parameters.max_tokens - SPARE_TOKENS
         room -= sum(estimate_tokens(message.content, bytes_per_token) for message in bare)
         tokens = min(room, self._readable_tokens(MOST_OF_SHORT))
-        given, excerpts = choose_excerpts(rewrite, evidence, encoder, tokens, bytes_per_token)
+        given, excerpts = choose_excerpts(found, tokens, bytes_per_token)
         return given, self._short_prompt.render(papers=excerpts, **values)
 
     def _readable_tokens(self, usual: int) -> int:

@@ -3,7 +3,8 @@
 from collections.abc import Generator as Iteration
 from typing import Protocol
 
-from assistant.records import CallLog, Draft, Evidence, Rewrite, Turn
+from assistant.ranking.evidence import RankedEvidence
+from assistant.records import CallLog, Draft, Rewrite, Turn
 
 # The name of what needs no model, whether it answers or compares.
 EXTRACTIVE = "extractive"
@@ -11,6 +12,11 @@ EXTRACTIVE = "extractive"
 ANY_LENGTH = 10**9
 # Searches for parts of one question that the first search left open.
 MOST_SECOND_SEARCHES = 2
+
+
+def uses_model(name: str) -> bool:
+    """Return True if a generator of that name asks a model, as a trail or a request names it."""
+    return name != EXTRACTIVE
 
 
 class Generator(Protocol):
@@ -27,8 +33,32 @@ class Generator(Protocol):
         ...
 
     @property
+    def writes_freely(self) -> bool:
+        """Whether it may write what no paper says: its citations are found, and its claims checked."""
+        ...
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether a model is asked anew each time, which takes a while, and whose drafts differ."""
+        ...
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it is a model so small that its answers are checked carefully, unless asked otherwise."""
+        ...
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether its first words may take longer than a reader likes to wait, as far as is known."""
+        ...
+
+    @property
     def searches_again(self) -> bool:
         """Whether a part of a question that is left open is searched for again, unless asked otherwise."""
+        ...
+
+    def for_sampling(self) -> "Generator":
+        """Return this generator, warm enough for drafts that differ; itself where they never do."""
         ...
 
     def rewrite_question(self, question: str, history: tuple[Turn, ...], log: CallLog) -> Rewrite:
@@ -40,7 +70,7 @@ class Generator(Protocol):
         ...
 
     def write_draft(
-        self, rewrite: Rewrite, history: tuple[Turn, ...], evidence: Evidence, log: CallLog
+        self, found: RankedEvidence, history: tuple[Turn, ...], log: CallLog
     ) -> Iteration[str, None, Draft]:
-        """Yield the draft of an answer to `rewrite.question` piece by piece, then return it whole."""
+        """Yield the draft of an answer to the question that evidence was found for, then return it whole."""
         ...

@@ -6,21 +6,22 @@ from dataclasses import replace
 from itertools import islice, zip_longest
 
 from assistant.generators.best_of import MOST_DRAFTS
-from assistant.generators.extractive.generator import ExtractiveGenerator
+from assistant.generators.choice import open_stand_in
 from assistant.generators.model_evidence import by_rank
 from assistant.generators.prompted import PromptedGenerator, part_query_read, rewrite_read
 from assistant.generators.protocol import ANY_LENGTH, Generator
 from assistant.generators.rounds import revised
 from assistant.models.protocol import Completion, Enough, Exchange, ModelError, OnPiece, Schema
 from assistant.questions.rewriting import query_from_part
-from assistant.records import Call, CallLog, Draft, Evidence, Message, Parameters, Rewrite, Turn
+from assistant.ranking.evidence import RankedEvidence
+from assistant.records import Call, CallLog, Draft, Message, Parameters, Rewrite, Turn
 from corpus.encoders.base import Encoder
 
 
 def recorded_generators(turn: Turn, encoder: Encoder) -> list[Generator]:
     """Return a generator for each draft that was recorded, one without a draft where none was."""
     drafts = list(islice(_drafts(turn.calls), MOST_DRAFTS))
-    return [RecordedGenerator(turn, calls, encoder) for calls in drafts or ((),)]
+    return [RecordedGenerator(turn, calls, open_stand_in(encoder)) for calls in drafts or ((),)]
 
 
 def _drafts(calls: Sequence[Call]) -> Iterator[tuple[Call, ...]]:
@@ -31,21 +32,23 @@ def _drafts(calls: Sequence[Call]) -> Iterator[tuple[Call, ...]]:
 
 
 class RecordedGenerator:
-    """Takes from a turn's record what would be asked of a model; the extractive generator rewrites anew."""
+    """Takes from a turn's record what would be asked of a model; a writer without a model rewrites anew."""
 
-    def __init__(self, turn: Turn, calls: tuple[Call, ...], encoder: Encoder) -> None:
+    asks_model = is_small = is_slow = False
+
+    def __init__(self, turn: Turn, calls: tuple[Call, ...], writer: Generator) -> None:
         self.name = self.label = turn.provenance.generator
+        self._anew = writer if writer.name == self.name else None
+        self.writes_freely = self._anew is None
         self._turn = turn
         self._written, self._revision = (*calls, None, None)[:2]
-        self._encoder = encoder
 
-    @property
-    def _is_extractive(self) -> bool:
-        return self.name == ExtractiveGenerator.name
+    def for_sampling(self) -> "RecordedGenerator":
+        return self
 
     def rewrite_question(self, question: str, history: tuple[Turn, ...], log: CallLog) -> Rewrite:
-        if self._is_extractive:
-            return ExtractiveGenerator(self._encoder).rewrite_question(question, history, log)
+        if self._anew:
+            return self._anew.rewrite_question(question, history, log)
         call = next((call for call in self._turn.calls if call.step == "rewrite"), None)
         if call is None:
             return self._turn.rewrite
@@ -57,8 +60,8 @@ class RecordedGenerator:
         return bool(self._turn.second_searches)
 
     def query_for_part(self, part: str, rewrite: Rewrite, log: CallLog) -> str:
-        if self._is_extractive:
-            return ExtractiveGenerator(self._encoder).query_for_part(part, rewrite, log)
+        if self._anew:
+            return self._anew.query_for_part(part, rewrite, log)
         made = next((second for second in self._turn.second_searches if second.part == part), None)
         calls = [call for call in self._turn.calls if call.step == "search_again"]
         if made is None or not calls:
@@ -68,17 +71,17 @@ class RecordedGenerator:
         return part_query_read(call.reply, call.finish_reason, part, rewrite)
 
     def write_draft(
-        self, rewrite: Rewrite, history: tuple[Turn, ...], evidence: Evidence, log: CallLog
+        self, found: RankedEvidence, history: tuple[Turn, ...], log: CallLog
     ) -> Iteration[str, None, Draft]:
         if self._written is None:  # it was refused before anything was written
             return Draft("")
-        if not self._is_extractive:
-            draft = yield from _reading(self._written).write_draft(rewrite, history, evidence, log)
+        if self.writes_freely:
+            draft = yield from _reading(self._written).write_draft(found, history, log)
             draft = replace(draft, left_out=self._written.left_out)
             if not self._revision:
                 return draft
             log.add(self._revision)
-            given = evidence.without(draft.left_out)
+            given = found.evidence.without(draft.left_out)
             return revised(draft, self._revision.reply, self._revision.finish_reason, given)
         log.add(self._written)
         yield self._written.reply

@@ -17,7 +17,7 @@ from assistant.comparing.records import (
     WorkCall,
 )
 from assistant.file_format import record_from_json, record_to_json
-from assistant.generators.protocol import EXTRACTIVE
+from assistant.generators.protocol import uses_model
 from assistant.records import AssistantError, Parameters, TableVersion
 from assistant.storage.library_links import check_library, noting
 from assistant.storage.owned import OwnedStore, new_id, now, tidy_title
@@ -250,7 +250,7 @@ def _stored(row: Mapping[str, Any]) -> StoredComparison:
     except AssistantError as error:
         raise ComparisonError(f"The comparison {row['id']!r} cannot be read. {error}") from error
     request = plan.request
-    if plan.generator == EXTRACTIVE and comparison is None:
+    if comparison is None and not uses_model(plan.generator):
         # Begun by a version that voted without a model, it is gone on with in one pass.
         request = replace(request, options=ComparisonOptions(order=request.options.order))
     return StoredComparison(

@@ -27,7 +27,7 @@ from assistant.comparing.records import (
     WorkCall,
     task_name,
 )
-from assistant.generators.protocol import ANY_LENGTH, EXTRACTIVE
+from assistant.generators.protocol import ANY_LENGTH, uses_model
 from assistant.models.protocol import BadReplyError, Completion, Enough, Exchange, OnPiece, Schema
 from assistant.prompts.render import as_data
 from assistant.records import AssistantError, Draft, ElementName, Message, Parameters
@@ -77,9 +77,8 @@ def replay_comparison(comparison: Comparison, encoder: Encoder, corpus_at: Corpu
         check_encoder(comparison.provenance, encoder)
         versions = {entry.table: entry.version for entry in comparison.provenance.corpus}
         recorded = RecordedComparer(comparison, encoder)
-        generator = (
-            recorded if comparison.provenance.generator != EXTRACTIVE else _without_model(comparison, encoder)
-        )
+        by_model = uses_model(comparison.provenance.generator)
+        generator = recorded if by_model else _without_model(comparison, encoder)
         try:
             corpus, names_unsaid = corpus_at(versions), comparison.names_unsaid
             comparer = Comparer(corpus, encoder, generator, names_unsaid=names_unsaid)

@@ -10,8 +10,7 @@ from itertools import chain
 
 from assistant.chat import Assistant
 from assistant.generators.best_of import citation_quality
-from assistant.generators.extractive.generator import ExtractiveGenerator
-from assistant.generators.protocol import Generator
+from assistant.generators.protocol import Generator, uses_model
 from assistant.generators.recorded import recorded_generators
 from assistant.questions.intent import request_kind
 from assistant.records import Answered, AskOptions, AssistantError, Conversation, Turn
@@ -165,7 +164,7 @@ def _miswritten(turn: Turn) -> Iterator[str]:
     for call in turn.calls:
         if call.model != name:
             yield f"generator: was {quoted(name)}, but the {call.step} call names {quoted(call.model)}"
-        elif bool(call.messages) == (name == ExtractiveGenerator.name):
+        elif bool(call.messages) != uses_model(name):
             sent = "was sent messages" if call.messages else "was sent nothing"
             yield f"generator: was {quoted(name)}, but for the {call.step} call it {sent}"
     if written > turn.drafts:

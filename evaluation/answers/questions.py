@@ -17,16 +17,17 @@ from pydantic import BaseModel, ConfigDict, Field
 from assistant.chat import Assistant
 from assistant.generators.protocol import EXTRACTIVE
 from assistant.questions.intent import request_kind
+from assistant.questions.plan import as_read, plan_of
+from assistant.ranking.evidence import RankedEvidence
 from assistant.records import (
     AskOptions,
     AssistantError,
     Citation,
     Conversation,
-    Evidence,
     Rewrite,
     Turn,
 )
-from assistant.retrieve import as_read, retrieve
+from assistant.retrieve import retrieve
 from assistant.trail.transcript import to_json
 from corpus.records import Scope, parse_passage_id
 from corpus.search.hybrid import DEFAULT_PAPERS
@@ -288,13 +289,13 @@ def read_judged(path: Path = JUDGED) -> list[JudgedQuestion]:
     return read_json_lines(path, JudgedQuestion, _JUDGED_HINT)
 
 
-def find(question: JudgedQuestion, assistant: Assistant) -> tuple[Rewrite, Evidence]:
-    """Return the query of a question and the evidence that a writer would be given, even if it is refused."""
+def find(question: JudgedQuestion, assistant: Assistant) -> RankedEvidence:
+    """Gather the evidence that a writer would be given for a question, even if it would be refused."""
     kind = request_kind(question.question, question.scope)
     rewrite = as_read(assistant.corpus, Rewrite(question.question, question.question, kind=kind))
     options = AskOptions(question.scope, DEFAULT_PAPERS)
     papers = retrieve(assistant.corpus, assistant.encoder, rewrite, options)
-    return assistant.gathered(rewrite, papers, options)
+    return assistant.gather(plan_of(rewrite), papers, options)
 
 
 # A question asked, the grade of each sentence of its answer (0 where nobody judged it), and refusal.

@@ -23,9 +23,9 @@ SAID = "Reciprocal rank fusion needs no normalisation of scores. Penguins swim f
 
 
 @pytest.fixture
-def small(assistant_over: Callable[..., Assistant], encoder: object) -> Callable[[StandinChat], Assistant]:
+def small(assistant_over: Callable[..., Assistant]) -> Callable[[StandinChat], Assistant]:
     """Return a function that makes an assistant with a small model at a server's address."""
-    return lambda server: assistant_over(server, 5.0, options=SMALL, encoder=encoder)
+    return lambda server: assistant_over(server, 5.0, options=SMALL)
 
 
 def sent_prompt(server: StandinChat, number: int = -1) -> str:
@@ -82,10 +82,10 @@ def test_fault_a_small_model_refused_what_the_papers_answer(small, ask_demo, sai
 
 
 def test_a_large_model_that_refuses_is_heard_and_the_papers_answer_stands_beside_it(
-    assistant_over, encoder, ask_demo
+    assistant_over, ask_demo
 ) -> None:
     with StandinChat(reply("NO ANSWER: they do not compare the two.")) as server:
-        turn = assistant_over(server, encoder=encoder).answer(QUESTION)
+        turn = assistant_over(server).answer(QUESTION)
     assert not turn.careful
     assert turn.answer.text == ask_demo(QUESTION).answer.text
     assert "they do not compare the two" in turn.answer.remark
@@ -133,12 +133,10 @@ def test_trails_of_earlier_versions_are_checked_as_they_were_then() -> None:
     assert fields == {"finds_citations": False, "careful": False}
 
 
-def test_care_can_be_asked_for_and_left(small, assistant_over, encoder) -> None:
+def test_care_can_be_asked_for_and_left(small, assistant_over) -> None:
     with StandinChat(reply(SAID), reply(SAID)) as server:
         careless = small(server).answer(QUESTION, (), replace(AskOptions(), careful=False))
-        careful = assistant_over(server, encoder=encoder).answer(
-            QUESTION, (), replace(AskOptions(), careful=True)
-        )
+        careful = assistant_over(server).answer(QUESTION, (), replace(AskOptions(), careful=True))
     assert "Penguins" in careless.answer.text
     assert "Penguins" not in careful.answer.text
 

@@ -21,6 +21,8 @@ from assistant.models.protocol import BadReplyError, ChatModel, Completion, Mode
 from assistant.prompts.material import render_evidence
 from assistant.prompts.render import NO_ANSWER, as_line
 from assistant.questions.intent import request_kind
+from assistant.questions.plan import plan_of
+from assistant.ranking.evidence import RankedEvidence
 from assistant.records import Answer, CallLog, Message, Parameters, Provenance, Rewrite, Turn
 from corpus.encoders.base import Encoder
 from corpus.language.identified import foreign_language
@@ -350,7 +352,7 @@ class Construction:
 
     def _rendered(self, example: Example) -> dict[str, Any] | None:
         """Return an example as the product's messages and the reply."""
-        if (messages := _sent(example, self._context)) is None:
+        if (messages := _sent(example, self._context, self._encoder)) is None:
             self._drop(example.pair, "rendering", "too long for the context")
             return None
         reply = answer_text(example, self._chance(example, "reply"))
@@ -420,16 +422,17 @@ class _Silent:
         return Completion("")
 
 
-def _sent(example: Example, context: int) -> tuple[Message, ...] | None:
+def _sent(example: Example, context: int, encoder: Encoder) -> tuple[Message, ...] | None:
     """Return the messages that the product sends, None where it would leave a passage out."""
     papers, question, log = example.evidence.papers, example.pair.question, CallLog()
     # A summary is asked of its one paper, everything else of the whole corpus.
     is_of_paper = example.pair.kind == "summary" and len(papers) == 1
     scope = Scope(papers=(papers[0].paper.id,)) if is_of_paper else Scope()
-    rewrite = Rewrite(question, question, kind=request_kind(question, scope))
+    plan = plan_of(Rewrite(question, question, kind=request_kind(question, scope)))
+    found = RankedEvidence(plan, example.evidence, encoder)
     generator = PromptedGenerator(cast(ChatModel, _Silent()), context=context, order=by_rank)
     try:
-        for _ in generator.write_draft(rewrite, tuple(map(_as_turn, example.history)), example.evidence, log):
+        for _ in generator.write_draft(found, tuple(map(_as_turn, example.history)), log):
             pass
     except ModelError:
         return None

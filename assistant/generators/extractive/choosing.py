@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from assistant.checking.thresholds import KindLimits, thresholds
-from assistant.generators.extractive.candidates import (
+from assistant.ranking.candidates import (
     Candidate,
     cited,
     listed,
     readable,
 )
-from assistant.generators.extractive.ranking import Ranked
+from assistant.ranking.rank import Ranked
 from assistant.records import RequestKind
 
 NEIGHBOURS = (1, -1, 2)  # sentences from the likeliest one that may go on with it

@@ -1,22 +1,15 @@
 """Lists and overviews of papers: those that are about what is asked, each with a line that says why."""
 
 from collections import defaultdict
-from collections.abc import Sequence
 
 from assistant.checking.thresholds import KindLimits
-from assistant.generators.extractive.candidates import Candidate, aspects_of, readable
-from assistant.generators.extractive.ranking import Ranked
-from assistant.questions.vocabulary import content_words, vocabulary
-from assistant.records import Evidence, LabelledPaper
-from corpus.records import Author
-from corpus.text import words
+from assistant.ranking.candidates import Candidate, aspects_of, readable
+from assistant.ranking.rank import Ranked
+from assistant.records import LabelledPaper
 
 FOUND_FIRST = 1  # the label of the paper that is found first
 FEWEST, LIKELY = 3, 0.1  # papers of an overview, if as many have a sentence with this chance
 MOST_OF_EACH = 2  # sentences of a paper in an overview
-_OF_WRITING = frozenset(
-    "author authored authors by collection corpus publish published volume write writes written wrote".split()
-)
 
 
 def list_papers(ranked: Ranked, limits: KindLimits) -> list[Candidate]:
@@ -72,26 +65,6 @@ def _chances(ranked: Ranked) -> dict[int, float]:
     for one, likely in zip(ranked.candidates, ranked.chance.tolist(), strict=True):
         chance[one.paper.label] = max(chance[one.paper.label], likely)
     return dict(sorted(chance.items(), key=lambda entry: (-entry[1], entry[0])))
-
-
-def list_papers_by(query: str, evidence: Evidence) -> list[Candidate]:
-    """Return one sentence from each paper whose author the query names in full.
-
-    None where it names nobody, or asks for more than what they wrote.
-    """
-    asked = words(query)
-    by_whom = [
-        paper for paper in evidence.papers if any(_is_named(one, asked) for one in paper.paper.authors)
-    ]
-    names = {word for paper in by_whom for one in paper.paper.authors for word in words(one.name)}
-    if set(content_words(query)) - names - vocabulary().frame - _OF_WRITING:
-        return []
-    told = (next(aspects_of(paper, "approach", "outcome", "challenge"), None) for paper in by_whom)
-    return [line for line in told if line]
-
-
-def _is_named(author: Author, asked: Sequence[str]) -> bool:
-    return bool(author.given) and f" {' '.join(words(author.name))} " in f" {' '.join(asked)} "
 
 
 def _line(ranked: Ranked, label: int) -> Candidate | None:

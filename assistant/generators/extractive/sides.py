@@ -2,25 +2,25 @@
 
 from collections.abc import Iterator
 
-from assistant.generators.extractive.candidates import Candidate, aspects_of, readable
-from assistant.generators.extractive.found import FoundSentences, rank_sides
-from assistant.generators.extractive.ranking import Ranked
 from assistant.questions.comparisons import says_side
 from assistant.questions.parts import meant_title
+from assistant.ranking.candidates import Candidate, aspects_of, readable
+from assistant.ranking.evidence import RankedEvidence
+from assistant.ranking.rank import Ranked
 from assistant.reading.standing_alone import leans
 from assistant.records import LabelledPaper
 
 MOST_TOGETHER, MOST_OF_EACH = 2, 2
 
 
-def tell_sides(found: FoundSentences, sides: tuple[str, str]) -> list[Candidate]:
+def tell_sides(found: RankedEvidence, sides: tuple[str, str]) -> list[Candidate]:
     """Return sentences on both sides, then on the first and on the second; none where one is nowhere told."""
     ranked = found.ranked
     names_both = [
         at for at, one in enumerate(ranked.candidates) if all(says_side(one.text, side) for side in sides)
     ]
     chosen = [ranked.candidates[at] for at in ranked.best_first(names_both)[:MOST_TOGETHER]]
-    for side, of_side in zip(sides, rank_sides(found, sides), strict=True):
+    for side, of_side in zip(sides, found.rank_sides(sides), strict=True):
         told = [*_of_its_paper(side, found), *_readable(of_side)]
         fresh = [one for one in dict.fromkeys(told) if one not in chosen][:MOST_OF_EACH]
         if not fresh and not names_both:
@@ -29,9 +29,9 @@ def tell_sides(found: FoundSentences, sides: tuple[str, str]) -> list[Candidate]
     return chosen
 
 
-def _of_its_paper(side: str, found: FoundSentences) -> Iterator[Candidate]:
+def _of_its_paper(side: str, found: RankedEvidence) -> Iterator[Candidate]:
     """Yield sentences on the approach and outcome of the paper that a side names."""
-    own = _own_paper(side, found.asking.evidence.papers)
+    own = _own_paper(side, found.papers)
     for one in aspects_of(own, "approach", "outcome") if own else ():
         if not leans(one.text):
             yield one

@@ -9,6 +9,7 @@ from assistant.generators.parameters import RANGES, check_parameters
 from assistant.records import AssistantError, CallLog, Evidence, Parameters, Rewrite
 from corpus.errors import CorpusError
 from corpus.settings import Settings, read_settings
+from tests.assistant.generators.found_evidence import found_for
 from tests.standin_chat import StandinChat, reply
 
 OWN = "meta-llama/Llama-3.1-8B-Instruct"
@@ -19,7 +20,7 @@ def sent(settings, parameters=None, session=""):
     with StandinChat(reply("a query")) as server:
         settings = settings.model_copy(update={"model_url": server.url})
         generator = open_generator(OWN, settings, None, parameters, session)
-        list(generator.write_draft(Rewrite("q", "q"), (), Evidence(), CallLog()))
+        list(generator.write_draft(found_for(Rewrite("q", "q"), Evidence()), (), CallLog()))
     return server.requests[0].body
 
 

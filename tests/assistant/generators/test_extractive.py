@@ -6,18 +6,19 @@ import numpy as np
 import pytest
 
 from assistant.checking.citations import normalise_labels
-from assistant.generators.extractive.candidates import Candidate
-from assistant.generators.extractive.defining import defines
 from assistant.generators.extractive.generator import ExtractiveGenerator
 from assistant.generators.extractive.yes_or_no import LEADS
 from assistant.questions.intent import read_question
 from assistant.questions.vocabulary import stems
+from assistant.ranking.candidates import Candidate
+from assistant.ranking.defining import defines
 from assistant.reading.standing_alone import is_back_matter, is_quotable, points_back
 from assistant.reading.telling import in_third_person, plain, without_lead
 from assistant.records import CallLog, Evidence, LabelledPaper, Rewrite
 from corpus.demo import __file__ as demo_package
 from corpus.records import Aspect, Author
 from tests.assistant.checking.test_citations import make_paper
+from tests.assistant.generators.found_evidence import found_for
 
 EXAMPLES = json.loads(Path(demo_package).with_name("questions.json").read_text(encoding="utf-8"))["examples"]
 ONE = (Author("Ann", "Lee"),)
@@ -156,7 +157,7 @@ def test_a_plain_sentence_is_quoted():
 def draft_of(encoder, query, *papers, kind="synthesis"):
     log = CallLog()
     rewrite = Rewrite(query, query, kind=kind)
-    writing = ExtractiveGenerator(encoder).write_draft(rewrite, (), Evidence(papers), log)
+    writing = ExtractiveGenerator(encoder).write_draft(found_for(rewrite, Evidence(papers), encoder), (), log)
     pieces = []
     while True:
         try:

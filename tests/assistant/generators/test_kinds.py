@@ -7,16 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assistant.generators.extractive.candidates import quotable_sentences
 from assistant.generators.extractive.choosing import choose, limits_of
-from assistant.generators.extractive.found import cannot_answer
 from assistant.generators.extractive.generator import ExtractiveGenerator
-from assistant.generators.extractive.ranking import Ranked
 from assistant.generators.extractive.yes_or_no import LEADS, take_side
+from assistant.ranking.candidates import quotable_sentences
+from assistant.ranking.gate import cannot_answer
+from assistant.ranking.rank import Ranked
 from assistant.records import CallLog, Evidence, LabelledPaper, RequestKind, Rewrite
 from corpus.encoders.pairs import PairNetwork
 from corpus.records import Aspect, Author, Section
 from tests.assistant.checking.test_citations import make_paper
+from tests.assistant.generators.found_evidence import found_for
 
 APPROACH = "We propose a parser that reads a sentence from left to right and builds its tree at once."
 LIMIT = "A drawback of our parser is that it cannot undo what it has built."
@@ -27,7 +28,7 @@ OTHERS = "Whales sing in the deep blue sea, and nobody has parsed their songs so
 def written(encoder, query: str, *papers: LabelledPaper, kind: RequestKind) -> str:
     generator = ExtractiveGenerator(encoder)
     rewrite = Rewrite(query, query, kind=kind)
-    pieces = generator.write_draft(rewrite, (), Evidence(papers), CallLog())
+    pieces = generator.write_draft(found_for(rewrite, Evidence(papers), encoder), (), CallLog())
     while True:
         try:
             next(pieces)
@@ -84,10 +85,10 @@ def test_the_papers_of_an_author_are_listed_whatever_they_are_about(encoder):
     papers = (replace(papers[0], paper=wrote), papers[1])
     for question in ("papers by Ada Lovelace", "What has Ada Lovelace published?"):
         rewrite = Rewrite(question, question, kind="list")
-        assert cannot_answer(rewrite, Evidence(papers), encoder) is None
+        assert cannot_answer(found_for(rewrite, Evidence(papers), encoder)) is None
         assert "builds its tree at once" in written(encoder, question, *papers, kind="list")
     other = Rewrite("papers by Ada Byron", "papers by Ada Byron", kind="list")
-    assert cannot_answer(other, Evidence(papers), encoder) == "nothing_relevant"
+    assert cannot_answer(found_for(other, Evidence(papers), encoder)) == "nothing_relevant"
 
 
 def test_a_list_has_the_titles_of_the_papers_about_it_and_no_others(encoder):
@@ -203,7 +204,7 @@ def test_a_definition_needs_its_words_in_one_sentence(ask_demo):
 )
 def test_what_nothing_found_answers_is_refused_before_anything_is_written(encoder, query, kind, refused):
     rewrite = Rewrite(query, query, kind=kind)
-    reason = cannot_answer(rewrite, Evidence((parser_paper(),)), encoder)
+    reason = cannot_answer(found_for(rewrite, Evidence((parser_paper(),)), encoder))
     assert reason == ("nothing_relevant" if refused else None)
 
 
@@ -227,13 +228,15 @@ def test_before_a_model_writes_no_more_is_read_than_shows_that_something_answers
     ]
     paper = parser_paper()
     papers = (paper, make_paper(2, *aside))
-    reason = cannot_answer(Rewrite(query, query, kind="how"), Evidence(papers), encoder, by_model=True)
+    reason = cannot_answer(
+        found_for(Rewrite(query, query, kind="how"), Evidence(papers), encoder), by_model=True
+    )
     assert reason == ("nothing_relevant" if refused else None)
     assert counts == read
 
 
 def test_nothing_is_searched_in_nothing(encoder):
-    assert cannot_answer(Rewrite("Why?", "Why?"), Evidence(()), encoder) == "empty_corpus"
+    assert cannot_answer(found_for(Rewrite("Why?", "Why?"), Evidence(()), encoder)) == "empty_corpus"
 
 
 def test_a_perspective_leaves_out_what_is_seen_from_elsewhere(encoder):

@@ -17,6 +17,7 @@ from assistant.models.token_counts import TokenCounts
 from assistant.records import CallLog, Draft, Evidence, LabelledPaper, RequestKind, Rewrite
 from corpus.encoders.pairs import PairNetwork
 from corpus.records import Passage, Sentence
+from tests.assistant.generators.found_evidence import found_for
 from tests.assistant.generators.test_prompted import (
     EVIDENCE,
     QueuedModel,
@@ -69,7 +70,7 @@ def asked(question: str = QUESTION, kind: RequestKind = "fact") -> Rewrite:
 def sent(evidence: Evidence, rewrite: Rewrite, **changes: Any) -> tuple[str, tuple[str, ...]]:
     """Return the prompt sent to a model, and the ids of the passages left out of it."""
     model, log = QueuedModel("It has 225 [3]."), CallLog()
-    list(PromptedGenerator(model, **changes).write_draft(rewrite, (), evidence, log))
+    list(PromptedGenerator(model, **changes).write_draft(found_for(rewrite, evidence), (), log))
     return model.sent[0][1].content, log.calls[0].left_out
 
 
@@ -103,15 +104,15 @@ def test_one_paper_that_is_asked_alone_is_given_whole():
 
 def test_a_summary_takes_a_paper_as_it_goes():
     evidence = Evidence((answering(1),))
-    assert by_relevance(asked("Summarise this paper.", "summary"), evidence)[0] == "p1#0"
-    assert by_relevance(asked(QUESTION, "fact"), evidence)[0] == "p1#9"
+    assert by_relevance(found_for(asked("Summarise this paper.", "summary"), evidence))[0] == "p1#0"
+    assert by_relevance(found_for(asked(QUESTION, "fact"), evidence))[0] == "p1#9"
 
 
 def test_what_a_passage_is_read_with_is_as_good_as_the_passage():
     table = passage_of("p1", 9, FILLER, section="Data")
     caption = passage_of("p1", 8, ANSWER, section="Data")
     evidence = Evidence((replace(off_the_point(1), passages=(*off_the_point(1).passages, caption, table)),))
-    assert set(by_relevance(asked(), evidence)[:2]) == {"p1#8", "p1#9"}
+    assert set(by_relevance(found_for(asked(), evidence))[:2]) == {"p1#8", "p1#9"}
 
 
 @pytest.mark.parametrize("is_there", ["no card", "no network"])
@@ -124,7 +125,7 @@ def test_without_the_learned_part_the_order_is_that_of_rank(
         scales = {"all": {"intercept": 0.0}, "features": {"intercept": 0.0}}
         write_learned_part(tmp_path, RELEVANCE, scales, trunk_sha256="another")
     monkeypatch.setenv("PAPER_TRAIL_LEARNED", str(tmp_path))
-    assert by_relevance(asked(), THREE) == by_rank(asked(), THREE)
+    assert by_relevance(found_for(asked(), THREE)) == by_rank(found_for(asked(), THREE))
 
 
 def test_the_network_reads_few_texts_of_any_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,7 +139,7 @@ def test_the_network_reads_few_texts_of_any_evidence(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(PairNetwork, "read", counted)
     evidence = Evidence(tuple(off_the_point(label, 40) for label in range(1, 31)))
     started = time.process_time()
-    assert len(set(by_relevance(asked(), evidence))) >= 30
+    assert len(set(by_relevance(found_for(asked(), evidence)))) >= 30
     assert sum(read) == MOST_READ <= 32
     assert time.process_time() - started < 5
 
@@ -153,16 +154,16 @@ def test_drafts_of_one_answer_are_given_what_the_first_was(monkeypatch: pytest.M
 
     monkeypatch.setattr(PairNetwork, "read", counted)
     sampled = PromptedGenerator(QueuedModel(*["Fine [3]."] * 4)).for_sampling()
-    log = CallLog()
+    log, found = CallLog(), found_for(asked(), THREE)
     with ThreadPoolExecutor(4) as drafts:
-        list(drafts.map(lambda _: list(sampled.write_draft(asked(), (), THREE, log)), range(4)))
+        list(drafts.map(lambda _: list(sampled.write_draft(found, (), log)), range(4)))
     assert len(read) == 1
     assert len({call.messages for call in log.calls}) == 1
 
 
 @pytest.mark.parametrize("evidence", [Evidence(), Evidence((make_paper(1, "Empty"),))])
 def test_evidence_without_passages_has_no_order(evidence: Evidence) -> None:
-    assert by_relevance(asked(), evidence) == ()
+    assert by_relevance(found_for(asked(), evidence)) == ()
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from assistant.records import (
     Turn,
 )
 from corpus.records import Author, Paper, Passage, Section, Sentence
+from tests.assistant.generators.found_evidence import found_for
 from tests.assistant.prompts.test_prompts import as_text, assert_golden
 from tests.assistant.storage.test_conversations import make_turn
 from tests.hostile_texts import growth
@@ -124,7 +125,9 @@ def written(
     log: CallLog | None = None,
 ) -> tuple[str, Draft]:
     """Return the pieces of a draft, joined, and the draft."""
-    draft = generator.write_draft(searched(question), history, evidence, CallLog() if log is None else log)
+    draft = generator.write_draft(
+        found_for(searched(question), evidence), history, CallLog() if log is None else log
+    )
     pieces = []
     while True:
         try:
@@ -290,7 +293,7 @@ def test_a_draft_streams_and_its_call_is_logged_as_sent():
 
 def test_a_stopped_draft_stops_the_model_and_is_not_logged():
     model, log = QueuedModel("one two three"), CallLog()
-    draft = PromptedGenerator(model).write_draft(searched("q"), (), EVIDENCE, log)
+    draft = PromptedGenerator(model).write_draft(found_for(searched("q"), EVIDENCE), (), log)
     next(draft)
     draft.close()
     assert model.closed == 1
@@ -326,7 +329,7 @@ def test_half_a_query_is_not_searched_for():
 def test_the_kind_of_request_says_what_the_answer_is_to_do(kind):
     model = QueuedModel("fine [1].")
     rewrite = Rewrite("What is the F1?", "F1", kind=kind)
-    list(PromptedGenerator(model).write_draft(rewrite, (), EVIDENCE, CallLog()))
+    list(PromptedGenerator(model).write_draft(found_for(rewrite, EVIDENCE), (), CallLog()))
     sent = model.sent[0][1].content
     assert [kind for kind in get_args(RequestKind) if task(kind) in sent] == [kind]
 

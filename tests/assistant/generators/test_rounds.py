@@ -8,6 +8,7 @@ from assistant.generators.prompted import ModelOptions, PromptedGenerator
 from assistant.generators.recorded import recorded_generators
 from assistant.models.protocol import Completion
 from assistant.records import CallLog, Draft
+from tests.assistant.generators.found_evidence import found_for
 from tests.assistant.generators.test_prompted import EVIDENCE, QueuedModel, searched
 
 LABELS = [paper.label for paper in EVIDENCE.papers]
@@ -17,7 +18,7 @@ def asked(*replies, **options):
     """Return the shown text, the draft, the calls and the model of one answer."""
     model, log = QueuedModel(*replies), CallLog()
     generator = PromptedGenerator(model, options=ModelOptions(**options))
-    pieces, drafting = [], generator.write_draft(searched("What is the F1?"), (), EVIDENCE, log)
+    pieces, drafting = [], generator.write_draft(found_for(searched("What is the F1?"), EVIDENCE), (), log)
     while True:
         try:
             pieces.append(next(drafting))
@@ -80,7 +81,7 @@ def test_a_revised_draft_is_given_again_from_its_record(ask_demo, encoder):
     turn = ask_demo("What is BM25?")
     turn = replace(turn, calls=calls, provenance=replace(turn.provenance, generator="queued/model"))
     (generator,) = recorded_generators(turn, encoder)
-    drafting = generator.write_draft(searched("What is the F1?"), (), EVIDENCE, CallLog())
+    drafting = generator.write_draft(found_for(searched("What is the F1?"), EVIDENCE), (), CallLog())
     with pytest.raises(StopIteration) as end:
         while True:
             next(drafting)

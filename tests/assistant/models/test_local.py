@@ -18,6 +18,7 @@ from assistant.models.protocol import BadReplyError, ModelError, whole
 from assistant.records import Answered, AskOptions, CallLog, Evidence, Message, Parameters, Rewrite
 from corpus.records import Scope
 from corpus.settings import Settings
+from tests.assistant.generators.found_evidence import found_for
 from tests.tiny_model import CHAT_TEMPLATE, save_tiny_model
 
 MESSAGES = (Message("system", "Be brief."), Message("user", "Is it so?"))
@@ -250,7 +251,7 @@ def test_a_model_that_is_not_there_can_be_chosen_and_says_so_when_asked(tmp_path
     missing = str(tmp_path / "none")
     generator = open_generator(missing, Settings(local_model=missing), encoder)
     with pytest.raises(ModelError, match="cannot be loaded"):
-        list(generator.write_draft(Rewrite("q", "q"), (), Evidence(), CallLog()))
+        list(generator.write_draft(found_for(Rewrite("q", "q"), Evidence()), (), CallLog()))
 
 
 def test_choosing_a_model_does_not_load_transformers(tmp_path):

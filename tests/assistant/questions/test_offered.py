@@ -8,7 +8,8 @@ import pytest
 
 from assistant.chat import Assistant
 from assistant.generators.extractive.generator import ExtractiveGenerator
-from assistant.records import NOTHING_NEAR, CallLog, Draft, Evidence, Rewrite, Turn
+from assistant.ranking.evidence import RankedEvidence
+from assistant.records import NOTHING_NEAR, CallLog, Draft, Turn
 from assistant.suggestions.offered import offered_questions, try_next_question
 from corpus.encoders.base import Encoder
 from corpus.store.corpus import Corpus
@@ -56,11 +57,11 @@ class _SilentOn(ExtractiveGenerator):
     question = ""
 
     def write_draft(
-        self, rewrite: Rewrite, history: tuple[Turn, ...], evidence: Evidence, log: CallLog
+        self, found: RankedEvidence, history: tuple[Turn, ...], log: CallLog
     ) -> Iteration[str, None, Draft]:
-        if rewrite.question == self.question:
+        if found.plan.rewrite.question == self.question:
             return Draft("", NOTHING_NEAR)
-        return (yield from super().write_draft(rewrite, history, evidence, log))
+        return (yield from super().write_draft(found, history, log))
 
 
 def test_a_question_that_is_not_answered_is_not_offered(assistant: Assistant, encoder: Encoder) -> None:

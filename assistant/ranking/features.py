@@ -6,25 +6,23 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from assistant.generators.extractive.candidates import Candidate, quotable_sentences
-from assistant.generators.extractive.defining import defines
-from assistant.generators.extractive.one_paper import ABOUT
 from assistant.learned.features import relevance_features
 from assistant.learned.relevance import network_features
 from assistant.questions.abbreviations import abbreviations_of, spelt_out, with_forms
-from assistant.questions.intent import Asked, read_question
-from assistant.questions.names import names_in, parts_of_name, says_name, squashed
-from assistant.questions.parts import asked_part
+from assistant.questions.names import says_name
 from assistant.questions.perspective import in_plain_words
+from assistant.questions.plan import QuestionPlan
 from assistant.questions.vocabulary import stems, vocabulary
+from assistant.ranking.candidates import Candidate, quotable_sentences
+from assistant.ranking.defining import defines
+from assistant.ranking.one_paper import ABOUT
 from assistant.reading.finding import is_own, read_roles
 from assistant.reading.parts import sentences_of_part
 from assistant.reading.standing_alone import leans, points_away
 from assistant.reading.telling import without_lead
-from assistant.records import Evidence, RequestKind, Rewrite
+from assistant.records import Evidence, RequestKind
 from corpus.encoders.base import Encoder, Vectors
 from corpus.language.abbreviations import Form
-from corpus.language.identified import foreign_language
 from corpus.language.stemming import function_words, holds
 from corpus.text import words
 
@@ -47,7 +45,6 @@ BY_KIND = (
         "finding",
     ),
 )
-SHORTEST_NAME = 3
 FIRST = 3  # sentences of an answer whose passages should have the names of the question
 LEAST = 1e-4  # of a chance, so that its odds are finite
 # "Models have shown", "pruning has been studied", "systems usually copy": what was known before.
@@ -60,44 +57,42 @@ _KNOWN_BEFORE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """A question as its answer is chosen: its query and vector, its kind, and the papers found for it."""
+    """A question as its answer is chosen: its plan and vector, and the papers found for it.
 
-    query: str
+    The plan is read from the query in the words of the papers. `rarity` is the weight of each of its stems,
+    `known` the vectors of sentences that need not be encoded, by their text.
+    """
+
+    plan: QuestionPlan
     vector: Vectors
-    kind: RequestKind
     evidence: Evidence
     rarity: Mapping[str, float]
     encoder: Encoder
-    language: str = ""  # what it is in where that is surely not English
+    known: Mapping[str, Vectors]
     forms: tuple[Form, ...] = ()  # the abbreviations in the query, and the long forms that have one
 
     @property
-    def asked(self) -> Asked:
-        return read_question(self.query)
+    def query(self) -> str:
+        return self.plan.query
 
     @property
-    def names(self) -> list[str]:
-        """The names in the question, squashed, as `says_name` takes them."""
-        return [name for name in map(squashed, names_in(self.query)) if len(name) >= SHORTEST_NAME]
-
-    @property
-    def parts_of_names(self) -> list[str]:
-        """The parts of the question's names, squashed, of which a text must mention one."""
-        parts = (part for name in names_in(self.query) for part in parts_of_name(name))
-        return [part for part in parts if len(part) >= SHORTEST_NAME]
+    def kind(self) -> RequestKind:
+        return self.plan.kind
 
 
-def ask_of(rewrite: Rewrite, evidence: Evidence, encoder: Encoder) -> tuple[Asking, list[Candidate]]:
+def ask_of(
+    plan: QuestionPlan, evidence: Evidence, encoder: Encoder, vectors: Mapping[str, Vectors]
+) -> tuple[Asking, list[Candidate]]:
     """Return a question as its answer is chosen, and the sentences that may be quoted for it."""
     texts = [passage.text for paper in evidence.papers for passage in paper.passages]
-    known = abbreviations_of(texts, rewrite.abbreviations)
-    asked = in_plain_words(rewrite.searched_for)
-    query = spelt_out(asked, "\n".join(texts), known, rewrite.abbreviations)
+    known = abbreviations_of(texts, plan.rewrite.abbreviations)
+    query = spelt_out(in_plain_words(plan.query), "\n".join(texts), known, plan.rewrite.abbreviations)
     forms = tuple(known.forms_in(query))
     sentences = quotable_sentences(evidence, query, forms)
-    vector, language = encoder.encode_query(query), foreign_language(query)
-    rarity = rarity_of(query, sentences, language)
-    return Asking(query, vector, rewrite.kind, evidence, rarity, encoder, language, forms), sentences
+    spelt = plan.with_query(query)
+    rarity = rarity_of(query, sentences, spelt.language)
+    vector = encoder.encode_query(query)
+    return Asking(spelt, vector, evidence, rarity, encoder, vectors, forms), sentences
 
 
 def choice_features(asking: Asking, candidates: Sequence[Candidate], vectors: Vectors) -> Features:
@@ -153,7 +148,7 @@ def share(rarity: Mapping[str, float], held: frozenset[str]) -> float:
 
 def _words(asking: Asking, candidates: Sequence[Candidate]) -> Features:
     titles = {paper.label: stems(paper.paper.title) for paper in asking.evidence.papers}
-    names, forms = asking.names, asking.forms
+    names, forms = asking.plan.names, asking.forms
     texts = {candidate.passage.id: with_forms(candidate.passage.text, forms) for candidate in candidates}
     passages = {
         candidate.passage.id: stems(texts[candidate.passage.id]) | titles[candidate.paper.label]
@@ -200,7 +195,7 @@ def _places(asking: Asking, candidates: Sequence[Candidate]) -> Features:
 
 
 def _manner(asking: Asking, candidates: Sequence[Candidate]) -> Features:
-    asked, known = asking.asked, vocabulary()
+    asked, known = asking.plan.asked, vocabulary()
     return {
         "finding": [float(bool(known.finding.intersection(words(one.text)))) for one in candidates],
         "own": [float(is_own(one.text)) for one in candidates],
@@ -220,7 +215,7 @@ def _says_known(text: str) -> bool:
 
 def _parts(asking: Asking, candidates: Sequence[Candidate]) -> Features:
     """Return features of how surely each candidate states the part of a paper asked for."""
-    part = asked_part(asking.query) or (ABOUT if asking.kind == "summary" else None)
+    part = asking.plan.part or (ABOUT if asking.kind == "summary" else None)
     told: dict[tuple[int, int, int], float] = {}
     # Key elements take long to find: in all the sentences of every paper.
     encoder = asking.encoder if len(asking.evidence.papers) == 1 else None

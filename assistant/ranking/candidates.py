@@ -6,18 +6,22 @@ from dataclasses import dataclass
 from assistant.checking.citations import without_labels
 from assistant.checking.overlap import overlap_word, score_attribution
 from assistant.questions.abbreviations import with_forms
-from assistant.questions.vocabulary import stems
+from assistant.questions.vocabulary import content_words, stems, vocabulary
 from assistant.reading.cells import asked_cells
 from assistant.reading.standing_alone import has_lost_a_name, is_back_matter, is_quotable, leans, points_away
 from assistant.reading.telling import plain, short_title, speaks_of_itself, told
-from assistant.records import Answer, Evidence, LabelledPaper
+from assistant.records import Evidence, LabelledPaper
 from corpus.encoders.base import Encoder
 from corpus.encoders.scale import cosine_scales
 from corpus.language.abbreviations import Form
 from corpus.language.stemming import ENGLISH, spelt_as
-from corpus.records import AspectName, Passage
+from corpus.records import AspectName, Author, Passage
 from corpus.sentences import with_repeats
 from corpus.text import words
+
+_OF_WRITING = frozenset(
+    "author authored authors by collection corpus publish published volume write writes written wrote".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +84,24 @@ def rows_asked_for(query: str, evidence: Evidence) -> list[Candidate]:
     ]
 
 
-def is_of_rows(answer: Answer, query: str, evidence: Evidence) -> bool:
-    """Return True for an answer of nothing but cells that hold what the question asks for."""
-    claims = {one.claim.rstrip(".") for one in answer.sentences}
-    return bool(claims) and claims <= {row.text.rstrip(".") for row in rows_asked_for(query, evidence)}
+def papers_by_author(query: str, evidence: Evidence) -> list[Candidate]:
+    """Return one sentence from each paper by an author whom the query names in full.
+
+    Nothing where it names nobody, or asks for more than what they wrote.
+    """
+    asked = words(query)
+    by_whom = [
+        paper for paper in evidence.papers if any(_is_named(one, asked) for one in paper.paper.authors)
+    ]
+    names = {word for paper in by_whom for one in paper.paper.authors for word in words(one.name)}
+    if set(content_words(query)) - names - vocabulary().frame - _OF_WRITING:
+        return []
+    told = (next(aspects_of(paper, "approach", "outcome", "challenge"), None) for paper in by_whom)
+    return [line for line in told if line]
+
+
+def _is_named(author: Author, asked: Sequence[str]) -> bool:
+    return bool(author.given) and f" {' '.join(words(author.name))} " in f" {' '.join(asked)} "
 
 
 def candidate_at(paper: LabelledPaper, passage: int, sentence: int) -> Candidate | None:

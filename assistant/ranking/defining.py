@@ -2,9 +2,9 @@
 
 import re
 
-from assistant.generators.extractive.candidates import Candidate
 from assistant.questions.intent import Asked
 from assistant.questions.vocabulary import stems
+from assistant.ranking.candidates import Candidate
 from assistant.reading.telling import without_lead
 from corpus.text import words
 

@@ -1,9 +1,9 @@
 """Sentences of one paper on its problem, approach, data or limitations."""
 
-from assistant.generators.extractive.candidates import distinct
 from assistant.questions.names import squashed
 from assistant.questions.parts import AskedPart, meant_title
 from assistant.questions.vocabulary import stems
+from assistant.ranking.candidates import distinct
 from assistant.reading.finding import CandidateSentence
 from assistant.reading.parts import sentences_of_part
 from assistant.records import Evidence, LabelledPaper

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assistant.generators.extractive.candidates import Candidate, stays_true
-from assistant.generators.extractive.features import (
+from assistant.learned.relevance import open_relevance
+from assistant.questions.vocabulary import stems
+from assistant.ranking.candidates import Candidate, stays_true
+from assistant.ranking.features import (
     Asking,
     Features,
     answerable_features,
@@ -15,8 +17,6 @@ from assistant.generators.extractive.features import (
     share,
     with_kind,
 )
-from assistant.learned.relevance import open_relevance
-from assistant.questions.vocabulary import stems
 from corpus.encoders.base import Vectors
 from corpus.encoders.known import encode_known
 from corpus.encoders.languages import reads_language
@@ -57,7 +57,7 @@ def compare(asking: Asking, sentences: Sequence[Candidate]) -> Compared:
     candidates = shortlist(sentences, asking)
     if not candidates:
         return Compared([], np.zeros((0, 0), np.float32), {})
-    vectors = encode_known(asking.encoder, [one.text for one in candidates])
+    vectors = encode_known(asking.encoder, [one.text for one in candidates], asking.known)
     return Compared(candidates, vectors, choice_features(asking, candidates, vectors))
 
 
@@ -69,7 +69,7 @@ def rank(asking: Asking, sentences: Sequence[Candidate], most_read: int = MOST_R
     compared = compare(asking, sentences)
     if not compared.candidates:
         return Ranked([], np.zeros(0, np.float32), np.zeros((0, 0), np.float32), 0.0)
-    if asking.language:
+    if asking.plan.language:
         return _untrained(asking, compared)
     scorer = open_relevance()
     likely = scorer.chances(with_kind(compared.features, asking.kind), read=False)
@@ -98,7 +98,7 @@ def _untrained(asking: Asking, compared: Compared) -> Ranked:
     ]
     chance = np.asarray(words, dtype=np.float32)
     scales = cosine_scales(asking.encoder)
-    if reads_language(asking.encoder.name, asking.language):
+    if reads_language(asking.encoder.name, asking.plan.language):
         chance = np.maximum(chance, scales.asked(compared.vectors @ asking.vector))
     return Ranked(
         compared.candidates,
@@ -120,7 +120,7 @@ def shortlist(sentences: Sequence[Candidate], asking: Asking) -> list[Candidate]
     first = sorted(sentences, key=lambda one: -share(asking.rarity, one.stems))[:MOST_ENCODED]
     if not first:
         return []
-    meant = encode_known(asking.encoder, [one.text for one in first]) @ asking.vector
+    meant = encode_known(asking.encoder, [one.text for one in first], asking.known) @ asking.vector
     near = [share(asking.rarity, one.stems) + float(meant[at]) for at, one in enumerate(first)]
     ranked = sorted(range(len(first)), key=lambda at: -near[at])
     return [first[at] for at in ranked[:MOST_COMPARED] if stays_true(first[at])]

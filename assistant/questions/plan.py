@@ -1,0 +1,155 @@
+"""The plan of a question: what it asks, read once before the search, for every step after it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from assistant.questions.comparisons import compared, is_open_comparison
+from assistant.questions.intent import Asked, asked_in_parts, is_yes_or_no, read_question, request_kind
+from assistant.questions.language import AskedLanguage, read_language
+from assistant.questions.listing import asked_as_list
+from assistant.questions.names import asks_who, names_in, parts_of_name, squashed
+from assistant.questions.parts import AskedPart, asked_part
+from assistant.questions.perspective import Perspective, perspective_of
+from assistant.questions.rewriting import rewrite_from_words
+from assistant.questions.subject import asks_of_unnamed_paper, subject_stems
+from assistant.records import AskOptions, RequestKind, Rewrite, Turn
+from corpus.language.identified import foreign_language
+from corpus.search.query import read_query
+from corpus.store.corpus import Corpus
+from corpus.text import storable
+
+SHORTEST_NAME = 3
+ENGLISH_ASKED = AskedLanguage()
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionPlan:
+    """The plan of a question: its kind and query, and what its words ask for.
+
+    `rewrite` is what trails record of it. `query` is the text that all other fields are read from: what is
+    searched for, or the same in the words of the papers found (`with_query`). `language` is that of the query
+    where it is surely not English, "" else; `asked_in` that of the question, `answered_in` that of its
+    answer. `parts` are the questions that it joins, mostly one. `names` are its names and `name_parts` their
+    parts, squashed, as `says_name` takes them. `asked` is what any answer must have, `part` the part of a
+    paper that is asked for, `sides` the two things compared, `subject` the stems of what it is about.
+    """
+
+    rewrite: Rewrite
+    query: str
+    asked_in: AskedLanguage
+    answered_in: str
+    language: str
+    parts: tuple[str, ...]
+    names: tuple[str, ...]
+    name_parts: tuple[str, ...]
+    asked: Asked
+    part: AskedPart | None
+    sides: tuple[str, str] | None
+    perspective: Perspective | None
+    subject: frozenset[str]
+    is_open_comparison: bool
+    is_yes_or_no: bool
+    is_of_unnamed_paper: bool
+    asks_who: bool
+
+    @property
+    def kind(self) -> RequestKind:
+        return self.rewrite.kind
+
+    @property
+    def of_part(self) -> AskedPart | None:
+        """The part of one paper that a summary asks for, None where it asks for all of the paper."""
+        is_of_part = self.kind == "summary" and self.part is not None and self.part.name != "about"
+        return self.part if is_of_part else None
+
+    def with_kind(self, kind: RequestKind) -> "QuestionPlan":
+        return replace(self, rewrite=replace(self.rewrite, kind=kind))
+
+    def with_query(self, query: str) -> "QuestionPlan":
+        """Return the plan read from another wording, or from a part, of the question."""
+        return self if query == self.query else plan_of(self.rewrite, self.asked_in, query)
+
+
+def plan_of(
+    rewrite: Rewrite, asked_in: AskedLanguage = ENGLISH_ASKED, query: str | None = None
+) -> QuestionPlan:
+    """Read a question that has been rewritten, by default from the query that is searched for."""
+    query = rewrite.searched_for if query is None else query
+    names = names_in(query)
+    parts_of_names = [part for name in names for part in parts_of_name(name)]
+    return QuestionPlan(
+        rewrite=rewrite,
+        query=query,
+        asked_in=asked_in,
+        answered_in=rewrite.language or foreign_language(rewrite.question),
+        language=foreign_language(query),
+        parts=tuple(asked_in_parts(query)),
+        names=tuple(name for name in map(squashed, names) if len(name) >= SHORTEST_NAME),
+        name_parts=tuple(part for part in parts_of_names if len(part) >= SHORTEST_NAME),
+        asked=read_question(query),
+        part=asked_part(query),
+        sides=compared(query),
+        perspective=perspective_of(query),
+        subject=subject_stems(query),
+        is_open_comparison=is_open_comparison(query),
+        is_yes_or_no=is_yes_or_no(query),
+        is_of_unnamed_paper=not rewrite.edited and asks_of_unnamed_paper(query),
+        asks_who=asks_who(f"{rewrite.question} {query}"),
+    )
+
+
+def plan_question(
+    question: str,
+    history: tuple[Turn, ...],
+    options: AskOptions,
+    *,
+    corpus: Corpus,
+    encoder: str,
+    rewrite_question: Callable[[], Rewrite],
+    is_refused: Callable[[QuestionPlan], bool],
+) -> QuestionPlan:
+    """Return the plan of a question in the light of `history`: its kind, its query and what they ask for.
+
+    The query is the reader's own where there is one. `encoder` names the encoder. `rewrite_question` asks the
+    writer for the query; it is not asked where the question needs no translation, or where it has turns
+    before it that it does not lean on and `is_refused` says that it is refused as it stands.
+    """
+    kind = options.kind or request_kind(question, options.scope)
+
+    def read(rewrite: Rewrite) -> QuestionPlan:
+        rewrite = rewrite if rewrite.edited else _as_corpus_reads(rewrite, kind, options, corpus)
+        return plan_of(rewrite, read_language(rewrite, encoder, corpus, options.scope))
+
+    if own := storable(options.search_query).strip():
+        return read(Rewrite(question, own, kind=kind, edited=True))
+    by_words = read(rewrite_from_words(question, history))
+    if by_words.asked_in.code:
+        if by_words.asked_in.is_searched_as_asked(follows=bool(history)):
+            return by_words
+    elif history and not by_words.rewrite.used_turns and is_refused(by_words):
+        return by_words
+    return read(rewrite_question())
+
+
+def _as_corpus_reads(rewrite: Rewrite, kind: RequestKind, options: AskOptions, corpus: Corpus) -> Rewrite:
+    """Return a rewritten question as a corpus spells and reads it, with its kind."""
+    rewrite = as_read(corpus, rewrite)
+    if not options.kind and (rewrite.language or (kind in ("synthesis", "how") and rewrite.used_turns)):
+        # "[2]?" is a request for a summary once it is known what [2] was.
+        kind = request_kind(rewrite.search_query, options.scope)
+    if kind == "list":
+        # In whatever words papers are asked for, the same are found.
+        rewrite = replace(rewrite, search_query=asked_as_list(rewrite.search_query))
+    return replace(rewrite, kind=kind)
+
+
+def as_read(corpus: Corpus, rewrite: Rewrite) -> Rewrite:
+    """Return a question understood, with its query as a corpus spells it; the reader's own is left alone."""
+    query = read_query(corpus, rewrite.search_query, verbatim=is_verbatim(rewrite))
+    read_as = query.text if query.respelt else rewrite.read_as
+    return replace(rewrite, read_as=read_as, abbreviations=query.abbreviations)
+
+
+def is_verbatim(rewrite: Rewrite) -> bool:
+    """Return True if no word is to be read as another: the reader chose it, or it is in another language."""
+    return rewrite.edited or bool(foreign_language(rewrite.search_query))

@@ -1,0 +1,252 @@
+"""The evidence of a question with its sentences ranked, for the gate, the writers and the check."""
+
+import re
+import threading
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, Generic, TypeVar, cast
+
+from assistant.checking.thresholds import thresholds
+from assistant.questions.comparisons import says_side
+from assistant.questions.names import says_name
+from assistant.questions.plan import QuestionPlan
+from assistant.questions.vocabulary import stems
+from assistant.ranking.candidates import Candidate, papers_by_author, rows_asked_for
+from assistant.ranking.features import Asking, ask_of, rarity_of
+from assistant.ranking.one_paper import meant_paper
+from assistant.ranking.rank import MOST_READ, Ranked, rank
+from assistant.records import Answer, Evidence, LabelledPaper, RequestKind
+from corpus.encoders.base import Encoder, Vectors
+
+MOST_PARTS = 4  # of a question, each of which is ranked by itself
+TOLD_FIRST = 2  # sentences that tell what a question is about
+GLANCED = 6  # sentences that are read first where a model writes: mostly they show that there is an answer
+# Of a list, of two sides and of one paper no part is told by itself.
+_TOLD_AS_A_WHOLE = ("list", "comparison", "summary")
+_NUMBER = re.compile(r"(?<![\w-])\d")
+
+Made = TypeVar("Made")
+
+
+class _MadeOnce(Generic[Made]):
+    """A property of evidence that is made when it is first read."""
+
+    def __init__(self, make: Callable[[Any], Made]) -> None:
+        self._make = make
+
+    def __get__(self, found: "RankedEvidence", owner: type | None = None) -> Made:
+        return found.once(self._make)
+
+
+class RankedEvidence:
+    """The evidence found for a question, with the rankings of its sentences.
+
+    A ranking is made when it is first read and then kept, so that the gate, every draft and the check read
+    the same one; threads that ask for it meanwhile wait. `vectors` are those of sentences that the corpus
+    knows, by their text; the others are encoded.
+    """
+
+    def __init__(
+        self,
+        plan: QuestionPlan,
+        evidence: Evidence,
+        encoder: Encoder,
+        vectors: Mapping[str, Vectors] = MappingProxyType({}),
+    ) -> None:
+        self.plan = plan
+        self.evidence = evidence
+        self.encoder = encoder
+        self.vectors = vectors
+        self._made: dict[Hashable, Any] = {}
+        self._making = threading.RLock()
+
+    def once(self, make: Callable[["RankedEvidence"], Made]) -> Made:
+        """Return the result of `make` for this evidence, computed at most once."""
+        with self._making:
+            if make not in self._made:
+                self._made[make] = make(self)
+            return cast(Made, self._made[make])
+
+    def with_evidence(self, evidence: Evidence) -> "RankedEvidence":
+        if evidence is self.evidence:
+            return self
+        return RankedEvidence(self.plan, evidence, self.encoder, self.vectors)
+
+    def without(self, passage_ids: Collection[str]) -> "RankedEvidence":
+        """Return the evidence without some passages, to be ranked anew."""
+        return self.with_evidence(self.evidence.without(passage_ids))
+
+    @property
+    def papers(self) -> tuple[LabelledPaper, ...]:
+        return self.evidence.papers
+
+    @_MadeOnce
+    def meant(self) -> LabelledPaper | None:
+        """Return the one paper that the question is about, None where it may be about several."""
+        return meant_paper(self.plan.query, self.evidence)
+
+    @_MadeOnce
+    def rows(self) -> list[Candidate]:
+        """Return the rows of tables that hold what the question asks for."""
+        return rows_asked_for(self.plan.query, self.evidence)
+
+    @_MadeOnce
+    def by_author(self) -> list[Candidate]:
+        """Return one sentence of each paper by the author whose papers a list asks for, else none."""
+        return papers_by_author(self.plan.query, self.evidence) if self.plan.kind == "list" else []
+
+    @property
+    def asking(self) -> Asking:
+        """The question in the words of the papers."""
+        return self._quotable[0]
+
+    @property
+    def sentences(self) -> list[Candidate]:
+        """The sentences that may answer; of one paper that is meant, and of a perspective, only those."""
+        return self._quotable[1]
+
+    @_MadeOnce
+    def ranked(self) -> Ranked:
+        """Return the likeliest sentences with their chances."""
+        return rank(self.asking, self.sentences, MOST_READ)
+
+    @_MadeOnce
+    def glanced(self) -> Ranked:
+        """Return the same, for which the network reads only the likeliest few."""
+        return rank(self.asking, self.sentences, GLANCED)
+
+    @_MadeOnce
+    def ranked_parts(self) -> tuple[Ranked, ...]:
+        """Return the sentences ranked for each part of the question, for later ones of the papers told first.
+
+        A later part says less of what it is about: it goes on with the first. A part that a second search was
+        made for is told by the papers found for it, which stand first as they did in that search.
+        """
+        sentences = self.sentences
+        first, *later = (_asking_part(self.asking, part, sentences) for part in self.asking.plan.parts)
+        ranked = _rank_found_for(first, sentences) or rank(first, sentences)
+        likeliest = ranked.best_first(range(len(ranked.candidates)))[:TOLD_FIRST]
+        told = {ranked.candidates[at].paper.label for at in likeliest}
+        about = [sentence for sentence in sentences if sentence.paper.label in told]
+        return (ranked, *(_rank_found_for(part, sentences) or rank(part, about) for part in later))
+
+    @_MadeOnce
+    def open_parts(self) -> tuple[str, ...] | None:
+        """Return the parts of the question that nothing in the evidence answers.
+
+        None for a question without parts, and for one of more than MOST_PARTS: each takes its time.
+        """
+        is_whole = self.plan.kind in _TOLD_AS_A_WHOLE or len(self.plan.parts) == 1
+        if is_whole or not self.papers or self.rows:
+            return None
+        asking = self.asking
+        if asking.plan.language or not 1 < len(asking.plan.parts) <= MOST_PARTS:
+            return None
+        bar = thresholds().refusal.answerable
+        return tuple(
+            part
+            for part, ranked in zip(asking.plan.parts, self.ranked_parts, strict=True)
+            if ranked.answerable < bar or is_unsaid(replace(asking, plan=_plan_part(asking, part)))
+        )
+
+    @_MadeOnce
+    def _quotable(self) -> tuple[Asking, list[Candidate]]:
+        is_of_one = self.plan.kind == "summary" and self.meant
+        evidence = Evidence((self.meant,)) if is_of_one and self.meant else self.evidence
+        asking, quotable = ask_of(self.plan, evidence, self.encoder, self.vectors)
+        if perspective := asking.plan.perspective:
+            quotable = [sentence for sentence in quotable if perspective.is_taken_by(sentence.text)]
+        may_answer = _answering(asking)
+        return asking, [sentence for sentence in quotable if may_answer(sentence)]
+
+    def rank_sides(self, sides: Sequence[str]) -> list[Ranked]:
+        """Return the sentences that name each side of a comparison, ranked by how well they define it."""
+        asked = (_asking_part(self.asking, side, self.sentences, kind="definition") for side in sides)
+        naming = ([one for one in self.sentences if says_side(one.text, side)] for side in sides)
+        return [rank(side, named) for side, named in zip(asked, naming, strict=True)]
+
+    def is_of_rows(self, answer: Answer) -> bool:
+        """Return True for an answer of nothing but cells that hold what the question asks for."""
+        claims = {sentence.claim.rstrip(".") for sentence in answer.sentences}
+        return bool(claims) and claims <= {row.text.rstrip(".") for row in self.rows}
+
+
+def _rank_found_for(part: Asking, sentences: Sequence[Candidate]) -> Ranked | None:
+    """Return the sentences of the papers that a second search found for a part, None where there was none."""
+    papers = [paper for paper in part.evidence.papers if part.query in paper.found_for]
+    if not papers:
+        return None
+    first = {paper.label: replace(paper, label=place) for place, paper in enumerate(papers, start=1)}
+    original = dict(enumerate(papers, start=1))
+    theirs = [
+        replace(sentence, paper=first[sentence.paper.label])
+        for sentence in sentences
+        if sentence.paper.label in first
+    ]
+    ranked = rank(replace(part, evidence=Evidence(tuple(first.values()))), theirs)
+    candidates = [
+        replace(candidate, paper=original[candidate.paper.label]) for candidate in ranked.candidates
+    ]
+    return replace(ranked, candidates=candidates)
+
+
+def _plan_part(asking: Asking, part: str) -> QuestionPlan:
+    """Return the plan of a part of a question, which is in the language of the whole."""
+    return replace(asking.plan.with_query(part), language=asking.plan.language)
+
+
+def _asking_part(
+    asking: Asking, part: str, sentences: Sequence[Candidate], kind: RequestKind | None = None
+) -> Asking:
+    plan = _plan_part(asking, part).with_kind(kind or asking.kind)
+    vector = asking.encoder.encode_query(part)
+    return replace(asking, plan=plan, vector=vector, rarity=rarity_of(part, sentences, plan.language))
+
+
+def _answering(asking: Asking) -> Callable[[Candidate], bool]:
+    """Return a test for sentences that hold the number asked for and belong to the named subject.
+
+    A fact about something named stands in a passage that names it, or in a paper whose title does.
+    """
+    if asking.plan.language:
+        return lambda _: True  # Needs and names are read in English only.
+    asked, names = asking.plan.asked, asking.plan.names
+
+    def mentions_name(title: str, text: str) -> bool:
+        said = f"{title} {text}"
+        return any(says_name(said, name) for name in names)
+
+    def may_answer(one: Candidate) -> bool:
+        if not asked.may_be_answered_by(one.text):
+            return False
+        title = one.paper.paper.title
+        if names and asking.kind == "fact" and not mentions_name(title, one.passage.text):
+            return False
+        if names and asked.needs in ("number", "share"):
+            number = _NUMBER.search(one.text)
+            return mentions_name(title, one.text[: number.start() if number else None])
+        return True
+
+    return may_answer
+
+
+def is_unsaid(asking: Asking) -> bool:
+    """Return True if a name of the question stands in nothing that was found, or beside no setting asked for.
+
+    "What batch size was used to train X?" is answered by none but X's batch size.
+    """
+    if asking.plan.language:
+        return False  # German has nouns in capitals, other scripts have none.
+    texts = [
+        f"{paper.paper.title} {' '.join(author.name for author in paper.paper.authors)} {passage.text}"
+        for paper in asking.evidence.papers
+        for passage in paper.passages
+    ]
+    if any(not any(says_name(text, name) for text in texts) for name in asking.plan.name_parts):
+        return True
+    part, names = asking.plan.part, asking.plan.names
+    if not names or part is None or part.name != "settings" or not part.term:
+        return False
+    naming = (text for text in texts if any(says_name(text, name) for name in names))
+    return not any(stems(part.term) <= stems(text) for text in naming)

@@ -1,0 +1,132 @@
+"""The answer in the papers' own sentences, which stands in where a model's reply cannot be used."""
+
+from collections.abc import Generator as Iteration
+from contextlib import closing
+from dataclasses import replace
+from typing import Protocol, cast
+
+from assistant.checking.answer import is_off
+from assistant.checking.mending.carried import Mend, with_found
+from assistant.generators.protocol import Generator
+from assistant.own_words import OwnWords, as_list, claims_of
+from assistant.ranking.evidence import RankedEvidence
+from assistant.ranking.gate import cannot_answer
+from assistant.records import Answer, AskOptions, CallLog, Draft, RequestKind, Turn
+from corpus.wording import counted
+
+# A small model's answer to these has to tell of as many papers as the extractive one.
+TELLS_OF_SEVERAL = ("comparison", "synthesis")
+# A model says the same more directly: it may be a little less relevant than the extractive answer.
+NEARLY = 0.95
+
+
+class Checker(Protocol):
+    """Makes a checked answer of a draft."""
+
+    def __call__(self, draft: Draft, mend: Mend = ...) -> Answer: ...
+
+
+class StandIn:
+    """The answer of the writer that needs no model, written when it is first wanted."""
+
+    def __init__(
+        self, writer: Generator, found: RankedEvidence, history: tuple[Turn, ...], check: Checker
+    ) -> None:
+        self._writer = writer
+        self._found = found
+        self._history = history
+        self._check = check
+        self._answer: Answer | None = None
+
+    @property
+    def answer(self) -> Answer | None:
+        """The checked answer, None where the gate says that the evidence does not answer."""
+        if self._answer is None and not cannot_answer(self._found):
+            draft = _last_of(self._writer.write_draft(self._found, self._history, CallLog()))
+            self._answer = self._check(draft, mend="nothing")
+        return self._answer
+
+    def improve(self, answer: Answer, writer: str, options: AskOptions) -> Answer:
+        """Return a writer's answer, or this one in place of one that refuses or misses the question.
+
+        `writer` is its name. Nothing stands in where the gate says that the evidence does not answer.
+        """
+        kind = self._found.plan.kind
+        if options.careful and options.finds_citations and kind == "list":
+            standing = self.answer
+            return answer if standing is None or standing.refusal else self._as_list(answer, standing, writer)
+        if not options.finds_citations or not (answer.refusal or options.careful):
+            return answer
+        is_sound = not (answer.refusal or is_off(answer) or answer.not_carried)
+        if is_sound and kind not in TELLS_OF_SEVERAL:
+            return answer
+        standing = self.answer
+        if standing is None or standing.refusal or _is_better(answer, standing, kind):
+            return answer
+        return _standing_in(standing, answer, writer)
+
+    def _as_list(self, answer: Answer, standing: Answer, writer: str) -> Answer:
+        """Return the list of papers that this answer has, in a model's words where it has some."""
+        listed, missing = as_list(answer, standing, self._found.evidence)
+        if not listed.text:
+            return _standing_in(standing, answer, writer)
+        again = check_again(answer, listed, self._check)
+        remark = f"Quoted from papers that the model left out: {counted(missing, 'line')}." if missing else ""
+        return replace(again, remark=remark)
+
+
+def check_again(answer: Answer, rewritten: OwnWords, check: Checker) -> Answer:
+    """Return an answer's new text checked, with what was found out about its draft."""
+    again = check(Draft(rewritten.text), mend="nothing")
+    return replace(
+        again,
+        sentences=with_found(again.sentences, claims_of(again, rewritten.found)),
+        problems=tuple(dict.fromkeys((*answer.problems, *again.problems))),
+        not_carried=answer.not_carried,
+    )
+
+
+def _standing_in(standing: Answer, answer: Answer, writer: str) -> Answer:
+    remark = _remark(answer, standing)
+    return replace(standing, stands_in_for=writer, remark=remark, problems=answer.problems)
+
+
+def _is_better(answer: Answer, standing: Answer, kind: RequestKind) -> bool:
+    """Return True if a small model's checked answer is to be shown, and not the extractive one."""
+    if answer.refusal:
+        return False
+    if kind in TELLS_OF_SEVERAL and _tells_of_fewer(answer, standing):
+        return False
+    relevance, other = answer.relevance or 0.0, standing.relevance or 0.0
+    if is_off(answer):
+        return relevance >= other
+    if answer.not_carried:
+        return kind != "comparison" and relevance >= NEARLY * other
+    return True
+
+
+def _tells_of_fewer(answer: Answer, standing: Answer) -> bool:
+    return len(answer.cited_labels) < len(standing.cited_labels)
+
+
+def _remark(answer: Answer, standing: Answer) -> str:
+    """Return why an answer was not used, in words for its reader."""
+    if answer.refusal:
+        return answer.refusal.message
+    if is_off(answer):
+        return "What it wrote may miss the question."
+    if answer.not_carried:
+        return "The papers support only part of what it wrote."
+    if _tells_of_fewer(answer, standing):
+        return "It wrote of fewer papers than this answer does."
+    return "It names none of the papers that fit."
+
+
+def _last_of(pieces: Iteration[str, None, Draft]) -> Draft:
+    """Return the draft that pieces come to."""
+    with closing(pieces):
+        while True:
+            try:
+                next(pieces)
+            except StopIteration as end:
+                return cast(Draft, end.value)
