@@ -27,9 +27,7 @@ def test_what_is_known_is_not_encoded_again() -> None:
     assert encode_known(encoder, [], known).shape == (0, 2)
 
 
-def test_the_vectors_of_a_corpus_are_those_of_its_sentences(
-    demo_corpus: Corpus, encoder: SentenceEncoder
-) -> None:
+def test_corpus_vectors_are_those_of_its_sentences(demo_corpus: Corpus, encoder: SentenceEncoder) -> None:
     passages = demo_corpus.passages("field-notes-retrieval/bm25")[:3]
     known = demo_corpus.sentence_vectors(passages)
     texts = [passage.sentence_text(at) for passage in passages for at in range(len(passage.sentences))]
