@@ -88,7 +88,7 @@ def judged_texts(data: JudgedData, most: int) -> list[tuple[str, list[tuple[str,
     for question, assistant in data.opened(measured=False, most=most):
         sentences = [
             (paper.paper.title, text, question.grades[place])
-            for paper in find(question, assistant)[1].papers
+            for paper in find(question, assistant).papers
             for passage in paper.passages
             for index in range(len(passage.sentences))
             if (place := (paper.paper.id, passage.number, index)) in question.grades
