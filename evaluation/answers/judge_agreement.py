@@ -1,4 +1,4 @@
-"""How far a judge can be trusted: its marks of sentences that answer a question, beside some that do not.
+"""A judge's marks of sentences that answer a question beside sentences that do not: is it to be trusted?
 
 Both sentences stand before the judge in one prompt, in both orders, as two answers to a judged question.
 """

@@ -267,7 +267,7 @@ def _marks(
 
 
 def _agreement(asked: Asked, home: Path) -> str:
-    """Return how far the judge agrees with the judged questions to the demonstration."""
+    """State the judge's agreement with the judged questions to the demonstration."""
     judge = open_judge(asked.judge, asked.settings, asked.out / SYSTEM.name / "agreement.jsonl")
     corpus = open_assistant(home, settings=asked.settings).corpus
     questions = [(question, corpus) for question in read_judged() if question.corpus == "demo"]
