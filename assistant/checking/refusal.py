@@ -1,16 +1,17 @@
 """Refusals: the message where the corpus cannot answer, or where nothing written holds."""
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
 from assistant.checking.thresholds import thresholds
 from assistant.questions.missing import missing_phrases
-from assistant.questions.names import squashed
+from assistant.questions.names import names_in, says_name, squashed
 from assistant.records import Answer, NearestPassage, Refusal, RefusalReason
 from corpus.language.identified import foreign_language
 from corpus.language.stemming import stem
-from corpus.records import PaperHits, Scope, parse_topic_key
+from corpus.records import Hit, Paper, PaperHits, Scope, parse_topic_key
 from corpus.store.corpus import Corpus
 from corpus.wording import joined
 
@@ -34,6 +35,8 @@ ALL_THOUGHT = (
     "The papers may well answer this: allow it a longer reply, or choose another writer."
 )
 SHORTEST_NAME = 3
+# Chinese puts no spaces round a Latin name.
+_OTHER_LETTERS = re.compile(r"[^\x00-\u024f]+")
 MISSING_SAID = 3
 CHOICES = 8  # papers to choose from where none is named
 TITLES = 3  # papers or collections named as what is covered
@@ -53,7 +56,9 @@ def refuse(
     Where something of the query stands in no passage found, the refusal says what; `stated` says it all.
     """
     if stated:
-        return Answer("", (), Refusal(reason, stated, _nearest(papers)))
+        shared = _shared_names(query, papers)
+        told = f"{stated} The passages below have {joined(map(_quoted, shared))} in common with it."
+        return Answer("", (), Refusal(reason, told if shared else stated, _nearest(papers, shared)))
     # The words that carry a subject are told in English alone.
     is_open = reason in ("nothing_relevant", "nothing_supported") and not said and not foreign_language(query)
     missing = _missing(query, papers, searched) if is_open else ""
@@ -71,11 +76,31 @@ def _first_of_each(papers: tuple[PaperHits, ...]) -> tuple[NearestPassage, ...]:
     )
 
 
-def _nearest(papers: tuple[PaperHits, ...]) -> tuple[NearestPassage, ...]:
-    """Return the nearest passages of text; a bare caption tells nobody what it is about."""
+def _shared_names(query: str, papers: tuple[PaperHits, ...]) -> list[str]:
+    """Return the names in a question in another language that passages found say, each once."""
+    names = dict.fromkeys(names_in(_OTHER_LETTERS.sub(" ", query)))
+    texts = [hit.passage.text for found in papers for hit in found.hits]
+    return [
+        name
+        for name in names
+        if len(squashed(name)) >= SHORTEST_NAME and any(says_name(text, squashed(name)) for text in texts)
+    ]
+
+
+def _nearest(papers: tuple[PaperHits, ...], names: Sequence[str] = ()) -> tuple[NearestPassage, ...]:
+    """Return the nearest passages of text; a bare caption tells nobody what it is about.
+
+    With `names` they are those that say most of the names, and none that says none.
+    """
     hits = [(hit, found.paper) for found in papers for hit in found.hits]
     texts = [pair for pair in hits if pair[0].passage.kind != "caption"] or hits
-    first = sorted(texts, key=lambda pair: -(pair[0].dense or 0.0))[: thresholds().refusal.nearest]
+
+    def said(pair: tuple[Hit, Paper]) -> int:
+        return sum(says_name(pair[0].passage.text, squashed(name)) for name in names)
+
+    naming = [pair for pair in texts if said(pair)] if names else texts
+    first = sorted(naming or texts, key=lambda pair: (-said(pair), -(pair[0].dense or 0.0)))
+    first = first[: thresholds().refusal.nearest]
     return tuple(
         NearestPassage(hit.passage.id, paper.id, paper.title, hit.passage.text, hit.dense or 0.0)
         for hit, paper in first

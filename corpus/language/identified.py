@@ -29,6 +29,7 @@ _NAME_PARTICLES = re.compile(
 )
 _QUOTED = re.compile(r"[\"“”«»„][^\"“”«»„]{1,200}[\"“”«»„]|(?<!\w)'[^']{2,60}'|\$[^$]{1,200}\$|`[^`]{1,200}`")
 _PLAIN = re.compile(r"[^\W\d_]+")
+_LATIN_WORD = re.compile(r"[A-Za-z0-9]+")
 
 
 class _Table(BaseModel):
@@ -102,8 +103,12 @@ def _english_words(told: Sequence[str]) -> int:
 
 
 def _is_in_other_letters(text: str) -> bool:
-    """Return True if most letters of a text are no Latin ones, and not only signs of formulae: "σ(α)"."""
-    letters = [character for character in text if character.isalpha()]
+    """Return True if most letters of a text are no Latin ones, and not only signs of formulae: "σ(α)".
+
+    Those of Latin names do not count: "ColBERTv2 的索引有多大？".
+    """
+    nameless = _LATIN_WORD.sub(lambda word: word[0] if word[0].isalpha() and word[0].islower() else " ", text)
+    letters = [character for character in nameless if character.isalpha()]
     others = [one for one in letters if "LATIN" not in unicodedata.name(one, "")]
     written = (run for run in _PLAIN.findall(text) if len(run) > 1)
     return len(others) * 2 > len(letters) and any(set(run) & set(others) for run in written)

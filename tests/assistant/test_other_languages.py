@@ -105,6 +105,39 @@ def test_a_model_translates_a_question_and_answers_in_its_language(assistant_ove
     assert "translated from German" in searched_for(turn)
 
 
+# The question, the answer and the follow-up.
+CONVERSATIONS = {
+    ("zh", "Chinese"): (
+        "BM25是如何对文档进行排序的？",
+        "BM25根据文档与查询共有的词对文档排序 [1]。",
+        "它的参数是怎么设置的？",
+    ),
+    ("es", "Spanish"): (
+        "¿Cómo ordena BM25 los documentos encontrados?",
+        "BM25 ordena los documentos por las palabras que comparten con la consulta [1].",
+        "¿Y cómo se ajustan sus parámetros?",
+    ),
+}
+
+
+@pytest.mark.parametrize("language", CONVERSATIONS)
+def test_a_conversation_in_another_language_is_translated_turn_by_turn(assistant_over, notes, language):
+    question, answer, follow_up = CONVERSATIONS[language]
+    later = "How are the parameters of BM25 set?"
+    with StandinChat(reply(QUERY), reply(answer), reply(later), reply(answer)) as server:
+        assistant = assistant_over(server, 5.0, notes)
+        first = ask(assistant, question)
+        second = ask(assistant, follow_up, (first,))
+    code, name = language
+    assert [turn.rewrite.language for turn in (first, second)] == [code, code]
+    assert second.rewrite.search_query == later
+    assert question in second.calls[0].messages[-1].content
+    for turn in (first, second):
+        assert f"Write the answer in {name}" in turn.calls[-1].messages[-1].content
+        assert turn.answer.text == answer
+        assert [citation.support for citation in turn.answer.sentences[0].citations] == [None]
+
+
 def test_across_languages_nothing_was_scored_zero_nor_shown_as_supported(assistant_over, notes):
     with StandinChat(reply(QUERY), reply(f"{ANSWER} {WITH_NUMBER}")) as server:
         answer = ask(assistant_over(server, 5.0, notes), QUESTION).answer
@@ -169,8 +202,18 @@ def test_without_a_model_a_question_in_another_language_is_refused_with_a_way_on
         "Ask in English",
         "have a model answer, which translates",
         "PAPER_TRAIL_ENCODER=",
+        "The passages below have “BM25” in common with it.",
     ):
         assert told in refusal.message
+    assert [passage.text for passage in refusal.nearest] == [NOTES["bm25"]]
+
+
+def test_a_chinese_question_is_refused_as_such_with_the_passages_that_have_its_names(notes, encoder):
+    asked = "BM25的参数是如何设置的？"
+    refusal = ask(Assistant(notes, encoder, ExtractiveGenerator(encoder)), asked).answer.refusal
+    assert refusal.reason == "language" and "seems to be in Chinese" in refusal.message
+    assert "have “BM25” in common" in refusal.message
+    assert [passage.text for passage in refusal.nearest] == [NOTES["bm25"]]
 
 
 def test_papers_in_the_language_of_a_question_are_found_by_their_words(notizen, encoder):

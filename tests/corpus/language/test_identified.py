@@ -38,12 +38,27 @@ ENGLISH = (
     "summarisation eval metrics corr",
     "lang id",
     "mT5",
+    "What does 索引 mean?",
+    "BERT vs ERNIE 文心",
+    "Is BERT in 中文 good?",
 )
 
 
 @pytest.mark.parametrize("question", ENGLISH)
 def test_a_short_question_in_english_is_never_taken_for_another_language(question: str) -> None:
     assert foreign_language(question) == ""
+
+
+@pytest.mark.parametrize(
+    ("code", "question"),
+    [
+        ("zh", "ColBERTv2 的索引有多大？"),
+        ("zh", "LSTM 和 Transformer 有什么区别？"),
+        ("ja", "BERTとは何ですか"),
+    ],
+)
+def test_latin_names_do_not_hide_the_language_of_a_question(code: str, question: str) -> None:
+    assert foreign_language(question) == code
 
 
 @pytest.mark.parametrize(("code", "text"), TEXTS.items())
