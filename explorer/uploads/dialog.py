@@ -30,11 +30,13 @@ from explorer.uploads.wording import (
     progress_of,
     remarks_of,
     removal_of,
+    summary_offer,
     where_passages_go,
 )
 from indexer.uploads.document import KINDS, DocumentError, shown_name
 from indexer.uploads.sandbox import LIMITS
 from indexer.uploads.session import UploadedDocument, UploadSession
+from indexer.uploads.summary import open_summariser
 
 POLL_SECONDS = 0.5
 LONGEST_ADDRESS = 2_000
@@ -44,6 +46,11 @@ MOST_OVERLAP, WORDS_STEP, OVERLAP_STEP = 200, 10, 10
 SIZE_SAID = (
     "Documents are cut into passages of about this many words, never across a section. Short ones are found "
     "more exactly, long ones tell more of what is round a sentence."
+)
+SUMMARY_SAID = (
+    "It is sent the beginning of each document that you bring from now on. What it writes and the document "
+    "bears out is shown under “In short”, and is a passage of its own, headed “Summary written by” and its "
+    "name, so that it can be found and cited like any other."
 )
 SIZE_FIXED = "The documents that are here were cut like this. Remove them to choose another size."
 
@@ -115,6 +122,7 @@ def _draw_panel(library: Library, visitor: Visitor, drawn: _Standing) -> None:
     st.caption(escaped(where_passages_go(str(field_value("writer", "")), library.settings)))
     _draw_bringing(uploads)
     _draw_size(uploads)
+    _draw_summary(library, uploads)
     every = POLL_SECONDS if uploads.is_reading() else None
     st.fragment(_draw_list, run_every=every)(library, visitor, uploads, drawn)
     draw_libraries(library, visitor)
@@ -178,6 +186,20 @@ def _draw_size(uploads: UploadSession) -> None:
         )
     if is_open:
         uploads.size = PassageSize(words, overlap)
+
+
+def _draw_summary(library: Library, uploads: UploadSession) -> None:
+    """Draw whether the chosen writer sums up what is brought from now on, where it may."""
+    entry = summary_offer(str(field_value("writer", "")), library.settings)
+    if entry is None:
+        uploads.summariser = None
+        return
+    label = f"Have {escaped(entry.label)} sum up each document"
+    is_wanted = st.toggle(label, key="own_summary", help=SUMMARY_SAID)
+    if not is_wanted:
+        uploads.summariser = None
+    elif uploads.summariser is None or uploads.summariser.label != entry.label:
+        uploads.summariser = open_summariser(entry, library.settings, library.encoder)
 
 
 def _draw_refusals(uploads: UploadSession) -> None:
@@ -267,10 +289,11 @@ def _draw_in_short(document: UploadedDocument) -> None:
     with st.expander("In short", key=f"own_in_short_{document.number}"):
         for aspect in ordered_aspects(document.aspects):
             said = escaped(shortened(aspect.text, LONGEST_ASPECT))
+            by = f" (written by {escaped(aspect.writer)})" if aspect.writer else ""
             place = {"passage": str(aspect.passage), "sentence": str(aspect.sentence)}
             link_to(
                 PAPER,
-                f"**{ASPECT_NAMES[aspect.name]}:** {said}",
+                f"**{ASPECT_NAMES[aspect.name]}:** {said}{by}",
                 query_params={"id": document.paper_id, **place},
             )
 

@@ -1,7 +1,8 @@
 """The wording about a visitor's documents. No Streamlit."""
 
 from assistant.libraries.keeping import Grown
-from assistant.models.menu import available_models, receiver
+from assistant.models.menu import ModelEntry, available_models, receiver
+from assistant.models.metered import is_paid
 from assistant.storage.libraries import OverLibrary
 from corpus.records import Paper
 from corpus.settings import Settings
@@ -40,6 +41,12 @@ def where_passages_go(chosen: str, settings: Settings) -> str:
     )
 
 
+def summary_offer(chosen: str, settings: Settings) -> ModelEntry | None:
+    """Return the writer of that name where it may sum documents up: a model whose calls cost nothing."""
+    entry = next((entry for entry in available_models(settings) if entry.id == chosen), None)
+    return entry if entry and not is_paid(entry) else None
+
+
 def facts_of(document: UploadedDocument) -> str:
     """Describe a document's name, pages and passages in one line."""
     parts = [document.name] if document.name != document.title else []
@@ -53,6 +60,8 @@ def progress_of(document: UploadedDocument) -> str:
         return "waiting for others to be read"
     if document.state == "reading":
         return "reading"
+    if document.state == "summarising":
+        return "being summed up"
     return f"making it searchable, {document.share:.0%}"
 
 

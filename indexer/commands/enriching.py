@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.progress import Progress
 
-from assistant.models.menu import ModelEntry, available_models, open_model
-from assistant.records import AssistantError, Parameters
+from assistant.models.menu import ModelEntry, available_models
+from assistant.records import AssistantError
 from corpus.encoder_choice import open_encoder
-from corpus.encoders.base import Encoder
 from corpus.records import Failure, Scope
 from corpus.settings import Settings, read_settings
 from corpus.wording import counted, joined
@@ -18,7 +17,6 @@ from indexer.printing import JsonOption, err, fail, out, print_json, print_liste
 
 if TYPE_CHECKING:
     from indexer.enrich.writing import Plan, Written
-    from indexer.enrich.written import AspectModel
 
 _PAPERS_HELP = "Only these papers, by their ids, such as my-papers/smith-2020. Can be repeated, or a,b,c."
 _DRY_RUN_HELP = "Say what it takes, and ask nothing."
@@ -44,6 +42,7 @@ def enrich(
 ) -> None:
     """Have a model write challenge, approach and outcome; what the paper does not carry is dropped."""
     from indexer.enrich.writing import plan_aspects, write_corpus_aspects  # noqa: PLC0415 - loads the store
+    from indexer.enrich.written import open_aspect_model  # noqa: PLC0415 - loads what checks answers
 
     settings = read_settings()
     try:
@@ -53,7 +52,7 @@ def enrich(
     if entry.is_small and not anyway:
         fail(AssistantError(_TOO_SMALL.format(label=entry.label)), as_json)
     encoder = open_encoder(settings)
-    writer = _writer(entry, settings, encoder)
+    writer = open_aspect_model(entry, settings, encoder)
     chosen = Scope(tuple(collections or ()), _listed(papers or ()))
     if papers and not chosen.papers:
         fail(AssistantError("--papers names no paper. Give ids, or leave it out for all papers."), as_json)
@@ -86,26 +85,6 @@ def _entry(name: str, settings: Settings) -> ModelEntry:
             "for hosted models, or PAPER_TRAIL_MODEL_URL for a server of your own."
         )
     return entries[name]
-
-
-def _writer(entry: ModelEntry, settings: Settings, encoder: Encoder) -> "AspectModel":
-    from assistant.checking.scorer import SupportScorer  # noqa: PLC0415 - loads what checks answers
-    from indexer.enrich.written import LONGEST_REPLY, AspectModel  # noqa: PLC0415 - loads its parts
-
-    usual = settings.max_tokens or entry.max_tokens
-    # Who is given more than is usual needs it for thoughts.
-    longest = usual if usual > Parameters().max_tokens else LONGEST_REPLY
-    parameters = Parameters(
-        temperature=0.0,
-        top_p=1.0,
-        max_tokens=min(max(longest, LONGEST_REPLY), entry.context // 2),
-        repetition_penalty=settings.repetition_penalty,
-    )
-    price = (lambda *_: 0.0) if entry.served_by.runs_here else entry.price
-    scorer = SupportScorer(encoder)
-    return AspectModel(
-        open_model(entry, settings), scorer, parameters, entry.context, price, settings.model_calls
-    )
 
 
 def _listed(papers: Sequence[str]) -> tuple[str, ...]:

@@ -13,12 +13,15 @@ from pydantic import BaseModel, ConfigDict, Field
 from assistant.checking.mending.roles import exchanges_words
 from assistant.checking.scorer import SupportScorer
 from assistant.checking.thresholds import thresholds
+from assistant.models.menu import ModelEntry, open_model
 from assistant.models.protocol import ChatModel, Exchange, ModelError
 from assistant.models.typed import with_schema
 from assistant.prompts.material import SPARE_TOKENS, estimate_tokens
 from assistant.prompts.render import as_line, load_prompt
 from assistant.records import Message, Parameters
+from corpus.encoders.base import Encoder
 from corpus.records import Aspect, AspectName, Paper, Passage
+from corpus.settings import Settings
 from corpus.text import storable
 from indexer.enrich.aspects import choose_aspects, read_sections
 from indexer.enrich.data_file import Table, read_data
@@ -55,6 +58,22 @@ class AspectModel:
     def name(self) -> str:
         """The name that what it writes is kept under."""
         return self.model.id
+
+
+def open_aspect_model(entry: ModelEntry, settings: Settings, encoder: Encoder) -> AspectModel:
+    """Return a model that writes aspects, with parameters that leave nothing to chance."""
+    usual = settings.max_tokens or entry.max_tokens
+    # Who is given more than is usual needs it for thoughts.
+    longest = usual if usual > Parameters().max_tokens else LONGEST_REPLY
+    parameters = Parameters(
+        temperature=0.0,
+        top_p=1.0,
+        max_tokens=min(max(longest, LONGEST_REPLY), entry.context // 2),
+        repetition_penalty=settings.repetition_penalty,
+    )
+    price = (lambda *_: 0.0) if entry.served_by.runs_here else entry.price
+    model, scorer = open_model(entry, settings), SupportScorer(encoder)
+    return AspectModel(model, scorer, parameters, entry.context, price, settings.model_calls)
 
 
 class _Bounds(Table):

@@ -45,6 +45,7 @@ from indexer.uploads.document import (
 )
 from indexer.uploads.folders import new_visit_folder
 from indexer.uploads.sandbox import LIMITS, Limits, Material, StoppedError, check_sandbox, read_sandboxed
+from indexer.uploads.summary import DocumentSummariser
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +59,7 @@ READ_AT_ONCE = 3
 MOST_WAITING = 120
 _TEXTS_AT_ONCE = 128
 
-State = Literal["waiting", "reading", "encoding", "ready", "failed"]
+State = Literal["waiting", "reading", "summarising", "encoding", "ready", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +158,8 @@ class UploadSession:
     `seen` are the files of the field that were handed in, by its ids; `refused` says why some of what was
     handed in is not here; `removing` is the document that is removed once that is confirmed, 0 for all;
     `were_chosen` that they were made what is asked, as soon as the first was ready. `size` is that of the
-    passages of all documents, and is chosen before there are any.
+    passages of all documents, and is chosen before there are any. `summariser` sums up what is brought from
+    then on, None for no model.
     """
 
     def __init__(
@@ -186,6 +188,7 @@ class UploadSession:
         self.removing: int | None = None
         self.were_chosen = False
         self.size = PassageSize()
+        self.summariser: DocumentSummariser | None = None
         self._begun = 0
         self._readers, self._limits, self._allow_private = readers, limits, allow_private
         self._documents: dict[int, UploadedDocument] = {}
@@ -340,16 +343,20 @@ class UploadSession:
             raise DocumentError(f"{name} was left out: {most}. Remove one first.")
 
     def _submit(self, document: UploadedDocument, under: _Under, material: Material) -> None:
-        number = document.number
+        number, summariser = document.number, self.summariser
         try:
-            future = self._readers.submit(lambda: self._read(number, under, material), self._owner)
+            future = self._readers.submit(
+                lambda: self._read(number, under, material, summariser), self._owner
+            )
         except DocumentError:
             self.remove(number)
             raise
         future.add_done_callback(lambda done: self._notice_crash(number, done))
 
-    def _read(self, number: int, under: _Under, material: Material) -> None:
-        """Read, encode and take in one document: what a worker does."""
+    def _read(
+        self, number: int, under: _Under, material: Material, summariser: DocumentSummariser | None
+    ) -> None:
+        """Read, sum up, encode and take in one document: what a worker does."""
         if under.stop.is_set():
             return
         self._say(number, state="reading")
@@ -358,7 +365,10 @@ class UploadSession:
                 material, under.folder, under.stop, allow_private=self._allow_private, limits=self._limits
             )
             found = self._named(number, found)
-
+            if summariser:
+                self._say(number, state="summarising")
+                found = summariser.summarise(found)
+                self._say(number, state="encoding")
             pairs = ((found.paper, passage) for passage in found.passages)
             encoded = encode_passages(pairs, lambda texts: self._encoded(number, under, texts))
             self._take_in(number, found, under, encoded)

@@ -1,5 +1,6 @@
 """Own documents on the Ask and Paper screens: brought, asked, not stored, and gone."""
 
+import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +17,7 @@ from indexer.uploads.sandbox import Limits
 from indexer.uploads.session import UploadSession
 from tests.explorer.asking import ask, finish, open_menu, texts, visitor_of
 from tests.small_pdf import write_endless_pdf
-from tests.standin_chat import StandinChat
+from tests.standin_chat import StandinChat, reply
 
 Screen = Callable[..., AppTest]
 NOTES = (
@@ -93,6 +94,30 @@ def test_a_document_is_summed_up_by_its_own_sentences(screen: Screen) -> None:
     assert len(links) == 3
     assert "**Approach:** We propose a method" in links[1].proto.label
     assert "passage=0&sentence=1" in links[1].proto.query_string
+
+
+def test_the_chosen_model_sums_up_what_is_brought_where_that_is_wanted(
+    screen: Screen, model: Callable[..., StandinChat]
+) -> None:
+    written = {
+        "challenge": "not stated",
+        "approach": "Xylophonic pages sing when a reader turns them.",
+        "outcome": "not stated",
+    }
+    server = model()
+    server.default = reply(json.dumps(written))
+    test = screen("ask")
+    test.button(key="open_documents").click().run()
+    assert "own_summary" not in [toggle.key for toggle in test.toggle]
+    test.selectbox(key="writer").set_value("standin")
+    test.run()
+    test.toggle(key="own_summary").set_value(True).run()
+    hand_in(test, ("notes.md", NOTES))
+    wait_until_read(test)
+    (folded,) = (expander for expander in test.expander if expander.label == "In short")
+    (link,) = folded.get("page_link")
+    assert link.proto.label.replace("\\", "") == f"**Approach:** {written['approach']} (written by standin)"
+    assert "notes.md · 4 passages" in texts(test)
 
 
 def test_before_there_are_documents_there_is_a_quiet_way_in_and_an_address_is_refused_or_can_be_copied(

@@ -2,6 +2,7 @@
 
 import gc
 import io
+import json
 import stat
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 from filelock import FileLock
 from PIL import Image
 
+from assistant.models.protocol import Completion, ModelError
 from corpus.encoders.base import Encoder
 from corpus.pdf.file import page_size
 from corpus.pdf.images import page_image
@@ -25,6 +27,8 @@ from indexer.uploads import folders, sandbox, session
 from indexer.uploads.document import DocumentError, shown_name, stored_name, unused_key
 from indexer.uploads.sandbox import BusyError, Limits, StoppedError, draw_sandboxed
 from indexer.uploads.session import MOST_DOCUMENTS, UploadedDocument, UploadSession, UploadWorkers
+from indexer.uploads.summary import DocumentSummariser
+from tests.indexer.enrich.fake_model import aspect_model
 from tests.shifted_clock import COMPILER, ShiftedClock
 from tests.small_pdf import write_endless_pdf, write_pdf
 from tests.standin_files import Served, StandinFiles, Trouble
@@ -409,3 +413,56 @@ def test_documents_are_cut_to_the_size_that_is_chosen(make: Make) -> None:
     assert own.corpus is not None and usual.corpus is not None
     assert own.corpus.passage_sizes() == {UPLOADS: PassageSize(100, 30)}
     assert own.documents()[0].passages > 2 * usual.documents()[0].passages
+
+
+PAGES = (
+    b"# Xylophonic pages\n\nAda Lovelace\n\n## Abstract\n\nReaders often fail to hear pages, which is a "
+    b"problem for libraries. We propose a method that lets pages sing by means of xylophones. Our "
+    b"results show that the method outperforms silent pages by 12% in three libraries.\n\n"
+    b"## Introduction\n\nLibraries are quiet.\n"
+)
+SUMMED_UP = {
+    "challenge": "Libraries have the problem that readers often fail to hear pages.",
+    "approach": "They propose a method that lets pages sing by means of xylophones.",
+    "outcome": "The method outperforms silent pages by 99% on the moon.",
+}
+
+
+def test_a_model_sums_a_document_up_in_a_passage_of_its_own(make: Make, encoder: Encoder) -> None:
+    own = make()
+    model = aspect_model(lambda _: Completion(json.dumps(SUMMED_UP)))
+    own.summariser = DocumentSummariser("Quokka 8B", model)
+    own.add_file("pages.md", PAGES)
+    (document,) = finish(own)
+    # What the document does not bear out gives way to its own sentence.
+    assert [aspect.writer for aspect in document.aspects] == ["m-1", "m-1", ""]
+    assert own.corpus is not None
+    *rest, summary = own.corpus.passages(document.paper_id)
+    assert document.passages == len(rest) + 1
+    assert summary.section_path == "Summary written by Quokka 8B"
+    sentences = [summary.sentence_text(at) for at in range(len(summary.sentences))]
+    assert sentences == [SUMMED_UP["challenge"], SUMMED_UP["approach"]]
+    found = search(own.corpus, encoder, "pages sing by means of xylophones", Scope(), papers=1)
+    assert summary.id in {hit.passage.id for hit in found[0].hits}
+
+
+def test_a_document_is_taken_in_where_the_model_fails_or_says_what_is_not_there(make: Make) -> None:
+    def fail(_: object) -> Completion:
+        raise ModelError("The server is out.")
+
+    def invent(_: object) -> Completion:
+        return Completion(json.dumps(dict.fromkeys(SUMMED_UP, "Bananas grow on 99 distant moons.")))
+
+    own = make()
+    for complete, name in ((fail, "a.md"), (invent, "b.md")):
+        own.summariser = DocumentSummariser("Quokka 8B", aspect_model(complete))
+        own.add_file(name, PAGES + name.encode())
+    failed, invented = finish(own)
+    assert {failed.state, invented.state} == {"ready"}
+    assert "Quokka 8B could not sum it up: The server is out" in failed.remarks
+    assert "Quokka 8B wrote no summary that the document bears out" in invented.remarks
+    assert own.corpus is not None
+    for document in (failed, invented):
+        assert all(not aspect.writer for aspect in document.aspects)
+        sections = {passage.section_path for passage in own.corpus.passages(document.paper_id)}
+        assert not any("Summary" in section for section in sections)
