@@ -118,9 +118,8 @@ def writers(turns: Turns) -> set[str]:
 
 def _ballots(judge: Judge, question: QuestionInContext, turns: Sequence[Turn], votes: int) -> list[Ballot]:
     """Render the prompt of each vote on a question, whose id seeds the orders; raises EvaluationError."""
-    evidence = _cited_evidence(turns)
-    labels = {labelled.paper.id: labelled.label for labelled in evidence.papers}
-    texts = [relabelled(turn.answer.text, turn.evidence, labels) for turn in turns]
+    evidence = cited_evidence(turns)
+    texts = relabelled_answers(turns, evidence)
     lines = "\n".join(_question_lines(question, turns))
     return judge.ballots(
         "judge_answers",
@@ -150,7 +149,13 @@ def _question_lines(question: QuestionInContext, turns: Sequence[Turn]) -> Itera
         yield f"Asked of these papers alone: {'; '.join(named)}"
 
 
-def _cited_evidence(turns: Sequence[Turn]) -> Evidence:
+def relabelled_answers(turns: Sequence[Turn], evidence: Evidence) -> list[str]:
+    """Return the answers with the labels that their papers have in `evidence`."""
+    labels = {labelled.paper.id: labelled.label for labelled in evidence.papers}
+    return [relabelled(turn.answer.text, turn.evidence, labels) for turn in turns]
+
+
+def cited_evidence(turns: Sequence[Turn]) -> Evidence:
     """Merge the papers that the answers cite, labelled by their ids alone, with the cited passages."""
     papers: dict[str, Paper] = {}
     passages: dict[str, dict[tuple[str, str], Passage]] = {}

@@ -1,13 +1,15 @@
-"""A blind study of comparative summaries by people (ChatCite, section 5.4): its sheet and its figures.
+"""A blind study by people: its sheet and its figures (ChatCite, section 5.4; TruthReader, appendix D).
 
-Raters mark the texts of several systems on the six qualities of G-Score and name the one that they prefer.
-The sheet is one HTML file that works without a server; the key beside it says whose text is whose.
+Raters mark the texts of several systems and name the one that they prefer: comparative summaries by the six
+qualities of G-Score, answers by the four that judges of answers mark. The sheet is one HTML file that works
+without a server; the key beside it says whose text is whose.
 """
 
 import random
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from itertools import combinations
 from pathlib import Path
@@ -19,16 +21,19 @@ from rich.table import Table
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from assistant.prompts.render import as_line
+from assistant.records import LabelledPaper, Turn
 from assistant.trail.comparison_file import comparison_from_json
+from assistant.trail.transcript import from_json
 from corpus.settings import read_settings
 from corpus.wording import counted
+from evaluation.answers.judge import DEFINITIONS as ANSWER_QUALITIES
+from evaluation.answers.judge import cited_evidence, is_answer, judge_answers, relabelled_answers
 from evaluation.harness import Figures, Report, command, decimals, say, table
 from evaluation.input_files import EvaluationError, read_text, read_trail
 from evaluation.judging import open_judge
 from evaluation.kept import write_whole
 from evaluation.summaries.summary import (
     DEFINITIONS,
-    DIMENSIONS,
     NEEDS_GOLD,
     VOTES,
     System,
@@ -40,7 +45,7 @@ LETTERS = "ABCDEFGH"
 # Raters have the papers before them, and no section that people wrote.
 QUALITIES = {**DEFINITIONS, NEEDS_GOLD: "the text says what the papers say, and nothing against it."}
 LARGEST_MARKS = 2**20
-LEAST_PAIRS = 3  # of marks and G-Scores, to correlate them
+LEAST_PAIRS = 3  # of people's and a judge's marks, to correlate them
 CORRELATIONS = {"Pearson": pearsonr, "Spearman": spearmanr, "Kendall": kendalltau}
 
 
@@ -54,11 +59,12 @@ class Sample(BaseModel):
 
 
 class Key(BaseModel):
-    """Whose text is whose in a sheet."""
+    """Whose text is whose in a sheet, and what the texts are."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     study: str
+    of: Literal["summaries", "answers"] = "summaries"
     dimensions: tuple[str, ...]
     samples: tuple[Sample, ...]
 
@@ -73,9 +79,31 @@ class Marks(BaseModel):
     marks: dict[str, Literal["1", "2", "3", "4", "5", "A", "B", "C", "D", "E", "F", "G", "H"]]
 
 
+# A text of a sample: its system, and the file that it was read from.
+Named = tuple[str, Path]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A sample as raters see it: what was asked or described, the papers with their texts, and the texts."""
+
+    about: str
+    papers: tuple[tuple[str, str], ...]
+    texts: tuple[str, ...]
+
+
 @command("study-sheet")
-def study_sheet(system: list[str], out: Path, samples: int = 10, seed: int = 0, title: str = "") -> Report:
-    by_sample = _samples(_read_systems(system))
+def study_sheet(
+    system: list[str],
+    out: Path,
+    samples: int = 10,
+    seed: int = 0,
+    title: str = "",
+    *,
+    answers: bool = False,
+) -> Report:
+    folders = _folders(system)
+    by_sample = _questions(folders) if answers else _comparisons(folders)
     if len(by_sample) < samples:
         say(f"The systems share {counted(len(by_sample), 'sample')}; all are in the sheet.")
     chance = random.Random(seed)
@@ -84,17 +112,18 @@ def study_sheet(system: list[str], out: Path, samples: int = 10, seed: int = 0, 
     name = f"{out.stem}-{seed}"
     key = Key(
         study=name,
-        dimensions=DIMENSIONS,
+        of="answers" if answers else "summaries",
+        dimensions=tuple(ANSWER_QUALITIES if answers else QUALITIES),
         samples=tuple(
             Sample(
-                systems=tuple(system.name for system, _ in of_sample),
+                systems=tuple(name for name, _ in of_sample),
                 files=tuple(str(path) for _, path in of_sample),
             )
             for of_sample in shuffled
         ),
     )
-    systems = [[own for own, _ in of_sample] for of_sample in shuffled]
-    page = _page(title or "Which summary is better?", key, systems)
+    shown = [(_shown_answers if answers else _shown_summaries)(of_sample) for of_sample in shuffled]
+    page = _page(title or f"Which {'answer' if answers else 'summary'} is better?", key, shown)
     key_path = out.with_suffix(".key.json")
     for path, text in ((out, page), (key_path, key.model_dump_json(indent=1) + "\n")):
         try:
@@ -107,38 +136,87 @@ def study_sheet(system: list[str], out: Path, samples: int = 10, seed: int = 0, 
     )
 
 
-def _read_systems(given: Sequence[str]) -> dict[str, list[tuple[System, Path]]]:
-    """Read the comparisons of each NAME=FOLDER; raises EvaluationError."""
-    systems: dict[str, list[tuple[System, Path]]] = {}
+def _folders(given: Sequence[str]) -> dict[str, list[Path]]:
+    """Return the files of each NAME=FOLDER; raises EvaluationError."""
+    folders: dict[str, list[Path]] = {}
     for option in given:
         name, equals, folder = option.partition("=")
         files = sorted(Path(folder).glob("*.json")) if equals else []
         if not name or not files:
-            raise EvaluationError(f"{option!r} is no NAME=FOLDER with comparisons (*.json) in it.")
-        systems[name] = [
-            (System(name, read_trail(file, "comparison", comparison_from_json)), file) for file in files
-        ]
-    if not 2 <= len(systems) <= len(LETTERS):
+            raise EvaluationError(f"{option!r} is no NAME=FOLDER with files (*.json) in it.")
+        folders[name] = files
+    if not 2 <= len(folders) <= len(LETTERS):
         raise EvaluationError(f"Name two to {len(LETTERS)} systems: --system NAME=FOLDER, repeated.")
-    return systems
+    return folders
 
 
-def _samples(systems: Mapping[str, Sequence[tuple[System, Path]]]) -> list[list[tuple[System, Path]]]:
-    """Return the texts of each sample that all systems have; raises EvaluationError where there is none."""
-    found: dict[tuple[str, frozenset[str]], dict[str, tuple[System, Path]]] = defaultdict(dict)
-    for name, written in systems.items():
-        for own, file in written:
-            found[own.comparison.about, frozenset(own.comparison.paper_ids)][name] = (own, file)
-    shared = [list(of_sample.values()) for of_sample in found.values() if len(of_sample) == len(systems)]
+def _comparison(name: str, file: Path) -> System:
+    return System(name, read_trail(file, "comparison", comparison_from_json))
+
+
+def _turn(file: Path) -> Turn:
+    turns = read_trail(file, "trail", from_json).turns
+    if len(turns) != 1:
+        raise EvaluationError(
+            f"{file} has {counted(len(turns), 'turn')}: a sheet shows questions asked alone."
+        )
+    return turns[0]
+
+
+def _comparisons(folders: Mapping[str, Sequence[Path]]) -> list[list[Named]]:
+    """Return the comparisons of each description and papers; raises EvaluationError where none is shared."""
+    found: dict[Hashable, dict[str, Named]] = defaultdict(dict)
+    for name, files in folders.items():
+        for file in files:
+            comparison = _comparison(name, file).comparison
+            found[comparison.about, frozenset(comparison.paper_ids)][name] = (name, file)
+    return _shared(found, len(folders), "No description and papers are compared by all systems.")
+
+
+def _questions(folders: Mapping[str, Sequence[Path]]) -> list[list[Named]]:
+    """Return the answers to each question; raises EvaluationError where all systems answered none."""
+    found: dict[Hashable, dict[str, Named]] = defaultdict(dict)
+    for name, files in folders.items():
+        for file in files:
+            turn = _turn(file)
+            if is_answer(turn):
+                found[turn.question, turn.scope][name] = (name, file)
+    return _shared(found, len(folders), "No question is answered by all systems.")
+
+
+def _shared(found: Mapping[Hashable, Mapping[str, Named]], systems: int, fault: str) -> list[list[Named]]:
+    shared = [list(of_sample.values()) for of_sample in found.values() if len(of_sample) == systems]
     if not shared:
-        raise EvaluationError("No description and papers are compared by all systems.")
+        raise EvaluationError(fault)
     return shared
 
 
-def _page(title: str, key: Key, samples: Sequence[Sequence[System]]) -> str:
+def _shown_summaries(of_sample: Sequence[Named]) -> Shown:
+    systems = [_comparison(name, file) for name, file in of_sample]
+    first = systems[0].comparison
+    papers = tuple((_heading(labelled), labelled.paper.abstract) for labelled in first.evidence.papers)
+    return Shown(first.about, papers, tuple(relabelled_texts(systems)))
+
+
+def _shown_answers(of_sample: Sequence[Named]) -> Shown:
+    turns = [_turn(file) for _, file in of_sample]
+    evidence = cited_evidence(turns)
+    papers = tuple(
+        (_heading(labelled), "\n\n".join(passage.text for passage in labelled.passages))
+        for labelled in evidence.papers
+    )
+    return Shown(turns[0].question, papers, tuple(relabelled_answers(turns, evidence)))
+
+
+def _heading(labelled: LabelledPaper) -> str:
+    return f"[{labelled.label}] {as_line(labelled.paper.title)} ({labelled.paper.year or 'year unknown'})"
+
+
+def _page(title: str, key: Key, samples: Sequence[Shown]) -> str:
     page = Template(Path(__file__).with_name("study.html").read_text(encoding="utf-8"))
-    definitions = (f"<li><b>{_quality(name)}</b>: {escape(QUALITIES[name])}</li>" for name in key.dimensions)
-    drawn = (_section(number, systems, key.dimensions) for number, systems in enumerate(samples, start=1))
+    meanings = ANSWER_QUALITIES if key.of == "answers" else QUALITIES
+    definitions = (f"<li><b>{_quality(name)}</b>: {escape(meanings[name])}</li>" for name in key.dimensions)
+    drawn = (_section(number, shown, key.dimensions) for number, shown in enumerate(samples, start=1))
     return page.substitute(
         title=escape(title),
         study=escape(key.study),
@@ -147,24 +225,21 @@ def _page(title: str, key: Key, samples: Sequence[Sequence[System]]) -> str:
     )
 
 
-def _section(number: int, systems: Sequence[System], dimensions: Sequence[str]) -> str:
-    first = systems[0].comparison
+def _section(number: int, shown: Shown, dimensions: Sequence[str]) -> str:
     papers = "".join(
-        f"<li>[{labelled.label}] {escape(as_line(labelled.paper.title))} "
-        f"({labelled.paper.year or 'year unknown'})<details><summary>Abstract</summary>"
-        f"{escape(labelled.paper.abstract)}</details></li>"
-        for labelled in first.evidence.papers
+        f"<li>{escape(heading)}<details><summary>What it says</summary>{escape(text)}</details></li>"
+        for heading, text in shown.papers
     )
-    letters = LETTERS[: len(systems)]
+    letters = LETTERS[: len(shown.texts)]
     texts = (
         f"<article><h3>Text {letter}</h3><p class='text'>{escape(text)}</p>"
         + "".join(_choice(f"{number}-{letter}-{name}", _quality(name), "12345") for name in dimensions)
         + "</article>"
-        for letter, text in zip(letters, relabelled_texts(systems), strict=True)
+        for letter, text in zip(letters, shown.texts, strict=True)
     )
     best = _choice(f"{number}-best", "The best text", letters)
     return (
-        f"<section><h2>Sample {number}</h2><p>{escape(first.about)}</p><ul>{papers}</ul>"
+        f"<section><h2>Sample {number}</h2><p>{escape(shown.about)}</p><ul>{papers}</ul>"
         f"{''.join(texts)}{best}</section>"
     )
 
@@ -196,7 +271,7 @@ def study(key: Path, marks: list[Path], judge: str = "", votes: int = VOTES) -> 
     correlations = _correlations(_overall(sheet, raters), scored)
     if judge:
         rows = [(name, decimals(value, 2)) for name, value in correlations.items()]
-        tables.append(table(("Agreement with G-Score", judge), rows))
+        tables.append(table(("Agreement with the marks of", judge), rows))
     return Report({"raters": len(raters), "systems": systems, **agreement, "g_score": correlations}, tables)
 
 
@@ -298,14 +373,15 @@ def _disagreement(marks: Sequence[int]) -> float:
 
 def _g_scores(key: Key, judge: str, votes: int) -> dict[tuple[int, str], float]:
     """Have the texts of each sample marked by a judge; raises EvaluationError."""
-    opened = open_judge(judge, read_settings())
-    scored = {}
+    settings, scored = read_settings(), {}
     for number, sample in enumerate(key.samples, start=1):
-        systems = [
-            System(name, read_trail(Path(file), "comparison", comparison_from_json))
-            for name, file in zip(sample.systems, sample.files, strict=True)
-        ]
-        for name, own in judge_summaries(opened, systems, votes).systems.items():
+        named = [(name, Path(file)) for name, file in zip(sample.systems, sample.files, strict=True)]
+        if key.of == "answers":
+            judged = judge_answers([f"{name}={file}" for name, file in named], judge, votes).judge
+        else:
+            systems = [_comparison(name, file) for name, file in named]
+            judged = judge_summaries(open_judge(judge, settings), systems, votes)
+        for name, own in judged.systems.items():
             if own.overall is not None:
                 scored[number, name] = own.overall
     return scored

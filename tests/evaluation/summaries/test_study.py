@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from assistant.trail.comparison_file import comparison_to_json
+from evaluation.answers.judge import DIMENSIONS as OF_ANSWERS
 from evaluation.summaries.study import LETTERS, alpha
 from evaluation.summaries.summary import DIMENSIONS
+from tests.evaluation.answers.answered_turns import turn_of, write_trail
 from tests.evaluation.commands import figures, invoke
 from tests.evaluation.judging.standin_judge import judging
 from tests.evaluation.summaries.compared_summaries import comparison_of
@@ -88,6 +90,32 @@ def test_marks_are_correlated_with_a_judges(sheet, serve):
         )
     )
     assert told["g_score"] == pytest.approx({"Pearson": 1, "Spearman": 1, "Kendall": 1})
+
+
+def test_answers_are_marked_by_people_and_a_judge(tmp_path, serve):
+    texts = {
+        "quokka": ("It is found by dense retrieval [1].", "Words are quick [2].", ""),
+        "numbat": ("Fusion is best [3].", "It takes fusion [3].", "Fusion [3]."),
+    }
+    for name, answers in texts.items():
+        for number, answer in enumerate(answers):
+            write_trail(tmp_path / name / f"{number}.json", turn_of(f"What is {number}?", answer))
+    systems = [option for name in texts for option in ("--system", f"{name}={tmp_path / name}")]
+    sheet = tmp_path / "sheet.html"
+    # What one refused is not shown.
+    assert figures("study-sheet", *systems, "--out", sheet, "--answers")["samples"] == 2
+    page = sheet.read_text(encoding="utf-8")
+    assert "Relevance" in page and "Comparativeness" not in page and "What is 2?" not in page
+    assert "Dense retrieval finds most of the answers." in page and "quokka" not in page
+    marks = save(sheet, "first", {"quokka": 2, "numbat": 5}, "numbat")
+    serve(judging(lambda _, text: 5 if "usion" in text else 2, OF_ANSWERS))
+    key = sheet.with_suffix(".key.json")
+    told = figures("study", "--key", key, "--marks", marks, "--judge", "judge", "--votes", 1)
+    assert told["systems"]["numbat"]["overall"] == 5
+    assert told["g_score"] == pytest.approx({"Pearson": 1, "Spearman": 1, "Kendall": 1})
+    write_trail(tmp_path / "quokka" / "0.json", turn_of("One?", "a [1]."), turn_of("Two?", "b [1]."))
+    result = invoke("study-sheet", *systems, "--out", sheet, "--answers")
+    assert result.exit_code == 2 and "has 2 turns" in result.output
 
 
 @pytest.mark.parametrize(
