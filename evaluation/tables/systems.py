@@ -28,13 +28,15 @@ from evaluation.answers.asking import ask, open_assistant
 from evaluation.answers.judge import JudgedAnswers, judge_answers
 from evaluation.answers.query_contexts import CONTEXTS, HISTORIES, HistoryKind, QueryContext
 from evaluation.answers.questions import QUESTIONS, WrittenQuestion, read_questions
+from evaluation.answers.references import REFERENCES, judge_citations, judge_right, read_references
 from evaluation.harness import FAILURES, Figures, mean, say, some_ids
 from evaluation.histories import DEPTHS, measure_histories
 from evaluation.input_files import DATA, EvaluationError, home_of, read_json_lines
 from evaluation.judged import FULL, JudgedQuestion, place_of, places, read_judged
-from evaluation.judging import open_judge
+from evaluation.judging import Judge, open_judge
 from evaluation.kept import KeptModel, KeptReplies, replies_file
 from evaluation.retrieval import HowSearched
+from evaluation.summaries.summary import rouge
 from evaluation.tables.harness import Asked, Missing, Planned, Row, RowPlan, once, seed_table
 from evaluation.tables.sources import find
 from indexer.build.run import build_collections
@@ -184,13 +186,7 @@ def _system_plan(asked: Asked) -> Planned:
     found = list(_generators(asked))
     yield from (missing for missing in found if isinstance(missing, Missing))
     names = [name for name in found if isinstance(name, str)]
-    problem = "" if asked.judge else "name a judge: --judge ID."
-    try:
-        if asked.judge:
-            open_judge(asked.judge, asked.settings)
-    except EvaluationError as error:
-        problem = str(error)
-    if problem:
+    if problem := _judge_problem(asked):
         yield Missing(f"marks for {', '.join(MARKS)}", problem)
     home = once(partial(_demo_home, asked))
     answers = {name: once(partial(_demo_answers, asked, name, questions, home)) for name in names}
@@ -206,6 +202,17 @@ def _system_plan(asked: Asked) -> Planned:
             "limit": asked.limit,
         }
         yield RowPlan(name, inputs, partial(_system_row, name, answers[name], questions, marks))
+
+
+def _judge_problem(asked: Asked) -> str:
+    """Say why nothing can be judged, "" where a judge was named that can be opened."""
+    if not asked.judge:
+        return "name a judge: --judge ID."
+    try:
+        open_judge(asked.judge, asked.settings)
+    except EvaluationError as error:
+        return str(error)
+    return ""
 
 
 def questions_of_table() -> list[WrittenQuestion]:
@@ -393,9 +400,15 @@ def _judged_plan(kinds: Sequence[HistoryKind | None], limit: int | None, asked: 
                 f" --home {name}=FOLDER",
             )
     corpora = sorted({own.judged.corpus for own in questions})
+    # Histories are asked for what they do to answers: those of citations and references stand without them.
+    problem = _judge_problem(asked) if None in kinds else ""
+    if problem:
+        yield Missing("accuracy and citation precision by a judge", problem)
     inputs = {
         "questions": ", ".join(own.judged.id for own in questions),
         "homes": {name: home_of(asked.homes[name]) / "corpus" for name in corpora},
+        "references": REFERENCES,
+        "judge": "" if problem or None not in kinds else asked.judge,
     }
     earlier = once(partial(_earlier, asked, questions))
     for found in _generators(asked) if questions else ():
@@ -492,9 +505,51 @@ def _judged_row(
     figures = {
         "answer accuracy": _percent(sum(both.is_right for both in answered), len(answered)),
         "refusal recall": _percent(sum(both.swapped.is_refused for both in answered), len(answered)),
-        **({} if kind else _citation_figures([both.whole for both in answered if both.whole.is_answered])),
     }
+    if kind is None:
+        given = [both.whole for both in answered if both.whole.is_answered]
+        references = read_references()
+        figures |= _citation_figures(given) | _reference_figures(given, references)
+        if not _judge_problem(asked):
+            judge = open_judge(asked.judge, asked.settings, replies_file(asked.out, asked.judge))
+            judged_figures, judged_notes = _judge_answers(judge, given, len(answered), references)
+            figures |= judged_figures
+            notes += judged_notes
     return Row(system, figures, note="; ".join(notes))
+
+
+def _reference_figures(given: Sequence[SystemAnswer], references: Mapping[str, str]) -> dict[str, float]:
+    """Return the mean ROUGE-L of answers given with their reference answers, without citations."""
+    scores = [
+        rouge(answer.turn.answer.text, references[answer.id])["rougeL"]
+        for answer in given
+        if answer.turn and answer.id in references
+    ]
+    return {"ROUGE-L": sum(scores) / len(scores)} if scores else {}
+
+
+def _judge_answers(
+    judge: Judge, given: Sequence[SystemAnswer], asked: int, references: Mapping[str, str]
+) -> tuple[dict[str, float], list[str]]:
+    """Return accuracy and citation precision as a judge has them, with notes on both.
+
+    What is refused is wrong, and a citation of a paper that was never given is not borne out.
+    """
+    turns = {answer.id: answer.turn for answer in given if answer.turn}
+    right, borne_out = judge_right(judge, turns, references), judge_citations(judge, list(turns.values()))
+    unknown = sum(len(sentence.unknown_labels) for answer in given for sentence in answer.sentences)
+    figures = {"answer accuracy": _percent(right.holding, asked - right.failed)}
+    if borne_out.judged + unknown:
+        figures["citation precision"] = _percent(borne_out.holding, borne_out.judged + unknown)
+    notes = [
+        f"answers and citations judged by {judge.model.id}, which found {right.holding} of"
+        f" {right.judged} answers right and {borne_out.holding} of {borne_out.judged} citations borne out"
+    ]
+    for verdicts, what in ((right, "answer"), (borne_out, "citation")):
+        if verdicts.failed:
+            fault = verdicts.problem.rstrip(".")
+            notes.append(f"{counted(verdicts.failed, what)} left out, as no verdict could be used: {fault}")
+    return figures, notes
 
 
 def _citation_figures(given: Sequence[SystemAnswer]) -> dict[str, float]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from corpus.store.corpus import Corpus
+from evaluation.answers.references import read_references
 from evaluation.answers.refusal import written_cases
 from evaluation.answers.table_questions import TABLE_QUESTIONS, TableQuestion
 from evaluation.fields import LABELLED, LabelledPaper
@@ -79,6 +80,12 @@ def chosen_by_the_rule(judged: Sequence[JudgedQuestion], corpus: str) -> list[tu
         irrelevant = chance.choice([other for shared, other in apart if shared == least])
         rows.append((question.id, relevant.id, irrelevant.id))
     return rows
+
+
+def test_each_of_the_88_questions_has_a_reference_answer() -> None:
+    references = read_references()
+    assert list(references) == [chosen.judged.id for chosen in read_chosen()]
+    assert all(answer.endswith(".") and 2 <= len(answer.split()) <= 100 for answer in references.values())
 
 
 def test_the_88_questions_are_those_that_the_rule_chooses() -> None:

@@ -1,5 +1,6 @@
 """Tables of the whole system by their commands, with a stand-in reader and a stand-in judge."""
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from assistant.trail.transcript import from_json
 from corpus.sentences import sentence_spans
 from corpus.store.corpus import Corpus
+from evaluation.answers.references import read_references
 from evaluation.judged import JudgedQuestion, places
 from evaluation.tables.systems import read_chosen
 from tests.evaluation.commands import measured_table
@@ -106,8 +108,39 @@ def test_a_model_that_quotes_what_answers_and_else_refuses_is_right(
     _, row = told["measured"]
     assert row["system"] == "writer"
     shares = dict.fromkeys(("answer accuracy", "refusal recall", "citation precision"), 100)
+    overlap = row["figures"].pop("ROUGE-L")
     assert row["figures"] == {**shares, "citations": 1}
+    assert 10 < overlap < 60
     assert row["note"] == "4 of 88 questions (demo 4); 0 refused that can be answered"
+
+
+def test_a_judge_compares_with_reference_answers_and_reads_citations(
+    measure: Measure, served: StandinChat, reader: JudgedReader
+) -> None:
+    references = read_references()
+    seen: list[str] = []
+
+    def behave(request: Received) -> Behaviour:
+        if not is_judging(request):
+            return reader.quote(request)
+        # A reply that cannot be used is asked for again, in a further message.
+        prompt = str(request.body["messages"][1]["content"])
+        seen.append(prompt)
+        if "⟦reference answer⟧" not in prompt:
+            return reply(json.dumps({"explanation": "It says so.", "holds": "⟦passage⟧" in prompt}))
+        if references[DEMO[3].judged.id] in prompt:
+            return reply("Certainly not.")
+        holds = references[DEMO[0].judged.id] not in prompt
+        return reply(json.dumps({"explanation": "As it is.", "holds": holds}))
+
+    served.default = behave
+    _, row = measure(ANSWERS, *WITH_WRITER, 4, "--judge", "judge")["measured"]
+    # One answer is wrong, and one has no verdict that can be used.
+    assert row["figures"]["answer accuracy"] == pytest.approx(200 / 3)
+    assert row["figures"]["citation precision"] == 100
+    assert "judged by judge, which found 2 of 3 answers right and 4 of 4 citations borne out" in row["note"]
+    assert "1 answer left out" in row["note"]
+    assert all(any(chosen.judged.question in prompt for prompt in seen) for chosen in DEMO[:4])
 
 
 @pytest.mark.long

@@ -1,0 +1,112 @@
+"""Answers beside reference answers, and citations, by a model as judge (TruthReader, section 5.2)."""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pydantic import BaseModel, Field
+
+from assistant.models.protocol import ModelError, ModelUnavailableError
+from assistant.prompts.render import as_line, as_written, load_prompt
+from assistant.records import Citation, Message, Turn
+from corpus.wording import counted
+from evaluation.harness import say
+from evaluation.input_files import DATA, PROMPTS, EvaluationError, read_json_lines
+from evaluation.judging import Judge, between
+
+REFERENCES = DATA / "reference_answers.jsonl"
+VERDICT_TOKENS = 200
+
+
+class _ReferenceRow(BaseModel, frozen=True, extra="forbid"):
+    id: str
+    answer: str = Field(min_length=1)
+
+
+class Verdict(BaseModel, extra="forbid", strict=True):
+    explanation: str = Field(max_length=600)
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """How many were judged and hold, and the first problem of those that could not be judged."""
+
+    judged: int
+    holding: int
+    failed: int
+    problem: str
+
+
+def read_references(path: Path = REFERENCES) -> dict[str, str]:
+    """Read the reference answers by the ids of their questions; raises EvaluationError."""
+    rows = read_json_lines(path, _ReferenceRow, "Each line has id, of a judged question, and answer.")
+    return {row.id: row.answer for row in rows}
+
+
+def judge_right(judge: Judge, turns: Mapping[str, Turn], references: Mapping[str, str]) -> Verdicts:
+    """Have answers compared with the reference answers of their questions.
+
+    Raises ModelUnavailableError, and EvaluationError where no reply can be used.
+    """
+    prompts = [
+        load_prompt("check_answer", PROMPTS).render(
+            question=between("question", as_line(turn.question)),
+            reference=between("reference answer", as_written(references[question])),
+            answer=between("answer", as_written(turn.answer.text)),
+        )
+        for question, turn in turns.items()
+    ]
+    return _judged(judge, prompts, "answer")
+
+
+def judge_citations(judge: Judge, turns: Sequence[Turn]) -> Verdicts:
+    """Have it judged for each citation whether the passage that it leads to bears its claim out.
+
+    Raises ModelUnavailableError, and EvaluationError where no reply can be used.
+    """
+    prompts = [
+        _citation_prompt(turn, citation)
+        for turn in turns
+        for sentence in turn.answer.sentences
+        for citation in sentence.citations
+    ]
+    return _judged(judge, prompts, "citation")
+
+
+def _citation_prompt(turn: Turn, citation: Citation) -> tuple[Message, ...]:
+    title, text = next(
+        (labelled.paper.title, passage.text)
+        for labelled in turn.evidence.papers
+        for passage in labelled.passages
+        if passage.id == citation.passage_id
+    )
+    return load_prompt("check_citation", PROMPTS).render(
+        title=between("title", as_line(title)),
+        passage=between("passage", as_written(text)),
+        sentence=between("sentence", as_written(citation.claim)),
+    )
+
+
+def _judged(judge: Judge, prompts: Sequence[tuple[Message, ...]], what: str) -> Verdicts:
+    parameters = replace(judge.parameters, temperature=0.0, max_tokens=VERDICT_TOKENS)
+
+    def verdict(messages: tuple[Message, ...]) -> bool | str:
+        """Return the verdict, or the problem that came in its place."""
+        try:
+            return judge.model.reply(messages, parameters, Verdict).holds
+        except ModelUnavailableError:
+            raise
+        except ModelError as error:
+            return error.fault
+
+    if prompts:
+        say(f"The judge {judge.model.label} is asked of {counted(len(prompts), what)}.")
+    with ThreadPoolExecutor(judge.at_once) as pool:
+        given = list(pool.map(verdict, prompts))
+    problems = [found for found in given if isinstance(found, str)]
+    if given and len(problems) == len(given):
+        raise EvaluationError(f"No verdict of {judge.model.id} on {what}s counts: {problems[0]}")
+    holding = sum(found is True for found in given)
+    return Verdicts(len(given) - len(problems), holding, len(problems), problems[0] if problems else "")
