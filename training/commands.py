@@ -205,6 +205,9 @@ def retriever(
     ] = "ours",
     length: Annotated[int, Option(help="Most tokens of a query or a text.", min=16, max=512)] = 512,
     dialogues: Dialogues = None,
+    most_dialogues: Annotated[
+        int, Option(help="Most dialogues of each file, drawn at random.", min=1)
+    ] = 8000,
     most_tokens: Annotated[int | None, Option(help="Most tokens of the run.", min=1)] = None,
     tokens_per_step: Annotated[int, Option(help="The more, the more negatives.", min=64)] = 8192,
     learning_rate: Rate = 2e-4,
@@ -218,7 +221,9 @@ def retriever(
     with _exit_on_failure():
         from training.retriever import RetrieverPlan, train_retriever
 
-        plan = RetrieverPlan(context, length, most_tokens, learning_rate, tokens_per_step, seed, rank)
+        plan = RetrieverPlan(
+            context, length, most_tokens, learning_rate, tokens_per_step, seed, rank, most_dialogues
+        )
         card = train_retriever(Run(data, work, out, _say), plan, dialogues or ())
         echo(json.dumps(card["held_back"]))
 

@@ -40,8 +40,8 @@ LEFT_OUT = (WEIGHTS, "README.md", "data_config.json", ".gitattributes")
 class RetrieverPlan:
     """The options of a run; the defaults are TruthReader's where it names them.
 
-    `context` is the query of a follow-up, `length` limits a query and a text, `tokens` a step, and
-    `most_tokens` the run.
+    `context` is the query of a follow-up, `length` limits a query and a text, `tokens` a step, `most_tokens`
+    the run, and `most_dialogues` each file of dialogues.
     """
 
     context: QueryContext = "ours"
@@ -51,6 +51,7 @@ class RetrieverPlan:
     tokens: int = 8192
     seed: int = 13
     rank: int = 16
+    most_dialogues: int = MOST_DIALOGUES
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +157,7 @@ def train_retriever(run: Run, plan: RetrieverPlan, dialogues: Sequence[Path] = (
     """Fine-tune the bundled encoder and return the card; a killed run resumes. Raises TrainingError."""
     rows = sought_texts(run.data, SETS["retriever"]["queries"], plan.seed)
     for path in dialogues:
-        for dialogue in read_dialogues(path, MOST_DIALOGUES, plan.seed):
+        for dialogue in read_dialogues(path, plan.most_dialogues, plan.seed):
             rows += _dialogue_queries(dialogue)
     numbers = {**asdict(plan), "temperature": TEMPERATURE, "epochs": 1}
 

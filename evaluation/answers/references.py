@@ -31,7 +31,7 @@ class Verdict(BaseModel, extra="forbid", strict=True):
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """How many were judged and hold, and the first problem of those that could not be judged."""
+    """Counts of verdicts and of those that hold, with the first problem of those that failed."""
 
     judged: int
     holding: int

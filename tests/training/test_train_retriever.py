@@ -106,7 +106,9 @@ def test_the_encoder_opens_and_its_card_says_what_was_learned_from(
     ]
     dialogues = tmp_path / "refgpt.jsonl"
     dialogues.write_text("\n".join(map(json.dumps, told)))
+    most = len(told) - 1
     options = ("--context", "concatenated", "--learning-rate", "0.01", "--dialogues", str(dialogues))
+    options += ("--most-dialogues", str(most))
     made = run(data, tmp_path, *options)
     assert made.exit_code == 0, made.output
     assert not (tmp_path / "work" / "checkpoint.pt").exists()
@@ -121,6 +123,8 @@ def test_the_encoder_opens_and_its_card_says_what_was_learned_from(
     assert set(card["data"]["queries"]) == set(card["licences"]) == sets
     assert card["numbers"]["context"] == "concatenated"
     assert (card["numbers"]["length"], card["numbers"]["epochs"], card["numbers"]["seed"]) == (32, 1, 13)
+    # Some of them are held back.
+    assert 0 < card["data"]["queries"]["refgpt"] <= most < len(told)
     assert card["curve"][-1]["step"] > 1
     assert card["held_back"]["before"].keys() == card["held_back"]["after"].keys() <= sets
     assert "CC BY-SA 4.0" in card["licences"].values()

@@ -102,7 +102,7 @@ def test_answers_are_marked_by_people_and_a_judge(tmp_path, serve):
             write_trail(tmp_path / name / f"{number}.json", turn_of(f"What is {number}?", answer))
     systems = [option for name in texts for option in ("--system", f"{name}={tmp_path / name}")]
     sheet = tmp_path / "sheet.html"
-    # What one refused is not shown.
+    # A question that one system refused is left out.
     assert figures("study-sheet", *systems, "--out", sheet, "--answers")["samples"] == 2
     page = sheet.read_text(encoding="utf-8")
     assert "Relevance" in page and "Comparativeness" not in page and "What is 2?" not in page

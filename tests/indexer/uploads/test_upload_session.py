@@ -434,7 +434,7 @@ def test_a_model_sums_a_document_up_in_a_passage_of_its_own(make: Make, encoder:
     own.summariser = DocumentSummariser("Quokka 8B", model)
     own.add_file("pages.md", PAGES)
     (document,) = finish(own)
-    # What the document does not bear out gives way to its own sentence.
+    # A text that the document does not bear out gives way to its own sentence.
     assert [aspect.writer for aspect in document.aspects] == ["m-1", "m-1", ""]
     assert own.corpus is not None
     *rest, summary = own.corpus.passages(document.paper_id)
