@@ -178,7 +178,7 @@ def test_parts_of_an_abstract_and_labelled_references_are_told_apart(tmp_path: P
         "Aim: We ask.",
         "Result: It is so.",
     ]
-    entries = "[1] A. Lovelace. 2019. On notes and engines.\n[2] B. Stone. 2020. On stones and more.\n"
+    entries = "[1] A. Lovelace. 2019. On notes and engines.\n[2] B. Stone. 2020. On stones and more.\n[3] -\n"
     document = read(tmp_path, f"# T\n\nText [2].\n\n## References\n\n{entries}")
     assert [reference.year for reference in document.references] == [2019, 2020]
 

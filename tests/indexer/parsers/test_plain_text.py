@@ -193,7 +193,9 @@ def test_a_missing_file_is_refused_and_a_text_of_one_line_read(tmp_path: Path) -
 
 
 @given(st.binary(max_size=300))
-def test_any_bytes_are_read_or_refused(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+def test_any_bytes_give_a_document_or_a_parse_error(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes
+) -> None:
     try:
         assert read_document(write(tmp_path_factory.getbasetemp(), content)).parser == "plain text"
     except ParseError as error:

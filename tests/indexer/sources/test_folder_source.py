@@ -101,15 +101,15 @@ def test_a_loop_of_links_ends(tmp_path: Path) -> None:
 def test_folders_that_are_missing_or_without_papers_are_named(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"There is no folder .*nowhere"):
         Folder(tmp_path / "nowhere", NOTES, PDF_SUFFIXES)
-    (tmp_path / "file.pdf").write_bytes(b"")
-    with pytest.raises(SourceError, match=r"There is no folder .*file\.pdf, which is a file: name the one"):
-        Folder(tmp_path / "file.pdf", NOTES, PDF_SUFFIXES)
     empty = tmp_path / "empty"
     empty.mkdir()
     with pytest.raises(SourceError, match=r"holds no file that ends in \.pdf"):
         _folder(tmp_path, "a.tei.xml")
     with pytest.raises(SourceError, match=r"ends in \.tei\.xml, \.tei or \.xml"):
         Folder(empty, NOTES, TEI_SUFFIXES)
+    (tmp_path / "file.pdf").write_bytes(b"")
+    with pytest.raises(SourceError, match=r"There is no folder .*file\.pdf, which is a file: name the one"):
+        Folder(tmp_path / "file.pdf", NOTES, PDF_SUFFIXES)
 
 
 def test_a_part_of_the_folder_that_cannot_be_listed_is_not_taken_for_empty(tmp_path: Path) -> None:
@@ -198,8 +198,8 @@ def test_a_link_to_a_folder_is_read_and_a_link_out_of_it_named_and_not_read(tmp_
     assert [entry.name for entry in folder.papers()] == ["a.pdf", "c.pdf"]
     assert [remark.partition(" ")[0] for remark in folder.remarks] == ["b.pdf", "sub"]
     assert PdfFolder(papers).remarks == folder.remarks
-    _folder(tmp_path / "papers", "a.pdf")
-    folder = Folder(tmp_path / "papers" / ".." / "papers", NOTES, PDF_SUFFIXES)
+    _folder(tmp_path / "others", "a.pdf")
+    folder = Folder(tmp_path / "papers" / ".." / "others", NOTES, PDF_SUFFIXES)
     assert [entry.name for entry in folder.papers()] == ["a.pdf"]
 
 

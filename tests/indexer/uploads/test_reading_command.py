@@ -112,7 +112,9 @@ def test_the_process_ends_when_its_time_is_over(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
+        ("empty.pdf", b"", "empty"),
         ("fake.pdf", b"hello", "called a PDF but is none"),
+        ("picture.txt", b"\x89PNG\r\n\x1a\n" + b"\0" * 50, "a picture"),
         ("program.exe", b"MZ", "cannot be read"),
         ("page.html.exe", b"<p>", "cannot be read"),
         ("large.txt", b"x" * 300_001, "larger than"),

@@ -136,11 +136,12 @@ def test_a_visit_that_nobody_closed_or_a_dead_server_leaves_nothing(tmp_path: Pa
     del own
     gc.collect()
     assert not folder.exists()
+    visits = tmp_path / "other" / "visits"
     for name in ("server-dead", "server-living"):
-        (tmp_path / "visits" / name / "visit-a").mkdir(parents=True)
-    with FileLock(tmp_path / "visits" / "server-living.lock"):
-        folders.sweep(tmp_path)
-        assert [path.name for path in (tmp_path / "visits").glob("*/")] == ["server-living"]
+        (visits / name / "visit-a").mkdir(parents=True)
+    with FileLock(visits / "server-living.lock"):
+        folders.sweep(tmp_path / "other")
+        assert [path.name for path in visits.glob("*/")] == ["server-living"]
 
 
 def test_reading_can_be_stopped_and_ends_by_itself(make: Make) -> None:

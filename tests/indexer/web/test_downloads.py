@@ -159,10 +159,10 @@ def test_missing_pdfs_and_silent_servers_are_told_apart(downloads: Downloads) ->
         downloads.fetch(f"{site.url}/a.pdf", "a.pdf")
     with _site(None, *[Trouble(silent=1)] * 4) as site:
         with pytest.raises(DownloadError, match="stayed silent"):
-            downloads.fetch(f"{site.url}/a.pdf", "a.pdf")
+            downloads.fetch(f"{site.url}/a.pdf", "b.pdf")
         gone = site.url
     with pytest.raises(DownloadError, match=r"connection to .* failed"):
-        downloads.fetch(f"{gone}/a.pdf", "a.pdf")
+        downloads.fetch(f"{gone}/a.pdf", "b.pdf")
 
 
 def test_a_server_that_fails_again_and_again_is_left_alone(downloads: Downloads) -> None:
