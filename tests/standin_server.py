@@ -1,6 +1,8 @@
 """The common part of the stand-in servers: real sockets in a thread, for a `with` block."""
 
+import socket
 import threading
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
@@ -35,6 +37,25 @@ class StandinServer:
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
+
+    def __init__(self, *options: Any) -> None:
+        self._open: set[socket.socket] = set()
+        super().__init__(*options)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self._open.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        self._open.discard(request)
+        super().shutdown_request(request)
+
+    def server_close(self) -> None:
+        """End the threads that wait for another request: each keeps all of its test in memory."""
+        super().server_close()
+        for request in tuple(self._open):
+            with suppress(OSError):
+                request.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, *_: Any) -> None:
         pass  # a client that hangs up is no news

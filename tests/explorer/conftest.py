@@ -12,7 +12,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from corpus.encoders.base import Encoder
-from explorer.app.resources import Library, open_library
+from explorer.app.resources import Library, comparison_jobs, jobs, open_library
 from tests.assistant.comparing.comparing_model import ComparingModel
 from tests.demo_home import PROJECT
 from tests.explorer.asking import QUESTION, ask, choose_the_model
@@ -29,7 +29,7 @@ KEYS = ("TOGETHER_API_KEY", "PAPER_TRAIL_MODEL_URL", "PAPER_TRAIL_MODELS_FILE", 
 
 
 @pytest.fixture
-def home(demo_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def home(demo_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     """Make the demonstration corpus the one in use, without a key and with conversations of its own."""
     for key in KEYS:
         monkeypatch.delenv(key, raising=False)
@@ -37,7 +37,10 @@ def home(demo_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Pa
     # All tests are visitors of one server.
     monkeypatch.setenv("PAPER_TRAIL_LIMIT_OF_ALL", "0")
     monkeypatch.setenv("PAPER_TRAIL_CONVERSATIONS", f"sqlite:///{tmp_path / 'conversations.sqlite'}")
-    return demo_home
+    yield demo_home
+    # An answer is kept for a quarter of an hour, with the library, the stores and the model it came from.
+    jobs.clear()
+    comparison_jobs.clear()
 
 
 @pytest.fixture
