@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler
 from typing import Any, Literal
 
-from tests.standin_grobid_tei import empty_tei, shaped, tei_of
+from tests.standin_grobid_tei import empty_tei, tei_of
 from tests.standin_server import StandinServer
 
 XML = "application/xml; charset=UTF-8"
@@ -31,7 +31,7 @@ MESSAGES = {
     "TIMEOUT": "PDF to XML conversion timed out",
     "GENERAL": "An exception occurred while running Grobid.",
 }
-WORK_ROUTES = ("processFulltextDocument", "processHeaderDocument")
+WORK_ROUTE = "/api/processFulltextDocument"
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,6 @@ class StandinGrobid(StandinServer):
     asked: Counter[str] = field(default_factory=Counter)
     answered: defaultdict[str, list[Behaviour]] = field(default_factory=lambda: defaultdict(list))
     most_at_once: int = 0
-    hang_ups: int = 0
 
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
@@ -189,9 +188,7 @@ class StandinGrobid(StandinServer):
     def _done(self, request: Received, behaviour: Behaviour) -> Behaviour:
         if behaviour.body is not None:
             return behaviour
-        tei = self.stored.get(request.md5) or tei_of(request.pdf, self.version)
-        header_only = request.path.endswith("processHeaderDocument")
-        return replace(behaviour, body=shaped(tei, request.md5, request.fields, header_only))
+        return replace(behaviour, body=self.stored.get(request.md5) or tei_of(request.pdf, self.version))
 
     @contextmanager
     def _counted(self):
@@ -251,37 +248,21 @@ class _Handler(BaseHTTPRequestHandler):
         name = self.path.partition("?")[0].removeprefix("/api/")
         if name in ("isalive", "version", "health") and self.path.startswith("/api/"):
             status, body, content_type = self.standin.check(name)
-            if not _accepts(self.headers.get("Accept", ""), content_type):
-                status, body = 406, b""
             self._send(Behaviour(status=status, body=body, content_type=content_type))
         else:
-            self._send(Behaviour(status=405 if name in WORK_ROUTES else 404, body=b""))
+            self._send(Behaviour(status=404, body=b""))
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         try:
             self._send(self._work(body))
         except (BrokenPipeError, ConnectionResetError):
-            self.standin.hang_ups += 1
             self.close_connection = True
 
-    def do_PUT(self) -> None:
-        self.do_POST()
-
     def _work(self, body: bytes) -> Behaviour:
-        if self.path.removeprefix("/api/") not in WORK_ROUTES or not self.path.startswith("/api/"):
+        if self.path != WORK_ROUTE:
             return Behaviour(status=404, body=b"")
-        content_type = self.headers.get("Content-Type", "")
-        if not content_type.startswith("multipart/form-data"):
-            return Behaviour(status=415, body=b"")
-        if not _accepts(self.headers.get("Accept", ""), XML):
-            return Behaviour(status=406, body=b"")
-        fields, pdf = _parse_multipart(content_type, body)
-        if any(name in ("start", "end") and not re.fullmatch(r"-?\d+", value) for name, value in fields):
-            return Behaviour(status=400, body=b"")
-        if pdf is None:
-            null = b'Cannot invoke "java.io.InputStream.read()" because "is" is null'
-            return Behaviour(status=500, body=null)
+        fields, pdf = _parse_multipart(self.headers["Content-Type"], body)
         md5 = hashlib.md5(pdf).hexdigest().upper()
         request = Received(self.command, self.path, dict(self.headers), fields, pdf, md5)
         return self.standin.process(request, self.standin.receive(request))
@@ -326,18 +307,13 @@ class _Handler(BaseHTTPRequestHandler):
             self.connection.shutdown(socket.SHUT_RDWR)
 
 
-def _accepts(accept: str, content_type: str) -> bool:
-    wanted = {entry.partition(";")[0].strip() for entry in accept.split(",")}
-    return bool(wanted & {"", "*/*", content_type.partition(";")[0]})
-
-
 _NAME = re.compile(rb'name="([^"]*)"')
 
 
-def _parse_multipart(content_type: str, body: bytes) -> tuple[tuple[tuple[str, str], ...], bytes | None]:
+def _parse_multipart(content_type: str, body: bytes) -> tuple[tuple[tuple[str, str], ...], bytes]:
     """Return the fields in their order, repeated ones too, and the `input` part."""
     boundary = b"--" + content_type.partition("boundary=")[2].strip('"').encode()
-    fields, pdf = [], None
+    fields, pdf = [], b""
     for part in body.split(boundary)[1:-1]:
         head, _, content = part.removesuffix(b"\r\n").partition(b"\r\n\r\n")
         found = _NAME.search(head)

@@ -1,4 +1,4 @@
-"""The TEI that a GROBID server would make of a PDF: our own or stored, shaped by the request."""
+"""The TEI that a GROBID server would make of a small PDF, with sentences and coordinates."""
 
 import re
 from collections.abc import Sequence
@@ -8,7 +8,6 @@ from lxml import etree
 
 NAMESPACE = "http://www.tei-c.org/ns/1.0"
 TEI = f"{{{NAMESPACE}}}"
-XML_ID = "{http://www.w3.org/XML/1998/namespace}id"
 
 _DOCUMENT = """<?xml version="1.0" encoding="UTF-8"?>
 <TEI xml:space="preserve" xmlns="http://www.tei-c.org/ns/1.0">
@@ -16,7 +15,7 @@ _DOCUMENT = """<?xml version="1.0" encoding="UTF-8"?>
 <publicationStmt><publisher/><date type="published" when="2024-05-01"/></publicationStmt>
 <sourceDesc><biblStruct><analytic><author><persName><forename type="first">Ada</forename>
 <surname>Lovelace</surname></persName></author><title level="a" type="main">{title}</title></analytic>
-<monogr><imprint><date/></imprint></monogr><idno type="MD5">0</idno></biblStruct></sourceDesc></fileDesc>
+<monogr><imprint><date/></imprint></monogr></biblStruct></sourceDesc></fileDesc>
 <encodingDesc><appInfo><application version="{version}" ident="GROBID" when="2026-05-01T00:00+0000">
 <label type="revision">{revision}</label></application></appInfo></encodingDesc>
 <profileDesc><abstract><div><p>{abstract}</p></div></abstract></profileDesc></teiHeader>
@@ -67,42 +66,3 @@ def empty_tei() -> bytes:
         for element in root.iter(f"{TEI}{name}"):
             element[:] = []
     return etree.tostring(root, encoding="UTF-8", xml_declaration=True)
-
-
-def shaped(tei: bytes, md5: str, fields: Sequence[tuple[str, str]], header_only: bool = False) -> bytes:
-    """Return TEI as the server would send it for these fields of the request."""
-    root = etree.fromstring(tei)
-    for idno in root.iterfind(f".//{TEI}sourceDesc/{TEI}biblStruct/{TEI}idno[@type='MD5']"):
-        idno.text = md5
-    wanted = {value for name, value in fields if name == "teiCoordinates"}
-    _keep_coordinates(root, set() if header_only else wanted)
-    if not _is_on(fields, "segmentSentences"):
-        etree.strip_tags(root, f"{TEI}s")
-    if not _is_on(fields, "includeRawCitations"):
-        for note in root.findall(f".//{TEI}note[@type='raw_reference']"):
-            note.getparent().remove(note)
-    _number(root, _is_on(fields, "generateIDs"))
-    if header_only:
-        root.find(f"{TEI}text")[:] = []
-    return etree.tostring(root, encoding="UTF-8", xml_declaration=True)
-
-
-def _is_on(fields: Sequence[tuple[str, str]], name: str) -> bool:
-    return any(value in ("1", "true") for field, value in fields if field == name)
-
-
-def _keep_coordinates(root: etree._Element, wanted: set[str]) -> None:
-    for element in root.iter(f"{TEI}*"):
-        if etree.QName(element).localname not in wanted:
-            element.attrib.pop("coords", None)
-    if not wanted:
-        for facsimile in root.findall(f"{TEI}facsimile"):
-            root.remove(facsimile)
-
-
-def _number(root: etree._Element, wanted: bool) -> None:
-    for number, element in enumerate(root.iter(f"{TEI}div", f"{TEI}p", f"{TEI}s")):
-        if wanted:
-            element.set(XML_ID, f"_{number}")
-        else:
-            element.attrib.pop(XML_ID, None)
