@@ -5,6 +5,12 @@ from pathlib import Path
 FONTS = {"F": "Helvetica", "B": "Helvetica-Bold", "I": "Helvetica-Oblique"}
 
 
+def put(x: float, y: float, text: str, size: float = 10, font: str = "F") -> str:
+    """Return the content of a page that sets `text` at a place, in points from the lower left corner."""
+    escaped = text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
+    return f"BT /{font} {size} Tf {x} {y} Td ({escaped}) Tj ET\n"
+
+
 def write_pdf(
     path: Path,
     pages: list[str],

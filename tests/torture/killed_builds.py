@@ -13,9 +13,8 @@ from corpus.settings import Settings
 from corpus.store import rows
 from corpus.store.corpus import Corpus
 from indexer.maintenance.verify import verify
-from tests.indexer.build.killable_build import HashEncoder, build
+from tests.indexer.build.killable_build import HashEncoder, build, start
 from tests.indexer.build.small_papers import write_paper_pdf, write_tei
-from tests.indexer.build.test_storage_builds import start
 from tests.s3_server import FaultyS3, s3_server
 from tests.torture.counts import Counts
 
@@ -87,7 +86,7 @@ class Site:
 
     def kill_one(self, papers: Path, drawn: random.Random) -> None:
         machine = self.folder / f"machine-{self.counts.tried}"
-        process = start(self.home, papers, self.log, machine, SECONDS_PER_PASSAGE)
+        process = start(self.home, papers, self.log, SECONDS_PER_PASSAGE, PAPER_TRAIL_LOCAL=str(machine))
         time.sleep(drawn.uniform(0.0, LONGEST_WAIT))
         process.send_signal(signal.SIGKILL)
         if process.wait() not in (0, -signal.SIGKILL):

@@ -6,16 +6,21 @@ importing everything takes longer than building, and nothing can go wrong in it.
 """
 
 import hashlib
+import os
+import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from corpus.encoders.base import Runtime, Vectors
 from corpus.records import Collection
 from corpus.settings import Settings
+from corpus.store import rows
+from corpus.store.corpus import Corpus
 from indexer.build import encode as blocks
 from indexer.build.run import build_collection
 from indexer.sources.folder import Folder
@@ -59,6 +64,42 @@ def build(
     blocks.PASSAGES_PER_BLOCK = 8
     source = Folder(papers, Collection(collection, "Notes", source="Folder"), (".tei.xml", ".pdf"))
     build_collection(Settings(home=home), HashEncoder(log, seconds_per_passage), source, lambda _: None)
+
+
+def start(
+    home: Path | str, papers: Path, log: Path, seconds: float, **environment: str
+) -> "subprocess.Popen[bytes]":
+    """Return a build that has just begun, in a process of its own with these settings."""
+    arguments = [str(home), str(papers), str(log), str(seconds)]
+    command = [sys.executable, "-m", "tests.indexer.build.killable_build", *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ | environment)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"begins\n"
+    process.stdout.close()
+    return process
+
+
+def rows_of(corpus: Corpus) -> dict[str, list[dict[str, Any]]]:
+    """Return all rows of a corpus but its builds, in their order."""
+    columns = {
+        "papers": [*rows.PAPERS.names, rows.RECORD.name],
+        "passages": [*rows.PASSAGE_COLUMNS, "indexed", "vector", "sentence_vectors", rows.RECORD.name],
+        "links": rows.LINKS.names,
+        "collections": rows.COLLECTIONS.names,
+    }
+    return {
+        table: [row for batch in corpus.scan(table, names) for row in batch.to_pylist()]
+        for table, names in columns.items()
+    }
+
+
+def sorted_rows(home: Path | str, log: Path) -> dict[str, list[dict[str, Any]]]:
+    """Return all rows of the corpus of a home but its builds, in a fixed order."""
+    corpus = Corpus.open(Settings(home=home).corpus_path, HashEncoder(log))
+    return {
+        table: sorted(entries, key=lambda row: str(row.get("id", row)))
+        for table, entries in rows_of(corpus).items()
+    }
 
 
 if __name__ == "__main__":

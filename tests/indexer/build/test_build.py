@@ -106,9 +106,7 @@ def test_a_second_build_embeds_nothing_and_publishes_nothing_but_a_new_title(wor
     assert work.embedded == before
 
 
-def test_a_changed_file_is_indexed_anew_and_alone_and_one_that_no_longer_parses_keeps_what_it_was(
-    work: Workplace,
-) -> None:
+def test_a_changed_file_is_indexed_alone_and_a_broken_one_kept(work: Workplace) -> None:
     write_tei(work.papers / "cats.tei.xml", body=["Cats sleep.", "Cats purr."])
     write_tei(work.papers / "owls.tei.xml", "On owls")
     work.build()
@@ -299,9 +297,7 @@ def test_damaged_tables_are_named_as_such(work: Workplace) -> None:
         work.corpus.nearest(work.encoder.encode_query("cats"), Scope(), 3)
 
 
-def test_staged_files_of_a_build_that_was_published_count_nothing_twice(
-    work: Workplace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_staged_files_count_nothing_twice(work: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
     """Regression: a build killed just after it published counted its papers as changed when run again."""
     write_tei(work.papers / "cats.tei.xml")
     with monkeypatch.context() as patch:
@@ -314,9 +310,7 @@ def test_staged_files_of_a_build_that_was_published_count_nothing_twice(
     assert not list((work.settings.home / "staging").glob("*.arrow"))
 
 
-def test_where_the_system_counts_no_memory_a_build_tells_of_none(
-    work: Workplace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_memory_figures_none_are_told(work: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
     """Regression: a build needed the module `resource`, which Windows has not."""
     monkeypatch.setitem(sys.modules, "resource", None)
     write_tei(work.papers / "cats.tei.xml")
@@ -406,7 +400,7 @@ def test_a_second_build_at_once_is_told_to_wait(work: Workplace) -> None:
 
 
 @pytest.mark.parametrize("blocked", ["", "home", "home/corpus", "home/build.lock"])
-def test_a_home_that_cannot_be_written_is_named(work: Workplace, blocked: str) -> None:
+def test_an_unwritable_home_is_named(work: Workplace, blocked: str) -> None:
     write_tei(work.papers / "cats.tei.xml")
     home = work.settings.home
     if blocked == "home/build.lock":

@@ -2,20 +2,16 @@
 
 import random
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from corpus.errors import CorpusError
 from corpus.settings import Settings
-from corpus.store import rows
 from corpus.store.corpus import Corpus
 from indexer.maintenance.verify import verify
-from tests.indexer.build.killable_build import HashEncoder, build
+from tests.indexer.build.killable_build import HashEncoder, build, sorted_rows, start
 from tests.indexer.build.small_papers import write_paper_pdf, write_tei
 
 KILLS = 6
@@ -36,33 +32,6 @@ def papers(tmp_path: Path) -> Path:
     return folder
 
 
-def _start(home: Path, papers: Path, log: Path) -> "subprocess.Popen[bytes]":
-    """Return a build that has just begun, in a process of its own."""
-    arguments = [str(home), str(papers), str(log), str(SECONDS_PER_PASSAGE)]
-    command = [sys.executable, "-m", "tests.indexer.build.killable_build", *arguments]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE)
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"begins\n"
-    process.stdout.close()
-    return process
-
-
-def _contents(home: Path, log: Path) -> dict[str, list[dict[str, Any]]]:
-    """Return all rows of the corpus but its builds, in a fixed order."""
-    corpus = Corpus.open(Settings(home=home).corpus_path, HashEncoder(log))
-    columns = {
-        "papers": [*rows.PAPERS.names, rows.RECORD.name],
-        "passages": [*rows.PASSAGE_COLUMNS, "indexed", "vector", "sentence_vectors", rows.RECORD.name],
-        "links": rows.LINKS.names,
-        "collections": rows.COLLECTIONS.names,
-    }
-    found: dict[str, list[dict[str, Any]]] = {}
-    for table, names in columns.items():
-        entries = [row for batch in corpus.scan(table, names) for row in batch.to_pylist()]
-        found[table] = sorted(entries, key=lambda row: str(row.get("id", row)))
-    return found
-
-
 def _is_readable(home: Path, log: Path) -> bool:
     try:
         Corpus.open(Settings(home=home).corpus_path, HashEncoder(log))
@@ -78,7 +47,7 @@ def test_a_build_killed_at_random_moments_gives_the_corpus_of_one_that_was_not(
 ) -> None:
     monkeypatch.chdir(root)
     whole, whole_log = tmp_path / "whole", tmp_path / "whole.log"
-    process = _start(whole, papers, whole_log)
+    process = start(whole, papers, whole_log, SECONDS_PER_PASSAGE)
     began = time.monotonic()
     assert process.wait() == 0
     seconds = time.monotonic() - began
@@ -86,7 +55,7 @@ def test_a_build_killed_at_random_moments_gives_the_corpus_of_one_that_was_not(
     moments = random.Random(2026)
     killed = 0
     for _ in range(KILLS):
-        process = _start(home, papers, log)
+        process = start(home, papers, log, SECONDS_PER_PASSAGE)
         # Each goes on where the one before was, so that the moments add up to the whole build and its end.
         time.sleep(seconds * moments.uniform(0.05, 0.4))
         process.send_signal(signal.SIGKILL)
@@ -94,7 +63,7 @@ def test_a_build_killed_at_random_moments_gives_the_corpus_of_one_that_was_not(
         _is_readable(home, log)
     assert killed >= 2
     build(home, papers, log)
-    assert _contents(home, log) == _contents(whole, whole_log)
+    assert sorted_rows(home, log) == sorted_rows(whole, whole_log)
     corpus = Corpus.open(Settings(home=home).corpus_path, HashEncoder(log))
     assert list(verify(corpus, Settings(home=home).pdf_path)) == []
     assert [failure.item for failure in corpus.builds()[-1].failures] == ["broken.tei.xml"]
@@ -109,15 +78,15 @@ def test_a_killed_rebuild_leaves_the_published_corpus_as_it_was(
     monkeypatch.chdir(root)
     home, log = tmp_path / "home", tmp_path / "log"
     build(home, papers, log)
-    before = _contents(home, log)
+    before = sorted_rows(home, log)
     for number in range(PAPERS):
         write_tei(papers / f"{number:02}.tei.xml", f"On plant {number}", "We watch plants.", ["Plants grow."])
-    process = _start(home, papers, log)
+    process = start(home, papers, log, SECONDS_PER_PASSAGE)
     while not list((home / "staging").glob("*.papers.arrow")):
         assert process.poll() is None
         time.sleep(0.01)
     process.kill()
     process.wait()
-    assert _contents(home, log) == before
+    assert sorted_rows(home, log) == before
     build(home, papers, log)
-    assert _contents(home, log)["papers"][0]["title"] == "On plant 0"
+    assert sorted_rows(home, log)["papers"][0]["title"] == "On plant 0"

@@ -154,7 +154,7 @@ def _at_each_step(disk: Disk, log: Path, monkeypatch: pytest.MonkeyPatch) -> lis
     return found
 
 
-def test_publishing_survives_power_loss(
+def test_publishing_and_compacting_survive_power_loss(
     tmp_path: Path, papers: Path, disk: Disk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = tmp_path / "log"
@@ -163,40 +163,30 @@ def test_publishing_survives_power_loss(
     assert found[0] == []
     assert found[-1] == ["On cats", "On dogs"]
     assert [titles for titles in found if titles not in ([], found[-1])] == []
+    _assert_tables_are_synced_before_the_manifest(disk.events)
     write_tei(papers / "1.tei.xml", "On mice")
     write_tei(papers / "2.tei.xml", "On owls")
     before = len(found)
     build(disk.home, papers, log)
-    old, new = ["On cats", "On dogs"], ["On dogs", "On mice", "On owls"]
-    assert {tuple(titles) for titles in found[before:]} == {tuple(old), tuple(new)}
-    assert found[-1] == new
+    old, new = ("On cats", "On dogs"), ("On dogs", "On mice", "On owls")
+    assert {tuple(titles) for titles in found[before:]} == {old, new}
+    assert tuple(found[-1]) == new
+    # Old versions are dropped only when the new ones are published.
+    before = len(found)
+    compact_home(Settings(home=disk.home), HashEncoder(log), timedelta(milliseconds=1))
+    assert {tuple(titles) for titles in found[before:]} == {new}
 
 
-def test_tables_are_synced_before_the_manifest_and_its_folder_after_it(
-    tmp_path: Path, papers: Path, disk: Disk
-) -> None:
-    build(disk.home, papers, tmp_path / "log")
-    publishing = disk.events.index("replace corpus/manifest.json")
-    before, after = disk.events[:publishing], disk.events[publishing + 1 :]
+def _assert_tables_are_synced_before_the_manifest(events: list[str]) -> None:
+    publishing = events.index("replace corpus/manifest.json")
+    before, after = events[:publishing], events[publishing + 1 :]
     for folder in ("corpus/papers.lance/_versions", "corpus/passages.lance/data", "corpus/links.lance", "."):
         assert f"sync {folder}" in before
     pdf = next(event for event in before if event.startswith("replace pdf/"))
     assert before.index("sync pdf") > before.index(pdf)
     assert after[0] == "sync corpus"
-    discarded = [number for number, event in enumerate(disk.events) if event.startswith("unlink staging/")]
+    discarded = [number for number, event in enumerate(events) if event.startswith("unlink staging/")]
     assert discarded and min(discarded) > publishing + 1
-
-
-def test_compacting_drops_old_versions_only_when_the_new_ones_are_published(
-    tmp_path: Path, papers: Path, disk: Disk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    log = tmp_path / "log"
-    build(disk.home, papers, log)
-    write_tei(papers / "1.tei.xml", "On mice")
-    build(disk.home, papers, log)
-    found = _at_each_step(disk, log, monkeypatch)
-    compact_home(Settings(home=disk.home), HashEncoder(log), timedelta(milliseconds=1))
-    assert {tuple(titles) for titles in found} == {("On dogs", "On mice")}
 
 
 def test_a_torn_copy_of_a_pdf_is_made_again(tmp_path: Path, papers: Path) -> None:

@@ -24,11 +24,11 @@ from corpus.encoders.base import BUNDLED_SHA256
 from corpus.errors import CorpusError
 from corpus.places.folder import Folder
 from corpus.settings import BUNDLED_ENCODER, PROJECT, Settings
-from corpus.store import rows
 from corpus.store.corpus import Corpus
 from deployment.site import free_ports
 from indexer.build.engines import open_engine
 from indexer.build.ray_tasks import BlockWorker, EncodingPlan, identity
+from tests.indexer.build.killable_build import rows_of
 from tests.indexer.build.small_papers import write_paper_pdf, write_tei
 from tests.indexer.command_line import run_json
 
@@ -149,19 +149,8 @@ def local(tmp_path_factory: pytest.TempPathFactory, papers: Path) -> tuple[Path,
 
 
 def _tables(home: Path) -> dict[str, list[dict[str, Any]]]:
-    """Return all rows of the corpus but its builds, in their order."""
     settings = Settings(home=home)
-    corpus = Corpus.open(settings.corpus_path, open_encoder(settings))
-    columns = {
-        "papers": [*rows.PAPERS.names, rows.RECORD.name],
-        "passages": [*rows.PASSAGE_COLUMNS, "indexed", "vector", "sentence_vectors", rows.RECORD.name],
-        "links": rows.LINKS.names,
-        "collections": rows.COLLECTIONS.names,
-    }
-    return {
-        table: [row for batch in corpus.scan(table, names) for row in batch.to_pylist()]
-        for table, names in columns.items()
-    }
+    return rows_of(Corpus.open(settings.corpus_path, open_encoder(settings)))
 
 
 def _await_part(home: Path, process: "subprocess.Popen[str]") -> None:
@@ -257,20 +246,15 @@ def test_a_cluster_that_is_not_there_is_named(address: str, reason: str) -> None
     assert reason in error
 
 
-def test_without_ray_the_command_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ray_or_its_option_the_command_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     assert "[cluster]" in run_json("demo", "--engine", "ray", code=2)["error"]
-
-
-def test_options_of_a_cluster_are_refused_without_one() -> None:
     with pytest.raises(CorpusError, match="add --engine ray"), open_engine("process", "auto"):
         pass
 
 
 @pytest.mark.parametrize("told", ["3", None])
-def test_workers_encode_with_as_many_threads_as_the_driver_is_told(
-    told: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_workers_use_the_drivers_threads(told: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     # As Ray tells its workers.
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     shared = SharedEncoder(BUNDLED_ENCODER, BUNDLED_SHA256, "torch", Folder(PROJECT / "README.md"))

@@ -1,10 +1,7 @@
 """A corpus in a bucket is built as in a folder, through a network with faults, and by several at once."""
 
-import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -19,7 +16,7 @@ from corpus.store.corpus import Corpus
 from corpus.store.writer import CorpusWriter
 from indexer.maintenance.verify import verify
 from tests.demo_home import PROJECT
-from tests.indexer.build.killable_build import HashEncoder, build
+from tests.indexer.build.killable_build import HashEncoder, build, sorted_rows, start
 from tests.indexer.build.small_papers import write_paper_pdf, write_tei
 from tests.s3_server import FaultyS3
 from tests.small_corpus import add, make_paper
@@ -45,26 +42,7 @@ def contents(home: Path | str, log: Path) -> dict[str, list[dict[str, Any]]]:
     settings = Settings(home=home)
     corpus = Corpus.open(settings.corpus_path, HashEncoder(log))
     assert list(verify(corpus, settings.pdf_path)) == []
-    columns = {"papers": ["id", "title"], "passages": ["id", "indexed", "vector"], "collections": ["id"]}
-    return {
-        table: sorted(
-            (row for batch in corpus.scan(table, names) for row in batch.to_pylist()),
-            key=lambda row: row["id"],
-        )
-        for table, names in columns.items()
-    }
-
-
-def start(home: str, papers: Path, log: Path, local: Path, seconds: float) -> "subprocess.Popen[bytes]":
-    """Return a build that has just begun, in a process and on a machine of its own."""
-    arguments = [home, str(papers), str(log), str(seconds)]
-    command = [sys.executable, "-m", "tests.indexer.build.killable_build", *arguments]
-    environment = {**os.environ, "PAPER_TRAIL_LOCAL": str(local)}
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment)
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"begins\n"
-    process.stdout.close()
-    return process
+    return sorted_rows(home, log)
 
 
 def test_a_corpus_in_a_bucket_is_the_one_of_a_folder(tmp_path: Path, papers: Path, s3: FaultyS3) -> None:
@@ -92,7 +70,7 @@ def test_builds_killed_on_several_machines_give_the_corpus_of_one_that_was_not(
     build(tmp_path / "whole", papers, tmp_path / "whole.log")
     log, moments, killed = tmp_path / "log", random.Random(2026), 0
     for number in range(2):
-        process = start(s3.home, papers, log, tmp_path / f"machine-{number}", 0.05)
+        process = start(s3.home, papers, log, 0.05, PAPER_TRAIL_LOCAL=str(tmp_path / f"machine-{number}"))
         while not any("PUT" in asked and ".papers.arrow" in asked for asked in s3.asked):
             assert process.poll() is None
             time.sleep(0.01)
@@ -120,7 +98,7 @@ def test_a_build_killed_while_it_commits_leaves_what_was_published(
     write_tei(papers / "00.tei.xml", "On plants", "We watch plants.", ["Plants grow."])
     for place in ("papers.lance/_versions", "manifest.json"):
         held = s3.fault("hold", "PUT", f"corpus/{place}")
-        process = start(s3.home, papers, log, tmp_path / "machine", 0)
+        process = start(s3.home, papers, log, 0, PAPER_TRAIL_LOCAL=str(tmp_path / "machine"))
         assert held.met.wait(60)
         process.kill()
         process.wait()
@@ -138,9 +116,7 @@ def test_a_build_killed_while_it_commits_leaves_what_was_published(
         [("error after", "PUT", "manifest.json", 1)],
     ],
 )
-def test_a_fault_that_passes_costs_nothing(
-    tmp_path: Path, papers: Path, s3: FaultyS3, faults: list[Any]
-) -> None:
+def test_a_passing_fault_is_harmless(tmp_path: Path, papers: Path, s3: FaultyS3, faults: list[Any]) -> None:
     log = tmp_path / "log"
     build(tmp_path / "home", papers, log)
     befell = [s3.fault(*fault) for fault in faults]
@@ -150,9 +126,7 @@ def test_a_fault_that_passes_costs_nothing(
 
 
 @pytest.mark.parametrize("kind", ["cut after", "error after"])
-def test_a_commit_whose_reply_is_lost_doubles_nothing(
-    tmp_path: Path, papers: Path, s3: FaultyS3, kind: Any
-) -> None:
+def test_a_lost_reply_doubles_nothing(tmp_path: Path, papers: Path, s3: FaultyS3, kind: Any) -> None:
     log = tmp_path / "log"
     build(tmp_path / "home", papers, log)
     fault = s3.fault(kind, "PUT", "corpus/passages.lance/_versions/1844674407370955161")
@@ -167,18 +141,15 @@ def test_a_commit_whose_reply_is_lost_doubles_nothing(
     assert contents(s3.home, log) == contents(tmp_path / "home", log)
 
 
-def test_a_storage_that_stays_away_is_named(
+def test_a_storage_that_is_not_there_or_stays_away_is_named(
     tmp_path: Path, papers: Path, s3: FaultyS3, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    with pytest.raises(CorpusError, match="there is no such bucket"):
+        build(f"s3://{s3.bucket}-no/papers", papers, tmp_path / "log")
     monkeypatch.setattr(bucket, "RETRIES", 1)
     s3.fault("slow down", "GET", times=1000)
     with pytest.raises(CorpusError, match=r"asked too often.*doctor"):
         build(s3.home, papers, tmp_path / "log")
-
-
-def test_a_bucket_that_is_not_there_is_named(tmp_path: Path, papers: Path, s3: FaultyS3) -> None:
-    with pytest.raises(CorpusError, match="there is no such bucket"):
-        build(f"s3://{s3.bucket}-no/papers", papers, tmp_path / "log")
 
 
 def test_of_two_builders_the_later_one_has_the_tables(tmp_path: Path, s3: FaultyS3) -> None:
@@ -201,9 +172,7 @@ def test_of_two_builders_the_later_one_has_the_tables(tmp_path: Path, s3: Faulty
     assert {paper.id for paper in Corpus.open(place, encoder).papers()} == {"notes/cat", "letters/owl"}
 
 
-def test_two_builds_at_once_make_the_corpus_of_one_after_the_other(
-    tmp_path: Path, s3: FaultyS3, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_builds_at_once_are_safe(tmp_path: Path, s3: FaultyS3, monkeypatch: pytest.MonkeyPatch) -> None:
     log, names = tmp_path / "log", ("animal", "plant")
     folders = {name: write_papers(tmp_path / name, name) for name in names}
     for name, folder in folders.items():

@@ -83,9 +83,7 @@ def test_a_small_model_writes_only_where_it_is_told_to(models: Models, server: S
     assert len(server.requests) == 1
 
 
-def test_a_server_that_runs_another_model_than_was_asked_for_is_named(
-    models: Models, server: StandinChat
-) -> None:
+def test_a_server_that_runs_another_model_is_named(models: Models, server: StandinChat) -> None:
     server.default = lambda request: replace(_of_its_paper(request), served="other")
     said = " ".join(run("enrich", "--model", "small", "--papers", IDS[0]).output.split())
     assert "The server says that other wrote, not small." in said
@@ -93,9 +91,7 @@ def test_a_server_that_runs_another_model_than_was_asked_for_is_named(
 
 
 @pytest.mark.parametrize("named", ["", " , "])
-def test_papers_of_which_none_is_named_are_not_all_papers(
-    models: Models, server: StandinChat, named: str
-) -> None:
+def test_an_empty_list_of_papers_is_refused(models: Models, server: StandinChat, named: str) -> None:
     """An unset variable had every paper of the corpus written, and paid for."""
     done = run("enrich", "--model", "small", "--papers", named, code=2)
     assert "--papers names no paper" in " ".join(done.output.split())
@@ -121,9 +117,7 @@ def test_a_long_paper_is_cut_to_a_small_context(
     assert _approaches(home, encoder)["notes/cats"] == "They watch cats at night."
 
 
-def test_a_paper_that_does_not_fit_at_all_fails_and_the_others_are_asked_about(
-    tmp_path: Path, models: Models, server: StandinChat
-) -> None:
+def test_a_paper_that_does_not_fit_fails(tmp_path: Path, models: Models, server: StandinChat) -> None:
     write_tei(tmp_path / "papers" / "cats.tei.xml", "On cats", "We watch " + "very " * 400 + "big cats.")
     run("folder", tmp_path / "papers", "--collection", "notes", "--title", "Notes")
     models(context=2048, max_tokens=1000)
@@ -135,18 +129,14 @@ def test_a_paper_that_does_not_fit_at_all_fails_and_the_others_are_asked_about(
     assert done["plan"]["failures"] == done["failures"]
 
 
-def test_so_many_calls_are_under_way_as_the_settings_allow(
-    server: StandinChat, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_calls_at_once_are_limited(server: StandinChat, monkeypatch: pytest.MonkeyPatch) -> None:
     server.default = lambda request: reply(_text(request), wait_before=0.1)
     monkeypatch.setenv("PAPER_TRAIL_MODEL_CALLS", "2")
     assert run_json("enrich", "--model", "small")["written"] == 4
     assert server.most_at_once == 2
 
 
-def test_a_server_that_can_be_held_to_a_schema_is_and_another_is_told_in_words(
-    models: Models, server: StandinChat
-) -> None:
+def test_schemas_are_sent_where_supported(models: Models, server: StandinChat) -> None:
     run("enrich", "--model", "small", "--papers", IDS[0])
     models(structured=True)
     run("enrich", "--model", "small", "--papers", IDS[1])
@@ -218,6 +208,9 @@ def test_a_dry_run_says_what_it_takes_and_asks_nothing(models: Models, server: S
     assert (plan["completion_tokens"], plan["price"]) == (16_000, None)
     assert "price not known" in run("enrich", "--model", "small", "--dry-run").stdout
     assert not server.requests
+    models(provider="local")
+    assert "free on this machine" in run("enrich", "--model", "small", "--dry-run").stdout
+    assert run_json("enrich", "--model", "small", "--dry-run")["plan"]["price"] == 0.0
 
 
 def test_what_was_sent_is_no_more_than_what_was_said_before(server: StandinChat) -> None:
@@ -228,9 +221,7 @@ def test_what_was_sent_is_no_more_than_what_was_said_before(server: StandinChat)
     assert sum(map(len, sent)) / 4 < plan["prompt_tokens"] < sum(map(len, sent))
 
 
-def test_what_a_run_took_is_said_at_its_end_and_what_is_left_out_before(
-    models: Models, server: StandinChat
-) -> None:
+def test_a_run_says_what_it_took_and_left_out(models: Models, server: StandinChat) -> None:
     models(price_in=3.0, price_out=9.0)
     server.behaviours.append(reply("Sure!"))
     done = run("enrich", "--model", "small", "--papers", IDS[0])
@@ -244,9 +235,3 @@ def test_what_a_run_took_is_said_at_its_end_and_what_is_left_out_before(
     assert "small is asked about 0 papers" in again.stderr
     assert "small wrote for 0 of 0 papers, without a call." in again.stdout
     assert len(server.requests) == 5
-
-
-def test_a_model_of_this_machine_is_free(models: Models) -> None:
-    models(provider="local")
-    assert "free on this machine" in run("enrich", "--model", "small", "--dry-run").stdout
-    assert run_json("enrich", "--model", "small", "--dry-run")["plan"]["price"] == 0.0

@@ -41,9 +41,7 @@ def _run(root: Path, home: Path, *arguments: object) -> subprocess.CompletedProc
     )
 
 
-def test_an_interrupt_while_it_is_still_loading_ends_it_without_a_traceback(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_early_interrupts_end_quietly(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Stands before the real one on the path, and is among the first to be loaded.
     (tmp_path / "typer.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
@@ -62,7 +60,7 @@ def test_fault_the_command_line_could_not_read_a_document(root: Path, home: Path
     assert "cannot be read" in done.stderr
 
 
-def test_a_build_that_is_stopped_says_how_it_goes_on(
+def test_a_stopped_build_says_how_to_resume(
     home: Path, papers: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stopped(*_: object) -> None:
@@ -161,9 +159,7 @@ def test_a_mistake_gets_one_clear_message_and_code_2(
     assert not (home / "corpus").exists()
 
 
-def test_another_encoder_is_refused_with_what_to_set_and_one_that_cannot_be_had_is_named(
-    home: Path, papers: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_encoder_is_refused(home: Path, papers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PAPER_TRAIL_ENCODER", "nobody/no-such-model")
     assert "'nobody/no-such-model' could not be loaded" in run("tei", papers, *NOTES, code=2).stderr
     monkeypatch.delenv("PAPER_TRAIL_ENCODER")
@@ -173,9 +169,7 @@ def test_another_encoder_is_refused_with_what_to_set_and_one_that_cannot_be_had_
         assert "PAPER_TRAIL_ENCODER=all-MiniLM-L6-v2" in run(*arguments, code=2).stderr
 
 
-def test_a_home_that_cannot_be_written_is_named(
-    papers: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unwritable_home_is_named(papers: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("PAPER_TRAIL_HOME", str(tmp_path / "file" / "home"))
     assert "cannot be written" in run_json("tei", papers, *NOTES, code=2)["error"]

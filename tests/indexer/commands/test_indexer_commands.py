@@ -94,9 +94,7 @@ def test_compact_without_a_corpus_says_so(home: Path) -> None:
     assert "There is no corpus" in run_json("compact", code=2)["error"]
 
 
-def test_arxiv_papers_become_a_collection(
-    home: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_arxiv_papers_are_indexed(home: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
     with StandinArxiv(
         {}, papers=(Preprint("2104.08663v4", "BEIR"), Preprint("2101.00001v1", "Other"))
     ) as server:
@@ -120,23 +118,16 @@ def test_arxiv_papers_become_a_collection(
         (("enrich", "--model", "any"), "There is no model 'any'. Available: none"),
     ],
 )
-def test_a_command_without_what_it_needs_says_what(
-    home: Path, arguments: tuple[str, ...], message: str
-) -> None:
+def test_missing_arguments_are_named(home: Path, arguments: tuple[str, ...], message: str) -> None:
     assert message in run_json(*arguments, code=2)["error"]
 
 
-def test_doctor_ends_well_where_all_is_well(home: Path, folder: Path) -> None:
+def test_doctor_fails_for_a_missing_server(home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run("folder", folder, *NOTES)
     found = run_json("doctor")
     assert found["encoder"]["state"] == "ok"
     assert found["grobid"]["state"] == "off"
     assert "encoder" in run("doctor").stdout
-
-
-def test_doctor_ends_with_code_1_for_a_server_that_is_not_there(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setenv("PAPER_TRAIL_GROBID_URL", "http://127.0.0.1:9")
     assert run_json("doctor", code=1)["grobid"]["state"] == "problem"
 

@@ -51,16 +51,8 @@ def test_papers_have_the_fields_they_are_about(encoder: Encoder, labeller: Field
         assert {topic.kind for topic in topics} == {"field"}
         assert all(0 < topic.score <= 1 for topic in topics)
         assert [topic.score for topic in topics] == sorted((t.score for t in topics), reverse=True)
-
-
-def test_papers_about_something_else_have_none(encoder: Encoder, labeller: FieldLabeller) -> None:
     assert _labels(labeller, encoder, ELSEWHERE) == [()] * len(ELSEWHERE)
-
-
-def test_what_a_title_names_decides_beside_what_the_paper_uses(
-    encoder: Encoder, labeller: FieldLabeller
-) -> None:
-    """Language models write most papers' answers; few papers are about them."""
+    # Language models write most papers' answers; few papers are about them.
     abstract = (
         "We fine-tune pre-trained transformer models such as BERT on large corpora and improve the results."
     )

@@ -150,55 +150,43 @@ def test_nouns_that_mean_something_else_tell_nothing(abstract: str) -> None:
     assert topics("On fleas", abstract) == {}
 
 
-def test_fault_style_transfer_of_images_was_one_of_texts() -> None:
+def test_names_of_another_trade_and_of_two_kinds_are_told_apart() -> None:
+    # Style transfer of images was one of texts.
     assert "task:text style transfer" not in topics("On clouds", "Style transfer turns clouds into suns.")
-
-
-def test_a_name_has_one_kind() -> None:
     found = topics(
         "LetSort: A Model of Letters",
         "We propose LetSort, a new model for letters. We use the LetSort benchmark.",
     )
     assert [key for key in found if key.endswith("LetSort")] == ["method:LetSort"]
+    body = "The OCR of the cells rose. OCR was measured. OCR fell. The OCR rose. OCR is oxygen consumption."
+    assert topics("On cells", "We watch cells.", {"Results": body}) == {}
+    phrases = Phrases([("entity", 1), ("entity linking", 2), ("Linking", 3)])
+    assert list(phrases.found(tokens("Entity-linking of entities, linking an entity"))) == [2, 3, 1]
 
 
-def test_what_is_in_the_title_and_named_often_scores_higher() -> None:
+def test_title_abstract_and_body_count_by_their_weight_up_to_a_dozen_topics() -> None:
     body = "We parse. Dependency parsing is old. Dependency parsing is hard. Dependency parsing is slow. "
     title = topics("Dependency Parsing of Letters")
     abstract = topics("On letters", "We use dependency parsing.")
     often = topics("On letters", "Dependency parsing is old. We use dependency parsing.", {"Method": body})
     key = "task:dependency parsing"
     assert title[key] > often[key] > abstract[key] > 0
-
-
-def test_the_body_alone_must_insist_and_related_work_does_not_count() -> None:
     insisting = "Dependency parsing is old. " * 6
     assert topics("On letters", "Letters.", {"Method": "Dependency parsing is old."}) == {}
     assert topics("On letters", "Letters.", {"Related Work": insisting}) == {}
     assert "task:dependency parsing" in topics("On letters", "Letters.", {"Method": insisting})
-
-
-def test_a_short_acronym_of_another_trade_is_not_taken_from_the_body() -> None:
-    body = "The OCR of the cells rose. OCR was measured. OCR fell. The OCR rose. OCR is oxygen consumption."
-    assert topics("On cells", "We watch cells.", {"Results": body}) == {}
-
-
-def test_a_paper_has_a_dozen_topics_at_most() -> None:
-    abstract = (
+    long = "we propose " + "a " * 50_000 + "( " * 50_000 + "we " * 50_000 + "A-" * 50_000
+    assert find_topics(*make("X" * 100_000, long)) == ()
+    many = (
         "We use BERT, LSTM, GRU, CRF, HMM, SVM, BART, T5 and GPT-2 for question answering, summarization, "
         "machine translation, parsing of text, named entity recognition, entity linking and chunking of "
         "SQuAD, TriviaQA, HotpotQA, CoQA, QuAC, XSum and FEVER with BLEU, ROUGE, METEOR and perplexity."
     )
-    found = find_topics(*make("On letters", abstract))
+    found = find_topics(*make("On letters", many))
     assert len(found) == 12
     kinds = [topic.kind for topic in found]
     assert max(kinds.count(kind) for kind in set(kinds)) <= 5
     assert [topic.score for topic in found] == sorted((topic.score for topic in found), reverse=True)
-
-
-def test_the_longest_phrase_wins() -> None:
-    phrases = Phrases([("entity", 1), ("entity linking", 2), ("Linking", 3)])
-    assert list(phrases.found(tokens("Entity-linking of entities, linking an entity"))) == [2, 3, 1]
 
 
 @given(st.text(max_size=300), st.text(max_size=100))
@@ -207,8 +195,3 @@ def test_any_text_gives_scores_between_0_and_1(abstract: str, title: str) -> Non
     found = find_topics(paper, passages)
     assert all(0 < topic.score <= 1 and topic.name for topic in found)
     assert len({topic.key for topic in found}) == len(found)
-
-
-def test_endless_text_without_names_costs_nothing() -> None:
-    abstract = "we propose " + "a " * 50_000 + "( " * 50_000 + "we " * 50_000 + "A-" * 50_000
-    assert find_topics(*make("X" * 100_000, abstract)) == ()

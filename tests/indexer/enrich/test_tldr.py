@@ -27,18 +27,15 @@ def test_the_paper_s_own_work_is_told_without_what_leads_to_it() -> None:
     assert chosen is not None
     assert chosen.text == "We propose a neural model that sorts letters by their smell."
     assert chosen.sentence == 2
+    assert choose_tldr(TITLE, ["we propose letters, which smell, as:"]) is not None
+    chosen = choose_tldr("Letters", ["we propose a model of letters.", "Roses are red."])
+    assert chosen is not None
+    assert chosen.sentence == 1
 
 
 @pytest.mark.parametrize("sentences", [(), ("",), (" ", "\n")])
 def test_without_sentences_there_is_nothing_to_tell(sentences: tuple[str, ...]) -> None:
     assert choose_tldr(TITLE, sentences) is None
-
-
-def test_a_sentence_that_goes_on_from_another_is_taken_only_where_there_is_no_other() -> None:
-    assert choose_tldr(TITLE, ["we propose letters, which smell, as:"]) is not None
-    chosen = choose_tldr("Letters", ["we propose a model of letters.", "Roses are red."])
-    assert chosen is not None
-    assert chosen.sentence == 1
 
 
 @given(st.text(max_size=30), SENTENCES)

@@ -54,9 +54,7 @@ def enrich(tmp_path: Path) -> _Enrich:
 
 
 @pytest.mark.parametrize("other", ["org-small", "org/small-2"])
-def test_after_a_killed_enrich_of_one_model_another_throws_none_of_its_paid_replies_away(
-    enrich: _Enrich, other: str
-) -> None:
+def test_paid_replies_survive_another_model(enrich: _Enrich, other: str) -> None:
     with pytest.raises(_KilledError):
         enrich.run("org/small", killed=True)
     paid = len(enrich.asked)

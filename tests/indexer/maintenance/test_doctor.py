@@ -50,33 +50,29 @@ def test_a_fresh_install_is_well_but_for_its_corpus(tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
-def test_a_corpus_is_described(built: Path) -> None:
+def test_a_corpus_is_described_and_so_is_one_of_another_encoder(built: Path) -> None:
     found = findings(Settings(home=built))["corpus"]
     assert found.state == "ok"
     assert found.text == "The corpus holds 2 papers; its encoder is all-MiniLM-L6-v2."
     assert (found.facts["papers"], found.facts["collections"]) == (2, 1)
     assert found.facts["encoder"] == "all-MiniLM-L6-v2"
-
-
-def test_what_is_found_can_be_written_as_json(built: Path) -> None:
     for finding in examine(Settings(home=built)):
         assert json.loads(json.dumps(dict(finding.facts))) == finding.facts
         assert finding.text.isprintable()
+    found = findings(Settings(home=built, encoder="someone/some-model"))["corpus"]
+    assert found.state == "problem"
+    assert "Set PAPER_TRAIL_ENCODER=all-MiniLM-L6-v2" in found.text
 
 
-def test_a_corpus_of_other_weights_is_a_problem(built: Path, tmp_path: Path) -> None:
+def test_a_corpus_of_other_weights_or_without_its_tables_is_a_problem(built: Path, tmp_path: Path) -> None:
     home = Path(shutil.copytree(built, tmp_path / "home"))
     manifest = home / "corpus" / "manifest.json"
     manifest.write_text(manifest.read_text().replace(BUNDLED_SHA256, "0" * 64))
     found = findings(Settings(home=home))["corpus"]
     assert found.state == "problem"
     assert "other weights" in found.text
-
-
-def test_a_corpus_of_another_encoder_is_a_problem(built: Path) -> None:
-    found = findings(Settings(home=built, encoder="someone/some-model"))
-    assert found["corpus"].state == "problem"
-    assert "Set PAPER_TRAIL_ENCODER=all-MiniLM-L6-v2" in found["corpus"].text
+    shutil.rmtree(home / "corpus" / "papers.lance")
+    assert findings(Settings(home=home))["corpus"].state == "problem"
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"schema": 0}', '{"schema": 1}'])
@@ -87,17 +83,15 @@ def test_a_damaged_manifest_is_a_problem(tmp_path: Path, content: str) -> None:
     assert (found.state, found.facts["present"]) == ("problem", True)
 
 
-def test_lost_tables_are_a_problem(built: Path, tmp_path: Path) -> None:
-    home = Path(shutil.copytree(built, tmp_path / "home"))
-    shutil.rmtree(home / "corpus" / "papers.lance")
-    assert findings(Settings(home=home))["corpus"].state == "problem"
-
-
-def test_a_file_in_the_place_of_the_folder_is_a_problem(tmp_path: Path) -> None:
+def test_a_folder_or_a_file_of_models_that_is_none_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("in the way")
     found = findings(Settings(home=tmp_path / "home" / "deeper"))["folder"]
     assert found.state == "problem"
     assert "is not a folder" in found.text
+    # A file of models that is not there failed every question unnoticed.
+    found = findings(Settings(home=tmp_path, models_file=tmp_path / "absent.toml"))["models"]
+    assert found.state == "problem"
+    assert "PAPER_TRAIL_MODELS_FILE" in found.text
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="everything can be written by root")
@@ -128,11 +122,17 @@ def test_the_bundled_encoder_is_found_without_loading_it() -> None:
     subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
 
 
-def test_an_encoder_in_a_folder(tmp_path: Path) -> None:
+def test_local_and_cached_encoders_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Settings(home=tmp_path, encoder=str(tmp_path))
     assert findings(settings)["encoder"].state == "problem"
     (tmp_path / "modules.json").write_text("[]")
     assert findings(settings)["encoder"].state == "ok"
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    model = tmp_path / "hub" / "models--sentence-transformers--some-model"
+    for file, content in (("refs/main", "abc"), ("snapshots/abc/modules.json", "[]")):
+        (model / file).parent.mkdir(parents=True)
+        (model / file).write_text(content)
+    assert findings(Settings(home=tmp_path, encoder="some-model"))["encoder"].state == "ok"
 
 
 @pytest.mark.parametrize("name", ["/no/such/folder", "two words", "a/b/c", ""])
@@ -153,46 +153,22 @@ def test_an_encoder_of_the_hub(
     assert found.text.startswith("The encoder some-model is not on this machine")
 
 
-def test_an_encoder_in_the_model_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
-    model = tmp_path / "hub" / "models--sentence-transformers--some-model"
-    for file, content in (("refs/main", "abc"), ("snapshots/abc/modules.json", "[]")):
-        (model / file).parent.mkdir(parents=True)
-        (model / file).write_text(content)
-    assert findings(Settings(home=tmp_path, encoder="some-model"))["encoder"].state == "ok"
-
-
-def test_fault_a_file_of_models_that_is_not_there_failed_every_question_unnoticed(tmp_path: Path) -> None:
-    found = findings(Settings(home=tmp_path, models_file=tmp_path / "absent.toml"))["models"]
-    assert found.state == "problem"
-    assert "PAPER_TRAIL_MODELS_FILE" in found.text
-
-
-def test_a_server_that_is_ready(tmp_path: Path) -> None:
+def test_a_server_that_is_ready_still_loads_or_is_not_there(tmp_path: Path) -> None:
     with StandinGrobid(engines=7) as standin:
         found = findings(Settings(home=tmp_path, grobid_url=standin.url))["grobid"]
     assert found.state == "ok"
     assert found.text == f"GROBID 0.9.1 at {standin.url} is ready; it is given 7 papers at once."
     assert (found.facts["version"], found.facts["pool"], found.facts["ready"]) == ("0.9.1", 7, True)
-
-
-def test_a_server_that_still_loads(tmp_path: Path) -> None:
     with StandinGrobid(ready=False) as standin:
         found = findings(Settings(home=tmp_path, grobid_url=standin.url))["grobid"]
     assert (found.state, found.facts["reachable"]) == ("problem", True)
     assert "cannot be used: it is not ready" in found.text
-
-
-def test_a_server_that_is_not_there(tmp_path: Path) -> None:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     found = findings(Settings(home=tmp_path, grobid_url=url))["grobid"]
     assert (found.state, found.facts["reachable"]) == ("problem", False)
     assert "docker compose up" in found.text
-
-
-def test_an_address_that_is_none(tmp_path: Path) -> None:
     found = findings(Settings(home=tmp_path, grobid_url="http://ada:canary@"))["grobid"]
     assert found.state == "problem"
     assert "canary" not in f"{found}"

@@ -95,14 +95,13 @@ def test_damage_is_found_and_nothing_else(
         assert found == []
 
 
-def test_a_vector_that_is_not_of_length_1_is_found(tmp_path: Path, encoder: Encoder) -> None:
+def test_the_demonstration_is_whole_and_a_vector_of_another_length_is_found(
+    demo_corpus: Corpus, demo_home: Path, tmp_path: Path, encoder: Encoder
+) -> None:
+    assert list(verify(demo_corpus, demo_home / "pdf")) == []
     paper = make_paper("notes", "cat")
     found = _problems(tmp_path, encoder, paper, make_passages(paper, ["Cats sleep."]), scale=0.5)
     assert found == ["notes/cat#0: its vector is not of length 1"]
-
-
-def test_the_demonstration_is_whole(demo_corpus: Corpus, demo_home: Path) -> None:
-    assert list(verify(demo_corpus, demo_home / "pdf")) == []
 
 
 @pytest.mark.parametrize(

@@ -26,11 +26,16 @@ def test_a_label_names_what_sets_a_cluster_apart() -> None:
     first, second = label_clusters([TRANSLATION, PARSING])
     assert first.startswith("Neural machine translation, BLEU")
     assert second.startswith("Dependency parsing, treebanks")
-
-
-def test_a_cluster_alone_is_named_by_what_its_papers_share() -> None:
     (label,) = label_clusters([PARSING])
     assert label.startswith("Dependency parsing, treebanks")
+    assert label_clusters([]) == []
+    mixed = [*TRANSLATION, *PARSING]
+    labels = label_clusters([mixed[::2], mixed[1::2], TRANSLATION, PARSING])
+    terms = [term.lower() for label in labels for term in label.split(", ")]
+    assert len(terms) == len(set(terms))
+    for label in labels:
+        words = [word[:5] for word in re.findall(r"\w+", label.lower())]
+        assert len(words) == len(set(words))
 
 
 @pytest.mark.parametrize(
@@ -45,10 +50,6 @@ def test_a_cluster_alone_is_named_by_what_its_papers_share() -> None:
 )
 def test_what_has_no_terms_is_said_to_be_various(texts: list[Text]) -> None:
     assert label_clusters([texts, texts]) == ["Various subjects", "Various subjects (2)"]
-
-
-def test_no_clusters_have_no_labels() -> None:
-    assert label_clusters([]) == []
 
 
 @pytest.mark.parametrize(
@@ -66,16 +67,6 @@ def test_terms_are_written_as_the_papers_write_them(title: str, label: str) -> N
     other = [("Parsing", "parsing")] * 3
     text = (title, "coreference resolution, trees")
     assert label_clusters([[text] * 3, other])[0] == label
-
-
-def test_no_term_is_in_two_labels_and_no_word_twice_in_one() -> None:
-    mixed = [*TRANSLATION, *PARSING]
-    labels = label_clusters([mixed[::2], mixed[1::2], TRANSLATION, PARSING])
-    terms = [term.lower() for label in labels for term in label.split(", ")]
-    assert len(terms) == len(set(terms))
-    for label in labels:
-        words = [word[:5] for word in re.findall(r"\w+", label.lower())]
-        assert len(words) == len(set(words))
 
 
 @given(st.lists(st.lists(st.tuples(st.text(max_size=60), st.text(max_size=200)), max_size=4), max_size=4))

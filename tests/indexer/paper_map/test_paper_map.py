@@ -36,9 +36,7 @@ def _places(corpus: Corpus) -> dict[str, tuple[float, float]]:
     return {row["id"]: (row["x"], row["y"]) for row in corpus.statistics.places().to_pylist()}
 
 
-def test_the_map_follows_papers_that_come_and_go(
-    tmp_path: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_map_follows_papers(tmp_path: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
     _write(tmp_path / "notes")
     corpus, remarks = _build(tmp_path, encoder)
     assert remarks == []
@@ -76,9 +74,7 @@ def test_the_map_follows_papers_that_come_and_go(
     )
 
 
-def test_a_map_that_cannot_be_drawn_is_a_remark(
-    tmp_path: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_undrawable_map_is_told(tmp_path: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
     _write(tmp_path / "notes")
     drawn, _ = _build(tmp_path, encoder)
     write_tei(tmp_path / "notes" / "cats.tei.xml", "On cats", "We no longer watch cats.")

@@ -56,17 +56,16 @@ def test_the_same_papers_give_the_same_map_in_whatever_order(papers: int) -> Non
         assert np.array_equal(first.clusters, other.clusters)
 
 
-def test_what_is_alike_lies_together_also_beyond_the_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_alike_lies_together_and_a_paper_between_in_one_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     ids, vectors = _ids(160), _vectors(160)
     assert _separation(project(ids, vectors)) == 1
     monkeypatch.setattr(projection, "_SAMPLE", 60)
     found = project(ids, vectors)
     assert _separation(found) > 0.95
     assert len(np.unique(found.places, axis=0)) == 160
-
-
-def test_a_paper_between_two_groups_is_put_into_one_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Regression: the mean of its neighbours put it into the empty middle of the map."""
+    # Regression: the mean of its neighbours put it into the empty middle of the map.
     monkeypatch.setattr(projection, "_SAMPLE", 60)
     vectors = _vectors(160, groups=2)
     between = vectors[0::2].mean(axis=0) + vectors[1::2].mean(axis=0)

@@ -71,9 +71,7 @@ def test_fault_a_collection_on_nature_had_fields_of_language(tmp_path: Path, enc
     matches = corpus.nearest(encoder.encode_query("eggs"), scope, 100)
     papers = {match.paper_id for match in matches}
     assert papers == {f"nature/{bird}" for bird in BIRDS[:8]}
-
-
-def test_later_papers_join_the_fields_and_change_none(tmp_path: Path, encoder: Encoder) -> None:
+    # Later papers join the fields and change none.
     _write_nature(tmp_path / "nature")
     before = _fields(_build(tmp_path, encoder))
     _write_nature(tmp_path / "nature", 8, 9)
@@ -84,7 +82,11 @@ def test_later_papers_join_the_fields_and_change_none(tmp_path: Path, encoder: E
         assert len(_by_subject(after, subject)) == 1
 
 
-def test_the_order_of_collections_changes_no_field(tmp_path: Path, encoder: Encoder) -> None:
+def test_the_order_of_collections_changes_no_field_and_few_papers_have_none(
+    tmp_path: Path, encoder: Encoder
+) -> None:
+    _write_nature(tmp_path / "nature", 0, 2)
+    assert set(map(tuple, _fields(_build(tmp_path, encoder)).values())) == {()}
     for folder in ("first", "second"):
         _write_nature(tmp_path / folder / "nature")
         _write_language(tmp_path / folder / "language")
@@ -98,14 +100,7 @@ def test_the_order_of_collections_changes_no_field(tmp_path: Path, encoder: Enco
     assert all(_fields(first, "language").values())
 
 
-def test_a_few_papers_on_nature_have_no_field(tmp_path: Path, encoder: Encoder) -> None:
-    _write_nature(tmp_path / "nature", 0, 2)
-    assert set(map(tuple, _fields(_build(tmp_path, encoder)).values())) == {()}
-
-
-def test_fields_of_language_return_to_a_collection_that_changed_its_subject(
-    tmp_path: Path, encoder: Encoder
-) -> None:
+def test_fields_follow_a_collection_that_changes_its_subject(tmp_path: Path, encoder: Encoder) -> None:
     """A collection is judged as it is now, not as it was first."""
     _write_nature(tmp_path / "mixed", 0, 7)
     _write_language(tmp_path / "mixed")

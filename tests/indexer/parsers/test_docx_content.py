@@ -279,7 +279,7 @@ def test_fault_tables_in_tables_are_read_once(tmp_path: Path, content: str, rows
     assert found == rows
 
 
-def test_fault_paragraphs_whose_mark_was_deleted_are_one(tmp_path: Path) -> None:
+def test_fault_deleted_marks_and_large_initials_cut_paragraphs(tmp_path: Path) -> None:
     document = read(
         tmp_path,
         paragraph(DELETED, run("Mills ")),
@@ -288,6 +288,8 @@ def test_fault_paragraphs_whose_mark_was_deleted_are_one(tmp_path: Path) -> None
         paragraph(DELETED, run("The end.")),
     )
     assert texts(document) == ["Mills turn slowly.", "The end."]
+    initial = f'<w:p><w:pPr><w:framePr w:dropCap="drop" w:lines="3"/></w:pPr>{run("M")}</w:p>'
+    assert texts(read(tmp_path, initial, paragraph(run("ills stand here.")))) == ["Mills stand here."]
 
 
 def test_fault_notes_and_boxes_are_read_once(tmp_path: Path) -> None:
@@ -393,11 +395,6 @@ def test_fault_struck_out_words_were_read_as_if_they_stood(tmp_path: Path, mark:
     document = read(tmp_path, text, styles=gone)
     assert texts(document) == ["The mill is old."]
     assert document.notes == ("4 letters that are struck out were left out",)
-
-
-def test_fault_a_large_initial_was_a_paragraph_of_its_own(tmp_path: Path) -> None:
-    initial = f'<w:p><w:pPr><w:framePr w:dropCap="drop" w:lines="3"/></w:pPr>{run("M")}</w:p>'
-    assert texts(read(tmp_path, initial, paragraph(run("ills stand here.")))) == ["Mills stand here."]
 
 
 def data_cell(content: str, properties: str = "") -> str:

@@ -83,18 +83,20 @@ def closed_port() -> int:
 # Requests and replies
 
 
-def test_a_pdf_becomes_tei_that_the_parser_reads(standin: StandinGrobid, pdf: Path) -> None:
+def test_a_pdf_becomes_tei_that_the_parser_reads_also_where_nothing_was_understood(
+    standin: StandinGrobid, pdf: Path
+) -> None:
     document = read_tei(client(standin).fulltext(pdf))
     assert document.title == "On Cats"
     assert document.sections[0].path[-1].title == "Introduction"
     assert document.sections[0].paragraphs[0].sentences[0].boxes
     assert len(document.references) == 1
     assert (document.parser, document.parser_version) == ("grobid", "0.9.1")
+    standin.script.append(understood_nothing())
+    assert b"<TEI" in client(standin).fulltext(pdf)
 
 
-def test_the_request_asks_for_sentences_coordinates_and_no_consolidation(
-    standin: StandinGrobid, pdf: Path
-) -> None:
+def test_the_request_asks_for_sentences_and_coordinates(standin: StandinGrobid, pdf: Path) -> None:
     client(standin).fulltext(pdf)
     (request,) = standin.requests
     assert request.method == "POST"
@@ -139,17 +141,11 @@ def test_an_answer_may_come_in_several_ways(standin: StandinGrobid, pdf: Path, a
     assert read_tei(client(standin).fulltext(pdf)).title == "On Cats"
 
 
-def test_a_document_of_which_nothing_was_understood_is_still_tei(standin: StandinGrobid, pdf: Path) -> None:
-    standin.script.append(understood_nothing())
-    assert b"<TEI" in client(standin).fulltext(pdf)
-
-
-def test_a_missing_file_is_named_without_asking(standin: StandinGrobid, tmp_path: Path) -> None:
+def test_a_missing_file_is_not_sent_and_one_that_is_no_pdf_refused_once(
+    standin: StandinGrobid, tmp_path: Path
+) -> None:
     assert "the file cannot be read" in str(problem(client(standin), tmp_path / "none.pdf"))
     assert not standin.requests
-
-
-def test_a_file_that_is_no_pdf_is_refused_once(standin: StandinGrobid, tmp_path: Path) -> None:
     path = tmp_path / "page.pdf"
     path.write_text("<html>no</html>")
     assert "[BAD_INPUT_DATA]" in str(problem(client(standin), path))
@@ -219,9 +215,7 @@ def test_a_lasting_fault_is_retried_up_to_the_limit_and_reported(
     ],
     ids=lambda faults: " ".join(f"{fault.status} {fault.ending}" for fault in faults),
 )
-def test_a_fault_that_passes_costs_nothing_but_time(
-    standin: StandinGrobid, pdf: Path, faults: list[Behaviour]
-) -> None:
+def test_a_passing_fault_costs_time(standin: StandinGrobid, pdf: Path, faults: list[Behaviour]) -> None:
     standin.script.extend(faults)
     assert read_tei(client(standin).fulltext(pdf)).title == "On Cats"
     assert len(standin.requests) == len(faults) + 1
@@ -234,28 +228,28 @@ def test_a_busy_server_that_names_a_time_is_left_alone_so_long(standin: StandinG
     assert time.monotonic() - started >= 0.3
 
 
-def test_a_mixture_of_faults_has_a_cap_too(standin: StandinGrobid, pdf: Path) -> None:
+def test_mixed_faults_have_a_cap_and_a_second_failure_of_the_engine_is_the_last(
+    standin: StandinGrobid, pdf: Path
+) -> None:
     standin.script.extend([busy(), lost(), busy(), lost(), busy(), lost(), busy()])
     problem(client(standin), pdf)
     assert len(standin.requests) == QUICK.busy_attempts
-
-
-def test_a_second_failure_of_the_engine_is_the_last(standin: StandinGrobid, pdf: Path) -> None:
+    standin.requests.clear()
+    standin.script.clear()
     standin.script.extend([failure("GENERAL"), busy(), failure("TAGGING_ERROR"), busy()])
     assert "[TAGGING_ERROR]" in str(problem(client(standin), pdf))
     assert len(standin.requests) == 3
 
 
-def test_silence_is_waited_for_once_more_and_no_longer(standin: StandinGrobid, pdf: Path) -> None:
+def test_silence_and_dripping_bodies_are_waited_for_once_more(standin: StandinGrobid, pdf: Path) -> None:
+    standin.script.extend([Behaviour(between_pieces=0.1)] * 5)
+    assert "did not answer within 0.5 s" in str(problem(client(standin, timeout=0.5), pdf))
+    assert len(standin.requests) == 2
+    standin.requests.clear()
+    standin.script.clear()
     standin.work = 30
     error = problem(client(standin, timeout=0.5), pdf)
     assert "did not answer within 0.5 s (asked 2 times)" in str(error)
-    assert len(standin.requests) == 2
-
-
-def test_a_body_that_drips_is_not_waited_for_for_ever(standin: StandinGrobid, pdf: Path) -> None:
-    standin.script.extend([Behaviour(between_pieces=0.1)] * 5)
-    assert "did not answer within 0.5 s" in str(problem(client(standin, timeout=0.5), pdf))
     assert len(standin.requests) == 2
 
 
@@ -270,22 +264,18 @@ def test_a_refused_connection_is_tried_again_until_the_server_is_up(pdf: Path) -
             assert read_tei(asked.result()).title == "On Cats"
 
 
-def test_a_body_without_end_is_read_no_further_than_a_paper_goes(standin: StandinGrobid, pdf: Path) -> None:
+def test_a_body_without_end_is_cut_and_a_long_error_one_short_clean_line(
+    standin: StandinGrobid, pdf: Path
+) -> None:
     endless = Behaviour(body=b"<TEI>" + b" " * (LARGEST_TEI + 1000) + b"</TEI>", ending="chunked")
     standin.script.append(endless)
     assert "larger than 32 MiB" in str(problem(client(standin), pdf))
     assert len(standin.requests) == 1
-
-
-def test_a_long_error_is_one_short_clean_line(standin: StandinGrobid, pdf: Path) -> None:
     standin.script.append(failure("NO_BLOCKS", "a\n\x1b[31mb\x00 " + "c" * 100_000))
     message = str(problem(client(standin), pdf))
     assert message.startswith("GROBID failed on this PDF: [NO_BLOCKS] a [31mb ccc")
     assert len(message) < 300
     assert message.isprintable()
-
-
-def test_compressed_answers_are_not_asked_for_and_not_unpacked(standin: StandinGrobid, pdf: Path) -> None:
     bomb = gzip.compress(b" " * 50_000_000)
     standin.script.extend([Behaviour(body=bomb, headers=(("Content-Encoding", "gzip"),))] * 2)
     assert "no TEI" in str(problem(client(standin), pdf))
@@ -310,9 +300,7 @@ def test_no_answer_is_anything_but_tei_or_an_error(status: int, body: bytes) -> 
     [(lost("reset"), QUICK.lost_attempts), (busy(), QUICK.busy_attempts)],
     ids=["lost", "never ready"],
 )
-def test_a_server_that_is_lost_or_never_ready_is_given_up_after_some_papers(
-    standin: StandinGrobid, tmp_path: Path, fault: Behaviour, asked: int
-) -> None:
+def test_a_lost_server_is_left(standin: StandinGrobid, tmp_path: Path, fault: Behaviour, asked: int) -> None:
     standin.script.extend([fault] * 1000)
     server = client(standin)
     errors = [problem(server, paper) for paper in papers(tmp_path, 30)]
@@ -330,9 +318,7 @@ def test_a_lost_server_is_given_up_by_all_threads(standin: StandinGrobid, tmp_pa
 
 
 @pytest.mark.parametrize("answer", [Behaviour(), failure("NO_BLOCKS"), nothing()], ids=["tei", "500", "204"])
-def test_any_answer_shows_that_the_server_lives(
-    standin: StandinGrobid, tmp_path: Path, answer: Behaviour
-) -> None:
+def test_any_answer_is_a_sign_of_life(standin: StandinGrobid, tmp_path: Path, answer: Behaviour) -> None:
     server = client(standin)
     first, second, living, fourth, fifth, last = papers(tmp_path, 6)
     for paper in (first, second, fourth, fifth):
@@ -380,14 +366,12 @@ def test_a_run_that_is_stopped_waits_for_nobody(standin: StandinGrobid, pdf: Pat
     ("profile", "engines", "wanted", "expected"),
     [("0.9", 3, 0, 3), ("0.9", 3, 2, 2), ("0.9", 3, 50, 3), ("0.8", 9, 0, 4), ("0.8", 9, 6, 6)],
 )
-def test_the_server_says_how_many_at_once(
-    profile, engines: int, wanted: int, expected: int, pdf: Path
-) -> None:
+def test_the_server_limits_requests(profile, engines: int, wanted: int, expected: int, pdf: Path) -> None:
     with StandinGrobid(profile=profile, engines=engines) as standin:
         assert client(standin, concurrency=wanted).concurrency == expected
 
 
-def test_many_threads_never_ask_for_more_than_the_pool(tmp_path: Path) -> None:
+def test_many_threads_ask_for_no_more_than_the_pool_and_wait_for_others(tmp_path: Path) -> None:
     with StandinGrobid(engines=2, work=0.02) as standin:
         server = client(standin)
         with ThreadPoolExecutor(10) as pool:
@@ -395,9 +379,6 @@ def test_many_threads_never_ask_for_more_than_the_pool(tmp_path: Path) -> None:
         assert len(parsed) == 20
         assert standin.most_at_once == 2
         assert len(standin.requests) == 20
-
-
-def test_a_pool_that_others_use_is_waited_for(tmp_path: Path) -> None:
     with StandinGrobid(engines=1, profile="0.8", work=0.05, pool_wait=0.01) as standin:
         server = client(standin, patience=Patience(first_wait=0.05, longest_wait=0.2, busy_attempts=200))
         with ThreadPoolExecutor(4) as pool:
@@ -447,10 +428,24 @@ def test_two_hundred_papers_on_a_bad_day(tmp_path: Path, seed: int) -> None:
 # The server's status
 
 
-def test_the_status_of_a_server_of_today(standin: StandinGrobid) -> None:
+def test_the_status_of_a_server_that_runs_loads_or_failed(standin: StandinGrobid) -> None:
     status = client(standin).status()
     assert (status.url, status.reachable, status.ready) == (standin.url, True, True)
     assert (status.version, status.revision, status.pool, status.problem) == ("0.9.1", "a91ee48", 4, "")
+    standin.checks["version"] = (200, b"1" * 30_000_000, "text/plain")
+    status = client(standin).status()
+    assert (status.ready, status.version) == (True, "")
+    del standin.checks["version"]
+    standin.ready = False
+    status = client(standin).status()
+    assert (status.reachable, status.ready, status.version) == (True, False, "0.9.1")
+    assert "not ready: its models are still loading" in status.problem
+    told = b'{"ready": false, "initializationError": "no\\nmodel\\u0000 found"}'
+    standin.checks["health"] = (503, told, "application/json")
+    assert client(standin).status().problem == "it failed to start: no model found"
+    status = GrobidServer(f"http://127.0.0.1:{closed_port()}").status()
+    assert (status.reachable, status.ready) == (False, False)
+    assert "cannot be reached; check that it runs" in status.problem
 
 
 @pytest.mark.parametrize("as_text", [False, True])
@@ -458,25 +453,6 @@ def test_the_status_of_an_older_server(as_text: bool) -> None:
     with StandinGrobid(profile="0.8", version="0.8.2", version_as_text=as_text) as standin:
         status = client(standin).status()
     assert (status.ready, status.version, status.pool, status.problem) == (True, "0.8.2", None, "")
-
-
-def test_a_server_that_still_loads_is_reachable_but_not_ready(standin: StandinGrobid) -> None:
-    standin.ready = False
-    status = client(standin).status()
-    assert (status.reachable, status.ready, status.version) == (True, False, "0.9.1")
-    assert "not ready: its models are still loading" in status.problem
-
-
-def test_a_server_that_failed_to_start_says_why(standin: StandinGrobid) -> None:
-    told = b'{"ready": false, "initializationError": "no\\nmodel\\u0000 found"}'
-    standin.checks["health"] = (503, told, "application/json")
-    assert client(standin).status().problem == "it failed to start: no model found"
-
-
-def test_no_server_is_not_reachable() -> None:
-    status = GrobidServer(f"http://127.0.0.1:{closed_port()}").status()
-    assert (status.reachable, status.ready) == (False, False)
-    assert "cannot be reached; check that it runs" in status.problem
 
 
 @pytest.mark.parametrize(
@@ -508,12 +484,6 @@ def test_lies_about_the_pool_are_bounded(standin: StandinGrobid, health: bytes, 
     standin.checks["health"] = (200, health, "application/json")
     status = client(standin).status()
     assert (status.ready, status.pool) == (True, pool)
-
-
-def test_a_status_without_end_is_not_read_to_its_end(standin: StandinGrobid) -> None:
-    standin.checks["version"] = (200, b"1" * 30_000_000, "text/plain")
-    status = client(standin).status()
-    assert (status.ready, status.version) == (True, "")
 
 
 @given(st.binary(max_size=200), st.binary(max_size=200), st.binary(max_size=200), st.integers(100, 599))
@@ -578,7 +548,7 @@ def test_a_login_in_the_address_is_used_and_never_shown(standin: StandinGrobid, 
     assert "canary" not in f"{error}{error.__cause__}{gone.status()}"
 
 
-def test_a_proxy_of_the_environment_does_not_stand_before_this_machine(
+def test_neither_proxies_nor_redirects_are_followed_and_logging_stays(
     standin: StandinGrobid, pdf: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
@@ -586,17 +556,11 @@ def test_a_proxy_of_the_environment_does_not_stand_before_this_machine(
     monkeypatch.delenv("NO_PROXY", raising=False)
     monkeypatch.delenv("no_proxy", raising=False)
     assert client(standin).fulltext(pdf)
-
-
-def test_a_redirect_is_not_followed(standin: StandinGrobid, pdf: Path) -> None:
     with StandinGrobid() as elsewhere:
         to = (("Location", f"{elsewhere.url}/api/processFulltextDocument"),)
         standin.script.append(Behaviour(status=307, body=b"", headers=to))
         problem(client(standin), pdf)
         assert not elsewhere.requests
-
-
-def test_the_process_keeps_its_own_logging(standin: StandinGrobid) -> None:
     root = logging.getLogger()
     before = (root.level, list(root.handlers))
     client(standin)
@@ -614,15 +578,12 @@ def kept(tmp_path: Path) -> KeptTei:
 SHA = "ab" * 32
 
 
-def test_kept_tei_is_found_by_paper_and_version(kept: KeptTei) -> None:
+def test_kept_tei_is_found_by_paper_and_version_and_the_newest_last(kept: KeptTei, tmp_path: Path) -> None:
     kept.keep(SHA, "0.9.1", b"<TEI>one</TEI>")
     assert kept.of_version(SHA, "0.9.1") == b"<TEI>one</TEI>"
     assert kept.of_version(SHA, "0.9.2") is None
     assert kept.of_version("cd" * 32, "0.9.1") is None
     assert kept.newest("cd" * 32) is None
-
-
-def test_the_newest_kept_tei_is_the_one_written_last(kept: KeptTei, tmp_path: Path) -> None:
     for age, version in enumerate(("0.8.2", "0.9.1", "0.7.0")):
         kept.keep(SHA, version, version.encode())
         (path,) = (tmp_path / "tei").rglob(f"*.{version}.*")
@@ -637,9 +598,7 @@ def test_what_was_asked_otherwise_does_not_count_as_the_same(tmp_path: Path) -> 
 
 
 @given(data=st.data())
-def test_a_damaged_file_counts_as_absent(
-    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
-) -> None:
+def test_damaged_files_are_absent(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     folder = tmp_path_factory.mktemp("tei")
     kept, tei = KeptTei(folder), b"<TEI>" + bytes(range(256)) * 4 + b"</TEI>"
     kept.keep(SHA, "0.9.1", tei)
@@ -654,13 +613,6 @@ def test_a_damaged_file_counts_as_absent(
     assert kept.of_version(SHA, "0.9.1") in (None, tei)
 
 
-def test_a_file_that_unpacks_without_end_counts_as_absent(kept: KeptTei, tmp_path: Path) -> None:
-    kept.keep(SHA, "0.9.1", b"x")
-    (path,) = tmp_path.rglob("*.gz")
-    path.write_bytes(gzip.compress(b" " * (LARGEST_TEI + 1)))
-    assert kept.of_version(SHA, "0.9.1") is None
-
-
 def test_a_folder_that_cannot_be_written_costs_no_paper(tmp_path: Path, caplog) -> None:
     (tmp_path / "tei").write_text("a file in the way")
     kept = KeptTei(tmp_path / "tei")
@@ -669,11 +621,17 @@ def test_a_folder_that_cannot_be_written_costs_no_paper(tmp_path: Path, caplog) 
     assert kept.newest(SHA) is None
 
 
-def test_nothing_half_written_is_left(kept: KeptTei, tmp_path: Path) -> None:
+def test_a_file_that_unpacks_without_end_or_is_half_written_counts_as_absent(
+    kept: KeptTei, tmp_path: Path
+) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: kept.keep(SHA, "0.9.1", b"<TEI/>" * 1000), range(40)))
     assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == 1
     assert kept.newest(SHA) == b"<TEI/>" * 1000
+    kept.keep(SHA, "0.9.1", b"x")
+    (path,) = tmp_path.rglob("*.gz")
+    path.write_bytes(gzip.compress(b" " * (LARGEST_TEI + 1)))
+    assert kept.of_version(SHA, "0.9.1") is None
 
 
 # Server and kept TEI together
@@ -683,9 +641,7 @@ def parser(standin: StandinGrobid, tmp_path: Path, timeout: float = 60.0) -> Gro
     return GrobidParser(client(standin, timeout), KeptTei(tmp_path / "kept"))
 
 
-def test_a_rebuild_never_parses_twice_and_another_version_of_the_server_parses_anew(
-    standin: StandinGrobid, pdf: Path, tmp_path: Path
-) -> None:
+def test_a_rebuild_parses_for_a_new_version_only(standin: StandinGrobid, pdf: Path, tmp_path: Path) -> None:
     first = parser(standin, tmp_path).tei(pdf, file_sha256(pdf))
     assert parser(standin, tmp_path).tei(pdf, file_sha256(pdf)) == first
     assert len(standin.requests) == 1
@@ -694,9 +650,7 @@ def test_a_rebuild_never_parses_twice_and_another_version_of_the_server_parses_a
     assert len(standin.requests) == 2
 
 
-def test_without_its_server_a_kept_paper_is_as_good(
-    standin: StandinGrobid, pdf: Path, tmp_path: Path
-) -> None:
+def test_kept_tei_serves_without_a_server(standin: StandinGrobid, pdf: Path, tmp_path: Path) -> None:
     kept = parser(standin, tmp_path).tei(pdf, file_sha256(pdf))
     gone = GrobidServer(f"http://127.0.0.1:{closed_port()}", patience=QUICK)
     absent = GrobidParser(gone, KeptTei(tmp_path / "kept"))
@@ -705,9 +659,7 @@ def test_without_its_server_a_kept_paper_is_as_good(
         absent.tei(pdf, SHA)
 
 
-def test_kept_tei_serves_when_its_server_goes_while_asked_and_not_when_it_refuses_the_paper(
-    standin: StandinGrobid, pdf: Path, tmp_path: Path
-) -> None:
+def test_kept_tei_serves_where_the_server_is_lost(standin: StandinGrobid, pdf: Path, tmp_path: Path) -> None:
     kept = parser(standin, tmp_path).tei(pdf, file_sha256(pdf))
     standin.version = "0.9.2"
     standin.script.extend([lost()] * QUICK.lost_attempts)
@@ -717,14 +669,13 @@ def test_kept_tei_serves_when_its_server_goes_while_asked_and_not_when_it_refuse
         parser(standin, tmp_path).tei(pdf, file_sha256(pdf))
 
 
-def test_a_server_without_a_version_keeps_too(standin: StandinGrobid, pdf: Path, tmp_path: Path) -> None:
+def test_the_settings_open_a_parser_that_keeps_tei_without_a_version_too(
+    standin: StandinGrobid, pdf: Path, tmp_path: Path
+) -> None:
     standin.checks["version"] = (404, b"", "text/plain")
     for _ in range(2):
         parser(standin, tmp_path).tei(pdf, file_sha256(pdf))
     assert len(standin.requests) == 1
-
-
-def test_the_settings_open_a_parser(standin: StandinGrobid, pdf: Path, tmp_path: Path) -> None:
     settings = Settings(home=tmp_path, grobid_url=standin.url, grobid_concurrency=2)
     opened = open_grobid(settings)
     assert opened.at_once == 2

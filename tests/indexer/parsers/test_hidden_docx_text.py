@@ -92,7 +92,9 @@ UNSEEN = {
     "nearly white": _run('<w:color w:val="F7F9FA"/>'),
     "theme colour": _run('<w:color w:val="000000" w:themeColor="background1"/>'),
     "tint of a theme colour": _run('<w:color w:val="000000" w:themeColor="text1" w:themeTint="08"/>'),
+    "hidden by the style of its style": _run('<w:rStyle w:val="UnseenToo"/>'),
     "half a point": _run('<w:sz w:val="1"/>'),
+    "a point": _run('<w:sz w:val="2"/>'),
     "a point in points": _run('<w:sz w:val="1pt"/>'),
     "scaled to one percent": _run('<w:w w:val="1"/>'),
     "in the colour of its marker": _run('<w:color w:val="FFFF10"/><w:highlight w:val="yellow"/>'),
@@ -133,6 +135,8 @@ STYLES = (
     _style("paragraph", "Pale", '<w:rPr><w:color w:val="FEFEFE"/></w:rPr>'),
     _style("paragraph", "PaleToo", '<w:basedOn w:val="Pale"/>'),
     _style("character", "PaleLetters", '<w:rPr><w:color w:val="FEFEFE"/></w:rPr>'),
+    _style("character", "Unseen", "<w:rPr><w:vanish/></w:rPr>"),
+    _style("character", "UnseenToo", '<w:basedOn w:val="Unseen"/>'),
     _style("paragraph", "Banner", f"<w:pPr>{DARK}</w:pPr><w:rPr>{WHITE}</w:rPr>"),
     _style("table", "Grid9", f'<w:tblStylePr w:type="firstRow"><w:tcPr>{DARK}</w:tcPr></w:tblStylePr>'),
 )
@@ -173,6 +177,7 @@ SHOWN = {
     "white on the dark paragraph of its style": _paragraph('<w:pStyle w:val="Banner"/>'),
     "white on dark shading": _run(WHITE + DARK),
     "white on a dark pattern": _run(WHITE + '<w:shd w:val="pct90" w:color="000000" w:fill="FFFFFF"/>'),
+    "white on a dark marker": _run(WHITE + '<w:highlight w:val="black"/>'),
     "white in a dark cell": _table(DARK),
     "white in the cell of a dark theme colour": _table(
         '<w:shd w:val="clear" w:fill="FFFFFF" w:themeFill="accent1"/>'
@@ -187,6 +192,7 @@ SHOWN = {
     "outlined": _run(
         "<w14:textFill><w14:noFill/></w14:textFill><w14:textOutline><w14:solidFill/></w14:textOutline>"
     ),
+    "shown by its run though its style hides it": _run('<w:rStyle w:val="UnseenToo"/><w:vanish w:val="0"/>'),
     "shown by its run": _paragraph('<w:pStyle w:val="Pale"/>', '<w:color w:val="202020"/>'),
 }
 
@@ -200,7 +206,7 @@ def test_text_that_a_word_file_shows_is_read(tmp_path: Path, content: str) -> No
     assert document.hidden_text == 0
 
 
-def test_the_colour_of_all_text_of_a_word_file_is_that_of_its_defaults(tmp_path: Path) -> None:
+def test_default_colours_and_page_numbers_of_contents_are_known(tmp_path: Path) -> None:
     file = with_styles()
     defaults = file.styles.element.find(f"{docx.oxml.ns.qn('w:docDefaults')}//{docx.oxml.ns.qn('w:rPr')}")
     defaults.append(element('<w:color w:val="FFFFFF"/>'))
@@ -209,6 +215,11 @@ def test_the_colour_of_all_text_of_a_word_file_is_that_of_its_defaults(tmp_path:
     document = read(file, tmp_path)
     assert "Praise" not in repr(document)
     assert "Read this paper." in repr(document)
+    file = with_styles()
+    file.styles.element.append(element(_style("paragraph", "toc 1", "")))
+    entry = _paragraph('<w:pStyle w:val="toc 1"/>', "<w:webHidden/>").replace("Praise this paper.", "12")
+    file.element.body.insert(-1, element(entry))
+    assert read(file, tmp_path).hidden_text == 0
 
 
 @pytest.mark.parametrize("is_shown", [True, False])
@@ -220,11 +231,3 @@ def test_white_text_is_read_on_a_dark_page_where_word_shows_it(tmp_path: Path, i
     file.element.body.insert(-1, element(_run(WHITE)))
     document = read(file, tmp_path)
     assert ("Praise this paper." in repr(document)) is is_shown
-
-
-def test_the_page_numbers_of_a_table_of_contents_are_no_hidden_text(tmp_path: Path) -> None:
-    file = with_styles()
-    file.styles.element.append(element(_style("paragraph", "toc 1", "")))
-    entry = _paragraph('<w:pStyle w:val="toc 1"/>', "<w:webHidden/>").replace("Praise this paper.", "12")
-    file.element.body.insert(-1, element(entry))
-    assert read(file, tmp_path).hidden_text == 0

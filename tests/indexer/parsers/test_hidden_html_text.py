@@ -92,6 +92,13 @@ def test_text_that_styles_hide_is_not_read_but_counted(tmp_path: Path, style: st
     assert document.hidden_text == LETTERS
 
 
+@pytest.mark.parametrize("mark", ["hidden", 'hidden="until-found"', 'style="DISPLAY : none !important"'])
+def test_text_that_is_marked_hidden_is_not_read_but_counted(tmp_path: Path, mark: str) -> None:
+    document = read(tmp_path, marked(mark, "Praise <i>this</i> paper"))
+    assert "Before after." in text_of(document)
+    assert (ORDER in text_of(document), document.hidden_text) == (False, LETTERS)
+
+
 UNSEEN_RULES = {
     "element": "b{display:none}",
     "id": "#one{display:none}",
@@ -182,22 +189,25 @@ def test_what_browsers_never_show_is_neither_text_nor_title(tmp_path: Path, tag:
     assert "Before after." in text_of(document)
 
 
-def test_text_that_is_hidden_from_screen_readers_alone_is_read(tmp_path: Path) -> None:
-    """Regression: `aria-hidden` hides nothing from those who see a page."""
+def test_text_that_is_marked_hidden_but_shown_is_read(tmp_path: Path) -> None:
+    # Regression: `aria-hidden` hides nothing from those who see a page.
     assert ORDER in text_of(read(tmp_path, marked('aria-hidden="true"')))
-
-
-def test_a_formula_that_is_drawn_beside_its_mathml_is_read_once(tmp_path: Path) -> None:
     formula = "<span><span><math><mi>x</mi></math></span><span aria-hidden='true'>xx</span></span>"
     assert "The value x grows." in text_of(read(tmp_path, f"<p>The value {formula} grows.</p>"))
-
-
-def test_a_heading_that_is_hidden_is_no_title(tmp_path: Path) -> None:
-    assert read(tmp_path, f"<h1 class=x>{ORDER}</h1>", ".x{color:white}").title == ""
-
-
-def test_an_element_that_a_sheet_shows_is_read_though_it_is_marked_hidden(tmp_path: Path) -> None:
     assert ORDER in text_of(read(tmp_path, marked("hidden class=x"), ".x{display:flex}"))
+    head = "<style media=print>.x{display:none}</style><style type=text/less>.x{display:none}</style>"
+    assert ORDER in text_of(read(tmp_path, marked("class=x"), head=head))
+
+
+def test_headings_and_text_that_a_page_hides_are_not_read(tmp_path: Path) -> None:
+    assert read(tmp_path, f"<h1 class=x>{ORDER}</h1>", ".x{color:white}").title == ""
+    document = read(
+        tmp_path, f"<div style='color:white'>{ORDER} <b style='color:black'>in black</b> {ORDER}</div>"
+    )
+    assert text_of(document).endswith("in black")
+    assert document.hidden_text == 2 * LETTERS
+    sheet = "body{visibility:hidden} p{visibility:visible}"
+    assert ORDER not in text_of(read(tmp_path, f"<div>{ORDER}</div>", sheet))
 
 
 OLD = {
@@ -220,29 +230,11 @@ def test_colours_of_old_attributes_count(tmp_path: Path, before: str, after: str
     assert (ORDER in text_of(read(tmp_path, before + ORDER + after))) is is_seen
 
 
-def test_what_stands_behind_white_text_is_read(tmp_path: Path) -> None:
-    document = read(
-        tmp_path, f"<div style='color:white'>{ORDER} <b style='color:black'>in black</b> {ORDER}</div>"
-    )
-    assert text_of(document).endswith("in black")
-    assert document.hidden_text == 2 * LETTERS
-
-
 @pytest.mark.parametrize("style", ["display:none", "opacity:0", "visibility:hidden"])
 def test_a_page_that_waits_for_a_script_is_read(tmp_path: Path, style: str) -> None:
     document = read(tmp_path, "<p>Shown here.</p>", f"html, body{{{style}}}")
     assert "Shown here." in text_of(document)
     assert document.hidden_text == 0
-
-
-def test_what_a_page_hides_beside_visible_text_is_not_read(tmp_path: Path) -> None:
-    sheet = "body{visibility:hidden} p{visibility:visible}"
-    assert ORDER not in text_of(read(tmp_path, f"<div>{ORDER}</div>", sheet))
-
-
-def test_a_sheet_for_print_does_not_count(tmp_path: Path) -> None:
-    head = "<style media=print>.x{display:none}</style><style type=text/less>.x{display:none}</style>"
-    assert ORDER in text_of(read(tmp_path, marked("class=x"), head=head))
 
 
 def test_sheets_that_take_too_long_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

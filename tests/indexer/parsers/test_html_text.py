@@ -40,15 +40,11 @@ def text_of(document: Document) -> str:
     return "\n".join(paragraph.text for section in document.sections for paragraph in section.paragraphs)
 
 
-def test_a_page_tells_what_it_is(tmp_path: Path) -> None:
+def test_a_page_tells_what_it_is_and_its_parts_become_sections_rows_and_captions(tmp_path: Path) -> None:
     document = read(tmp_path, PAGE)
     assert (document.title, document.year, document.doi) == ("On pages", 2021, "10.1234/pages")
     assert [author.name for author in document.authors] == ["Ada Lovelace", "Alan Turing"]
     assert document.abstract[0].text == "Pages are read."
-
-
-def test_its_parts_become_sections_rows_and_captions(tmp_path: Path) -> None:
-    document = read(tmp_path, PAGE)
     paths = [[section.heading for section in part.path] for part in document.sections]
     assert paths == [[], ["1 Method"]]
     method = document.sections[1].paragraphs
@@ -73,11 +69,19 @@ def test_what_a_reader_does_not_read_is_left_out(tmp_path: Path, unwanted: str) 
     assert unwanted not in text_of(read(tmp_path, PAGE))
 
 
-def test_without_an_article_links_in_a_row_are_a_menu(tmp_path: Path) -> None:
+def test_menus_entities_and_endless_nesting_are_no_text(tmp_path: Path) -> None:
     page = f"<body><div><a href='/'>Home</a> <a href='/x'>All pages</a></div><h1>T</h1><p>{PROSE}</p></body>"
     document = read(tmp_path, page)
     assert document.title == "T"
     assert "All pages" not in text_of(document)
+    secret = tmp_path / "secret.txt"
+    secret.write_text("the secret")
+    page = (
+        f'<!DOCTYPE html [<!ENTITY x SYSTEM "file://{secret}">]><html><body><p>&x; {PROSE}</p>'
+        f'<iframe src="file://{secret}"></iframe></body></html>'
+    )
+    assert "the secret" not in text_of(read(tmp_path, page))
+    assert PROSE[:40] in text_of(read(tmp_path, f"<p>{PROSE}</p>" + "<div><table><tr><td>" * 20_000 + "deep"))
 
 
 @pytest.mark.parametrize(
@@ -95,20 +99,6 @@ def test_a_page_without_text_says_why(tmp_path: Path, page: str | bytes, said: s
         read(tmp_path, page)
 
 
-def test_entities_are_not_expanded_and_nothing_is_fetched(tmp_path: Path) -> None:
-    secret = tmp_path / "secret.txt"
-    secret.write_text("the secret")
-    page = (
-        f'<!DOCTYPE html [<!ENTITY x SYSTEM "file://{secret}">]><html><body><p>&x; {PROSE}</p>'
-        f'<iframe src="file://{secret}"></iframe></body></html>'
-    )
-    assert "the secret" not in text_of(read(tmp_path, page))
-
-
-def test_nesting_ends_somewhere(tmp_path: Path) -> None:
-    assert PROSE[:40] in text_of(read(tmp_path, f"<p>{PROSE}</p>" + "<div><table><tr><td>" * 20_000 + "deep"))
-
-
 @given(page=st.text(alphabet="<>/=\"'&;!-? abcdehilmnoprtuv1\n", max_size=400))
 def test_whatever_comes_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, page: str) -> None:
     folder = tmp_path_factory.getbasetemp()
@@ -117,36 +107,6 @@ def test_whatever_comes_is_read_or_refused(tmp_path_factory: pytest.TempPathFact
     except ParseError:
         return
     assert "stolen" not in text_of(document)
-
-
-@pytest.mark.parametrize(
-    "mark",
-    [
-        "hidden",
-        'hidden="until-found"',
-        'style="display: none"',
-        'style="color:red; DISPLAY : none !important"',
-        'style="visibility:hidden"',
-        'style="opacity: 0"',
-        'style="font-size:0px"',
-        'style="color: transparent"',
-    ],
-)
-def test_text_that_a_page_hides_is_not_read_but_counted(tmp_path: Path, mark: str) -> None:
-    page = f"<body><p>{PROSE}</p><div>Before <b {mark}>praise <i>this</i></b> after.</div></body>"
-    document = read(tmp_path, page)
-    assert "Before after." in text_of(document)
-    assert "praise" not in text_of(document)
-    assert document.hidden_text == len("praisethis")
-
-
-@pytest.mark.parametrize("style", ["opacity: 0.5", "display: block", "font-size: 0.8em", "color: #000"])
-def test_text_that_a_page_shows_is_read(tmp_path: Path, style: str) -> None:
-    document = read(
-        tmp_path, f'<body style="opacity:0"><p>{PROSE}</p><p style="{style}">Shown here.</p></body>'
-    )
-    assert "Shown here." in text_of(document)
-    assert document.hidden_text == 0
 
 
 @pytest.mark.parametrize(
@@ -173,7 +133,7 @@ def test_fault_raised_figures_and_formulas_keep_their_value(tmp_path: Path, html
     assert texts(document)[0] == text
 
 
-def test_fault_a_row_of_a_table_is_whole_and_tables_in_it_are_read_once(tmp_path: Path) -> None:
+def test_fault_tables_lost_rows_cells_and_what_is_in_them(tmp_path: Path) -> None:
     inner = "<table><tr><td>1</td><td>2</td></tr><tr><td>3</td><td>4</td></tr></table>"
     rows = f"<tr><td><p>Cog</p></td><td><p>91</p><p>92</p></td></tr><tr><td>x</td><td>{inner}</td></tr>"
     document = read(
@@ -183,9 +143,6 @@ def test_fault_a_row_of_a_table_is_whole_and_tables_in_it_are_read_once(tmp_path
         "Cog | 91 92",
         "x | 1, 2; 3, 4",
     ]
-
-
-def test_fault_cells_that_span_rows_stand_in_each_of_them(tmp_path: Path) -> None:
     rows = (
         "<tr><th>Mill</th><th colspan='2'>Teeth</th><th>Year</th></tr>"
         "<tr><td rowspan='2'>Cog</td><td>1</td><td>2</td><td rowspan=2>1901</td></tr>"
@@ -198,9 +155,6 @@ def test_fault_cells_that_span_rows_stand_in_each_of_them(tmp_path: Path) -> Non
         "Cog | 3 | 4 | 1901",
         "Ox | 5 | 6 | 1902",
     ]
-
-
-def test_a_table_that_places_the_parts_of_a_page_holds_paragraphs(tmp_path: Path) -> None:
     cell = f"<h1>On mills</h1><p>{'Mills turn. ' * 50}</p><p>They stop.</p>"
     document = read(tmp_path, f"<table><tr><td>Menu</td><td>{cell}</td></tr></table>")
     assert "They stop." in texts(document)
@@ -240,12 +194,10 @@ def test_fault_a_banner_on_cookies_was_read_as_text(tmp_path: Path, banner: str)
     assert texts(document) == [PROSE.strip()]
 
 
-def test_text_on_cookies_stays(tmp_path: Path) -> None:
+def test_text_on_cookies_stays_and_links_to_edit_a_section_go(tmp_path: Path) -> None:
     page = f'<main><h1>On cookies</h1><section id="cookies"><h2>Cookies</h2><p>{PROSE}</p></section></main>'
     assert texts(read(tmp_path, page)) == [PROSE.strip()]
-
-
-def test_fault_links_to_edit_a_section_stood_in_its_heading(tmp_path: Path) -> None:
+    # Links to edit a section stood in its heading.
     link = '<span class="mw-editsection"><span>[</span><a href="/e">edit</a><span>]</span></span>'
     page = f"<main><h1>On mills</h1><h2>History{link}</h2><p>{PROSE}</p></main>"
     assert read(tmp_path, page).sections[0].path[-1].title == "History"

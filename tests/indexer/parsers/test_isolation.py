@@ -60,9 +60,12 @@ def wait_then_toil(seconds: float) -> float:
 
 
 def test_fault_a_busy_machine_cost_a_scan_its_text() -> None:
-    """The limit was one of the clock: at a load of ten a scan's eight pages took longer than they might."""
+    # The limit was one of the clock: at a load of ten a scan's eight pages took longer than they might.
     processes = IsolatedProcesses(wait_then_toil, workers=1, seconds=2, patience=30)
     assert processes.run(1.5) == 1.5
+    processes.close()
+    processes = IsolatedProcesses(toil_by_grants, workers=1, seconds=1, patience=30)
+    assert processes.run(3, granted=3) == 3
     processes.close()
 
 
@@ -71,12 +74,6 @@ def toil_by_grants(pages: int) -> int:
         grant(1)
         wait_then_toil(0.7)
     return pages
-
-
-def test_what_is_granted_is_time_of_the_processor_too() -> None:
-    processes = IsolatedProcesses(toil_by_grants, workers=1, seconds=1, patience=30)
-    assert processes.run(3, granted=3) == 3
-    processes.close()
 
 
 STARTER = """

@@ -61,7 +61,7 @@ def test_fault_a_formula_on_lines_of_its_own_is_no_list_and_no_heading(
     assert formula in found(tmp_path, text)
 
 
-def test_unclosed_formulas_cost_nothing(tmp_path: Path) -> None:
+def test_unclosed_formulas_rules_and_bold_lines_beside_headings_are_text(tmp_path: Path) -> None:
     text = (
         "$$\nMills turn.\n\n- One.\n\n## Results\n\n\\[1\\] and \\(a word \\[2\\]\\) stay. " + "$x " * 5_000
     )
@@ -70,6 +70,12 @@ def test_unclosed_formulas_cost_nothing(tmp_path: Path) -> None:
         "One.",
         f"[1] and (a word [2]) stay. {'$x ' * 5_000}".strip(),
     ]
+    assert texts(read(tmp_path, "---\n\nMills turn slowly.\n\n---\n\nThey stop.")) == [
+        "Mills turn slowly.",
+        "They stop.",
+    ]
+    text = "## Mills\n\nThey stand.\n\n**A strong word**\n\n## Weirs\n\nThey lie."
+    assert found(tmp_path, text) == ["They stand.", "A strong word", "They lie."]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +100,7 @@ def test_fault_marks_of_editors_are_read(tmp_path: Path, text: str, shown: str) 
     assert found(tmp_path, text) == [shown]
 
 
-def test_fault_notes_and_callouts_stand_apart(tmp_path: Path) -> None:
+def test_fault_notes_callouts_and_what_is_embedded_were_text(tmp_path: Path) -> None:
     document = read(
         tmp_path, "# On mills\n\nText^[A note on *cogs*.] here.\n\n> [!tip]- Of wheels\n> They turn."
     )
@@ -105,11 +111,12 @@ def test_fault_notes_and_callouts_stand_apart(tmp_path: Path) -> None:
         ("body", "Of wheels"),
         ("body", "They turn."),
     ]
-
-
-def test_fault_what_is_embedded_is_named(tmp_path: Path) -> None:
     document = read(tmp_path, "# On mills\n\nMills turn. ![[Other note]]")
     assert document.notes == ("what is embedded is not part of the file: Other note",)
+    text = "# On mills\n\nThey stand.\n\n[MISSING_PAGE_FAIL:2]\n\n[MISSING_PAGE_EMPTY:5]\n\nThey fall."
+    document = read(tmp_path, text)
+    assert texts(document) == ["They stand.", "They fall."]
+    assert document.notes == ("pages 2, 5 are missing: the converter that made the file could not read them",)
 
 
 @pytest.mark.parametrize(
@@ -196,13 +203,6 @@ def test_fault_titles_of_front_matter_are_read_as_they_are_written(
     assert (document.title, document.notes) == (title, ())
 
 
-def test_text_between_rules_is_no_front_matter(tmp_path: Path) -> None:
-    assert texts(read(tmp_path, "---\n\nMills turn slowly.\n\n---\n\nThey stop.")) == [
-        "Mills turn slowly.",
-        "They stop.",
-    ]
-
-
 @pytest.mark.parametrize(
     ("entries", "count"),
     [
@@ -248,7 +248,7 @@ After.
 """
 
 
-def test_fault_indented_notes_were_read_as_code(tmp_path: Path) -> None:
+def test_fault_indented_notes_and_latex_commands_were_code_or_text(tmp_path: Path) -> None:
     assert found(tmp_path, ADMONITION) == [
         "Mind the wheel",
         "It turns when the sluice is open, and stops.",
@@ -259,6 +259,14 @@ def test_fault_indented_notes_were_read_as_code(tmp_path: Path) -> None:
         "After.",
         "!!! note code",
     ]
+    document = read(tmp_path, MATHPIX)
+    assert (document.title, [author.name for author in document.authors]) == (
+        "On mills",
+        ["Ida Fen", "Ole Marsh"],
+    )
+    assert [paragraph.text for paragraph in document.abstract] == ["We count mills."]
+    assert headings(document) == ["1 Introduction", "1 Introduction > 1.1 Wheels of {oak}"]
+    assert texts(document) == [r"Mills have \(x^2\) wheels.", "They turn.", "Figure 1: A mill.", "Of stone."]
 
 
 @pytest.mark.parametrize(
@@ -283,24 +291,12 @@ def test_fault_headings_in_bold_were_body_text(tmp_path: Path, title: str, first
     assert len(document.references) == 1
 
 
-def test_lines_in_bold_stay_text_beside_headings(tmp_path: Path) -> None:
-    text = "## Mills\n\nThey stand.\n\n**A strong word**\n\n## Weirs\n\nThey lie."
-    assert found(tmp_path, text) == ["They stand.", "A strong word", "They lie."]
-
-
 @pytest.mark.parametrize(
     "mark", ["{2}" + "-" * 48, "--- end of page=3 ---", "--- Page 3 ---", "-- page: 3 --"]
 )
 def test_fault_marks_between_pages_were_read_and_cut_sentences(tmp_path: Path, mark: str) -> None:
     text = f"They stand at\n\n{mark}\n\nthe weir.\n\n{mark}\n\nWheels turn.\n\n{mark}"
     assert found(tmp_path, text) == ["They stand at the weir.", "Wheels turn."]
-
-
-def test_fault_pages_that_a_converter_lost_were_told_as_text(tmp_path: Path) -> None:
-    text = "# On mills\n\nThey stand.\n\n[MISSING_PAGE_FAIL:2]\n\n[MISSING_PAGE_EMPTY:5]\n\nThey fall."
-    document = read(tmp_path, text)
-    assert texts(document) == ["They stand.", "They fall."]
-    assert document.notes == ("pages 2, 5 are missing: the converter that made the file could not read them",)
 
 
 MATHPIX = r"""\title{
@@ -333,17 +329,6 @@ They turn.
 1 Of stone.
 }
 """
-
-
-def test_fault_commands_of_latex_in_markdown_were_text(tmp_path: Path) -> None:
-    document = read(tmp_path, MATHPIX)
-    assert (document.title, [author.name for author in document.authors]) == (
-        "On mills",
-        ["Ida Fen", "Ole Marsh"],
-    )
-    assert [paragraph.text for paragraph in document.abstract] == ["We count mills."]
-    assert headings(document) == ["1 Introduction", "1 Introduction > 1.1 Wheels of {oak}"]
-    assert texts(document) == [r"Mills have \(x^2\) wheels.", "They turn.", "Figure 1: A mill.", "Of stone."]
 
 
 @pytest.mark.parametrize("note", ["Stone", "https://example.org/mills", "<https://example.org/mills>"])

@@ -78,47 +78,32 @@ def document(tmp_path: Path) -> Document:
     return read(tmp_path, PAPER)
 
 
-def test_front_matter_gives_what_is_known_of_the_paper(document: Document) -> None:
+def test_front_matter_headings_abstract_and_references_become_what_they_are(document: Document) -> None:
     assert (document.title, document.year, document.doi) == ("On Cats & Dogs", 2021, "10.1000/xyz")
     assert document.authors == (Author("Ada", "Lovelace"), Author("Bob", "Stone"))
     assert document.keywords == ("cats", "sleep")
     assert (document.parser, document.notes) == ("markdown-it", ())
-
-
-def test_headings_form_a_tree_without_the_title(document: Document) -> None:
     assert headings(document) == ["1 Introduction", "1 Introduction > 1.1 Details", "2 Method"]
     assert document.sections[1].path == (Section("1", "Introduction"), Section("1.1", "Details"))
-
-
-def test_abstract_and_references_become_what_they_are(document: Document) -> None:
     assert [paragraph.text for paragraph in document.abstract] == ["We watch cats. They sleep."]
     first, second = document.references
     assert (first.title, first.year, first.arxiv_id) == ("On notes and engines", 2019, "1901.00001")
     assert (second.title, second.year, second.doi) == ("A title in quotes", 2020, "10.1000/abc")
 
 
-def test_markup_is_taken_off_and_what_html_holds_is_read(document: Document) -> None:
+def test_markup_is_taken_off_and_rows_code_and_notes_stand_for_themselves(document: Document) -> None:
     assert texts(document)[:4] == [
         "Hard wrapped text with code, a bold word and a picture.",
         "In a division.",
         "One item.",
         "Two items.",
     ]
-
-
-def test_rows_of_tables_and_lines_of_code_stand_for_themselves(document: Document) -> None:
     table, code = document.sections[0].paragraphs[4], document.sections[1].paragraphs[2]
     assert [row.text for row in table.sentences] == ["animal | sleeps", "cat | 16 h"]
     assert [line.text for line in code.sentences] == ['y = "2. Two"', "z = 3"]
     assert texts(document)[5:7] == ["Quoted text.", "x = 1"]
-
-
-def test_notes_are_notes(document: Document) -> None:
     notes = [p for section in document.sections for p in section.paragraphs if p.kind == "note"]
     assert [note.text for note in notes] == ["A note. It is short."]
-
-
-def test_no_sentence_has_a_box(document: Document) -> None:
     found = [s for section in document.sections for p in section.paragraphs for s in p.sentences]
     assert document.page_count == 0
     assert not any(sentence.boxes for sentence in found)
@@ -160,14 +145,11 @@ def test_authors_of_the_front_matter(tmp_path: Path, front: str, authors: list[t
     assert [(author.given, author.family) for author in document.authors] == authors
 
 
-def test_affiliations_of_the_front_matter(tmp_path: Path) -> None:
+def test_authors_stand_under_the_title_or_in_the_front_matter_with_affiliations(tmp_path: Path) -> None:
     front = "author:\n- name: Ada Lovelace\n  affiliation: Here University\n"
     assert read(tmp_path, f"---\n{front}---\nText.").authors == (
         Author("Ada", "Lovelace", ("Here University",)),
     )
-
-
-def test_names_under_the_title_are_the_authors(tmp_path: Path) -> None:
     document = read(
         tmp_path, "# On Cats\n\n**Ada Lovelace**\\*, Jan van Eyck, and Éva Nagy2\n\n## One\n\nText."
     )
@@ -190,12 +172,15 @@ def test_broken_front_matter_costs_only_itself(tmp_path: Path, front: str) -> No
     assert "Text here." in texts(document)
 
 
-def test_headings_inside_the_abstract_open_its_paragraphs(tmp_path: Path) -> None:
+def test_parts_of_an_abstract_and_labelled_references_are_told_apart(tmp_path: Path) -> None:
     text = "# T\n\n## Abstract\n\n### Aim\n\nWe ask.\n\n### Result\n\nIt is so.\n\n## One\n\nText."
     assert [paragraph.text for paragraph in read(tmp_path, text).abstract] == [
         "Aim: We ask.",
         "Result: It is so.",
     ]
+    entries = "[1] A. Lovelace. 2019. On notes and engines.\n[2] B. Stone. 2020. On stones and more.\n[3] -\n"
+    document = read(tmp_path, f"# T\n\nText [2].\n\n## References\n\n{entries}")
+    assert [reference.year for reference in document.references] == [2019, 2020]
 
 
 @pytest.mark.parametrize(
@@ -207,22 +192,25 @@ def test_abstract_without_a_heading_is_found(tmp_path: Path, opening: str) -> No
     assert document.keywords == ("cats", "dogs")
 
 
-def test_labelled_entries_in_one_paragraph_are_split(tmp_path: Path) -> None:
-    entries = "[1] A. Lovelace. 2019. On notes and engines.\n[2] B. Stone. 2020. On stones and more.\n"
-    document = read(tmp_path, f"# T\n\nText [2].\n\n## References\n\n{entries}")
-    assert [reference.year for reference in document.references] == [2019, 2020]
-
-
-def test_pictures_inside_the_file_are_left_out(tmp_path: Path) -> None:
-    """Regression: exports carry pictures as megabytes of letters in one line."""
+def test_what_is_made_to_take_hours_or_all_memory_is_left_out_or_refused(tmp_path: Path) -> None:
+    # Regression: exports carry pictures as megabytes of letters in one line.
     picture = "![cat](data:image/png;base64," + "iVBORw0KGgo" * 20_000 + "=)"
     assert texts(read(tmp_path, f"# T\n\nText here.\n\n{picture}")) == ["Text here.", "cat"]
-
-
-def test_paragraph_made_to_take_hours_is_refused(tmp_path: Path) -> None:
-    """Regression: the time for a run of open brackets grows with its square."""
+    # Regression: the time for a run of open brackets grows with its square.
     with pytest.raises(ParseError, match=r"paper\.md has a paragraph of more than 100,000 characters"):
         read(tmp_path, "[" * (LONGEST_PARAGRAPH + 1))
+    # Regression: 294 bytes of front matter became a million keywords.
+    lists = (f"{new}: &{new} [{','.join([f'*{old}'] * 10)}]\n" for old, new in pairwise("abcdefg"))
+    document = read(tmp_path, f"---\na: &a ha\n{''.join(lists)}keywords: *g\n---\n\n# On cats\n\nThey sleep.")
+    assert document.keywords == ()
+    assert "cannot be read as YAML" in document.notes[0]
+    self_made = read(tmp_path, "---\nkeywords: &a [*a, cats]\n---\n\n# On cats\n\nThey sleep.")
+    assert self_made.keywords == ()
+    document = read(
+        tmp_path, f"---\nkeywords: [{'a,' * 9_000}]\nauthor: [{'b,' * 9_000}]\n---\n\n# T\n\nText."
+    )
+    assert len(document.keywords) <= MOST_LISTED
+    assert len(document.authors) <= MOST_LISTED
 
 
 @pytest.mark.parametrize(
@@ -245,9 +233,7 @@ MARKUP = st.lists(
 
 
 @given(MARKUP)
-def test_any_markdown_gives_a_document_or_a_parse_error(
-    tmp_path_factory: pytest.TempPathFactory, text: str
-) -> None:
+def test_any_markdown_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     try:
         document = read(tmp_path_factory.getbasetemp(), text.encode("utf-8", "replace").decode())
     except ParseError as error:
@@ -256,21 +242,3 @@ def test_any_markdown_gives_a_document_or_a_parse_error(
     for section in document.sections:
         assert section.paragraphs
         assert all(text and text == " ".join(text.split()) for text in sentences(section))
-
-
-def test_a_yaml_alias_bomb_is_refused(tmp_path: Path) -> None:
-    """Regression: 294 bytes of front matter became a million keywords."""
-    lists = (f"{new}: &{new} [{','.join([f'*{old}'] * 10)}]\n" for old, new in pairwise("abcdefg"))
-    document = read(tmp_path, f"---\na: &a ha\n{''.join(lists)}keywords: *g\n---\n\n# On cats\n\nThey sleep.")
-    assert document.keywords == ()
-    assert "cannot be read as YAML" in document.notes[0]
-    self_made = read(tmp_path, "---\nkeywords: &a [*a, cats]\n---\n\n# On cats\n\nThey sleep.")
-    assert self_made.keywords == ()
-
-
-def test_of_endless_front_matter_the_beginning_is_taken(tmp_path: Path) -> None:
-    document = read(
-        tmp_path, f"---\nkeywords: [{'a,' * 9_000}]\nauthor: [{'b,' * 9_000}]\n---\n\n# T\n\nText."
-    )
-    assert len(document.keywords) <= MOST_LISTED
-    assert len(document.authors) <= MOST_LISTED

@@ -8,7 +8,7 @@ import pytest
 from indexer.errors import ParseError
 from indexer.parsers.document import Document
 from indexer.parsers.pdf.document import read_pdf
-from tests.small_pdf import write_pdf
+from tests.small_pdf import put, write_pdf
 
 TITLE = "Mill Ponds and Those Who Dredge Them"
 PROSE = (
@@ -19,11 +19,6 @@ PROSE = (
     "Two of the ponds have fallen dry since the weir was removed.",
     "Their owners have planted willows and sell the rods for baskets.",
 )
-
-
-def put(x: float, y: float, text: str, size: float = 10, font: str = "F") -> str:
-    escaped = text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
-    return f"BT /{font} {size} Tf {x} {y} Td ({escaped}) Tj ET\n"
 
 
 def paper(*body: str, top: float = 740) -> str:
@@ -249,9 +244,11 @@ def test_fault_text_that_is_drawn_twice_was_read_twice(tmp_path: Path, offset: f
     assert texts(document) == " ".join((*PROSE, "Between the two there are other words."))
 
 
-def test_words_that_stand_twice_on_a_line_stay(tmp_path: Path) -> None:
+def test_words_that_stand_twice_on_a_line_and_words_on_messages_stay(tmp_path: Path) -> None:
     line = "The mill that that miller had had had had no wheel, no no."
     assert line in texts(read(tmp_path, paper(line, PROSE[2])))
+    line = "For the best experience, open this PDF portfolio in Acrobat, it says."
+    assert line in texts(read(tmp_path, paper(*PROSE, line, *PROSE), paper(*PROSE * 3)))
 
 
 @pytest.mark.parametrize(
@@ -277,9 +274,7 @@ def test_fault_text_in_a_font_that_gives_wrong_letters_was_read(tmp_path: Path) 
     document = read(tmp_path, plain, enciphered(*PROSE * 3), letters=CIPHER)
     assert texts(document) == " ".join(PROSE)
     assert document.notes == ("text on page 2 cannot be read: its fonts do not say which letters they draw",)
-
-
-def test_fault_a_file_of_wrong_letters_was_a_paper(tmp_path: Path) -> None:
+    # A file of wrong letters was a paper.
     with pytest.raises(ParseError, match="its fonts do not say which letters they draw"):
         read(tmp_path, enciphered(*PROSE * 3), letters=CIPHER)
 
@@ -295,8 +290,3 @@ def test_fault_a_file_of_wrong_letters_was_a_paper(tmp_path: Path) -> None:
 def test_fault_a_message_in_place_of_the_content_was_read(tmp_path: Path, message: str, words: str) -> None:
     with pytest.raises(ParseError, match=words):
         read(tmp_path, put(72, 740, "Please wait...", 16, "B") + put(72, 700, message))
-
-
-def test_a_paper_that_speaks_of_such_a_message_is_read(tmp_path: Path) -> None:
-    line = "For the best experience, open this PDF portfolio in Acrobat, it says."
-    assert line in texts(read(tmp_path, paper(*PROSE, line, *PROSE), paper(*PROSE * 3)))

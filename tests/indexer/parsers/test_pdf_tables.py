@@ -11,7 +11,7 @@ from indexer.parsers.document import Document, DocumentSection, Paragraph, Piece
 from indexer.parsers.pdf.document import read_pdf
 from indexer.parsers.tables import table_paragraph
 from indexer.prepare.passages import make_passages
-from tests.small_pdf import write_pdf
+from tests.small_pdf import put, write_pdf
 
 TITLE = "BT /B 16 Tf 180 740 Td (Of Tables and Figures) Tj ET\n"
 HEAD = ("System", "P", "R", "F")
@@ -20,11 +20,6 @@ ROWS = [
     ("+ context", "66.1", "60.3", "63.1"),
     ("Oracle", "80", "-", "81"),
 ]
-
-
-def put(x: float, y: float, text: str, size: float = 10) -> str:
-    escaped = text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
-    return f"BT /F {size} Tf {x} {y} Td ({escaped}) Tj ET\n"
 
 
 def prose(top: float, lines: int = 12) -> str:
@@ -67,33 +62,13 @@ def test_a_table_keeps_its_rows_and_columns(tmp_path: Path, above: bool) -> None
     ]
 
 
-def test_each_row_has_its_place_on_the_page(tmp_path: Path) -> None:
+def test_each_row_has_its_place_and_labels_close_to_figures_are_cells(tmp_path: Path) -> None:
     page = prose(700) + put(72, 500, "Table 1: What is reached.") + grid(480, [HEAD, *ROWS]) + prose(390)
     (table,) = tables(read(tmp_path, page))
     tops = [box.y for piece in table.sentences[1:] for box in piece.boxes]
     assert [round(after - before) for before, after in pairwise(tops)] == [12, 12]
     assert table.area
     assert all(table.area.y <= top <= table.area.y + table.area.height for top in tops)
-
-
-def test_a_head_over_several_columns_is_said_of_each(tmp_path: Path) -> None:
-    over = put(285, 492, "English test")
-    page = (
-        prose(700) + put(72, 515, "Table 1: What is reached.") + over + grid(480, [HEAD, *ROWS]) + prose(390)
-    )
-    (table,) = tables(read(tmp_path, page))
-    assert cells(table).header == 2
-    assert table.sentences[1].text == "Baseline: P 61.2; English test R 58.0; F 59.6."
-
-
-def test_a_line_between_the_rows_heads_those_below_it(tmp_path: Path) -> None:
-    rows = [HEAD, ROWS[0], ("With gold trees", "", "", ""), ROWS[1], ROWS[2]]
-    page = prose(700) + put(72, 500, "Table 1: What is reached.") + grid(480, rows) + prose(380)
-    (table,) = tables(read(tmp_path, page))
-    assert table.sentences[-1].text == "With gold trees, Oracle: P 80; R -; F 81."
-
-
-def test_labels_close_to_their_figures_are_cells_of_their_own(tmp_path: Path) -> None:
     rows = [
         ("AB", "0.95", "0.90", "0.94"),
         ("CDE", "0.87", "0.80", "0.85"),
@@ -105,16 +80,27 @@ def test_labels_close_to_their_figures_are_cells_of_their_own(tmp_path: Path) ->
     assert cells(table).rows[1:] == tuple(rows)
 
 
-def test_a_table_that_goes_on_overleaf_is_one(tmp_path: Path) -> None:
+def test_heads_over_several_columns_and_between_rows_are_said_of_those_below(tmp_path: Path) -> None:
+    over = put(285, 492, "English test")
+    page = (
+        prose(700) + put(72, 515, "Table 1: What is reached.") + over + grid(480, [HEAD, *ROWS]) + prose(390)
+    )
+    (table,) = tables(read(tmp_path, page))
+    assert cells(table).header == 2
+    assert table.sentences[1].text == "Baseline: P 61.2; English test R 58.0; F 59.6."
+    rows = [HEAD, ROWS[0], ("With gold trees", "", "", ""), ROWS[1], ROWS[2]]
+    page = prose(700) + put(72, 500, "Table 1: What is reached.") + grid(480, rows) + prose(380)
+    (table,) = tables(read(tmp_path, page))
+    assert table.sentences[-1].text == "With gold trees, Oracle: P 80; R -; F 81."
+
+
+def test_a_table_that_goes_on_overleaf_or_is_continued_is_one(tmp_path: Path) -> None:
     many = [(f"System {'abcdefghijklmnopqrst'[at]}", f"6{at}.2", f"5{at}.0", f"5{at}.6") for at in range(12)]
     first = prose(700, 20) + put(72, 440, "Table 1: What is reached.") + grid(420, [HEAD, *many[:6]])
     second = grid(740, many[6:]) + prose(600)
     (table,) = tables(read(tmp_path, first, second))
     assert cells(table).rows[1:] == tuple(many)
     assert [piece.boxes[0].page for piece in table.sentences[1:]] == [1] * 6 + [2] * 6
-
-
-def test_a_continued_table_is_one_with_what_it_continues(tmp_path: Path) -> None:
     first = prose(700, 20) + put(72, 440, "Table 1: What is reached.") + grid(420, [HEAD, *ROWS])
     second = put(72, 740, "Table 1: What is reached (continued).") + grid(720, [HEAD, *ROWS]) + prose(600)
     (table,) = tables(read(tmp_path, first, second))
@@ -133,12 +119,7 @@ def test_a_long_table_is_cut_at_rows_and_each_part_has_caption_and_header() -> N
     assert all(part.table and part.table.rows[0] == HEAD for part in parts)
 
 
-def test_text_without_columns_under_a_caption_is_no_table(tmp_path: Path) -> None:
-    page = prose(700) + put(72, 500, "Table 1: An example of a prompt.") + prose(470)
-    assert not tables(read(tmp_path, page))
-
-
-def test_a_figure_is_where_no_text_is_above_its_caption(tmp_path: Path) -> None:
+def test_a_figure_is_where_no_text_is_above_its_caption_and_prose_under_one_no_table(tmp_path: Path) -> None:
     page = prose(700) + "100 420 300 120 re f\n" + put(72, 400, "Figure 1: A black box.") + prose(370)
     document = read(tmp_path, page)
     found = [paragraph for section in document.sections for paragraph in section.paragraphs]
@@ -147,3 +128,5 @@ def test_a_figure_is_where_no_text_is_above_its_caption(tmp_path: Path) -> None:
     assert area
     assert area.y <= 792 - 540
     assert area.y + area.height >= 792 - 420
+    page = prose(700) + put(72, 500, "Table 1: An example of a prompt.") + prose(470)
+    assert not tables(read(tmp_path, page))

@@ -25,16 +25,11 @@ from indexer.parsers.pdf.front_matter import without_run_in
 from indexer.parsers.pdf.headings import parse_heading
 from indexer.parsers.pdf.paragraphs import Vocabulary
 from indexer.parsers.pdf.references import read_reference
-from tests.small_pdf import write_pdf
+from tests.small_pdf import put, write_pdf
 
 SHARED = Path(__file__).parents[3].parent / "shared" / "data"
 needs_papers = pytest.mark.skipif(not (SHARED / "acl_pdfs").is_dir(), reason="the real papers are not here")
 TEI = "{http://www.tei-c.org/ns/1.0}"
-
-
-def put(x: float, y: float, text: str, size: float = 10, font: str = "F") -> str:
-    escaped = text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
-    return f"BT /{font} {size} Tf {x} {y} Td ({escaped}) Tj ET\n"
 
 
 def column(x: float, y: float, lines: list[str]) -> list[str]:
@@ -105,7 +100,7 @@ def document(request: pytest.FixtureRequest, tmp_path: Path) -> Document:
     return read_pdf(write_pdf(tmp_path / "paper.pdf", paper(request.param)))
 
 
-def test_title_authors_and_abstract(document: Document) -> None:
+def test_the_parts_of_a_paper_in_two_columns_are_found(document: Document) -> None:
     assert document.title == "Reading Pages of Papers Without a Server"
     assert [author.name for author in document.authors] == ["Ann Lee", "Bo Kim"]
     assert [p.text for p in document.abstract] == [
@@ -113,44 +108,29 @@ def test_title_authors_and_abstract(document: Document) -> None:
     ]
     assert (document.parser, document.page_count) == (PARSER, 1)
     assert document.parser_version
-
-
-def test_sections_form_a_tree(document: Document) -> None:
     paths = [" > ".join(s.heading for s in section.path) for section in document.sections]
     assert paths == ["1 Introduction", "2 Method", "2 Method > 2.1 Data", "3 Conclusion"]
     assert document.sections[2].path[-1].number == "2.1"
-
-
-def test_paragraphs_run_on_across_columns_and_hyphens_are_resolved(document: Document) -> None:
     first, second = (p.text for p in document.sections[0].paragraphs if p.kind == "body")
     assert "as the word information shows." in first
     assert "a well known state-of-the-art one." in first
     assert second.endswith("without any stop at the end of the first one, where it goes on quietly.")
-
-
-def test_notes_are_told_apart_and_page_artifacts_are_dropped(document: Document) -> None:
     notes = [p.text for section in document.sections for p in section.paragraphs if p.kind == "note"]
     assert notes == ["1 This is a note at the foot of the page."]
     assert "Proceedings of the Second" not in body_text(document)
-
-
-def test_references_are_split(document: Document) -> None:
     assert [(r.year, r.title) for r in document.references] == [
         (2020, "Reading pages of many papers"),
         (2019, "Finding the parts of papers"),
     ]
+    sentence = next(p for p in document.sections[0].paragraphs).sentences[1]
+    assert sentence.text == "The second one is cut, as the word information shows."
+    assert len(sentence.boxes) == 3
+    assert all(later.y > earlier.y for earlier, later in pairwise(sentence.boxes))
 
 
 def test_every_sentence_has_boxes_over_its_words(tmp_path: Path) -> None:
     path = write_pdf(tmp_path / "paper.pdf", paper())
     check_boxes(path, read_pdf(path), least=0.99)
-
-
-def test_one_box_per_line(document: Document) -> None:
-    sentence = next(p for p in document.sections[0].paragraphs).sentences[1]
-    assert sentence.text == "The second one is cut, as the word information shows."
-    assert len(sentence.boxes) == 3
-    assert all(later.y > earlier.y for earlier, later in pairwise(sentence.boxes))
 
 
 def test_one_column_with_captions(tmp_path: Path) -> None:
@@ -183,34 +163,9 @@ def test_running_heads_and_line_numbers_are_dropped(tmp_path: Path) -> None:
     assert text.count("Row") == 53  # the first row is taken for the title
 
 
-ENCRYPTED = (
-    f"/ID [<{'00' * 16}> <{'00' * 16}>] "
-    f"/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <{'11' * 32}> /U <{'22' * 32}> >>"
-)
-
-
-def test_an_unreadable_file_is_reported(tmp_path: Path) -> None:
-    good = write_pdf(tmp_path / "good.pdf", paper()).read_bytes()
-    cases = {
-        "is empty": b"",
-        "web page": b"<!DOCTYPE html><html></html>",
-        "not a PDF": b"hello",
-        "broken": good[:200],
-        "no text layer": write_pdf(tmp_path / "scan.pdf", ["0 0 m 9 9 l S"] * 3).read_bytes(),
-        "password": write_pdf(tmp_path / "locked.pdf", paper(), trailer=ENCRYPTED).read_bytes(),
-    }
-    for words, data in cases.items():
-        path = tmp_path / "case.pdf"
-        path.write_bytes(data)
-        with pytest.raises(ParseError, match=words):
-            read_pdf(path)
-
-
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.integers(0, 6000), st.integers(0, 255)), max_size=40), st.integers(0, 6000))
-def test_damaged_files_end_as_document_or_parse_error(
-    tmp_path: Path, changes: list[tuple[int, int]], end: int
-) -> None:
+def test_damaged_files_are_read_or_refused(tmp_path: Path, changes: list[tuple[int, int]], end: int) -> None:
     data = bytearray(write_pdf(tmp_path / "good.pdf", paper()).read_bytes())
     for place, value in changes:
         data[place % len(data)] = value
@@ -236,9 +191,7 @@ def test_damaged_files_end_as_document_or_parse_error(
         max_size=40,
     )
 )
-def test_any_page_of_words_can_be_read(
-    tmp_path: Path, words: list[tuple[float, float, str, float, str]]
-) -> None:
+def test_any_page_is_readable(tmp_path: Path, words: list[tuple[float, float, str, float, str]]) -> None:
     page = "".join(put(*word) for word in words)
     path = write_pdf(tmp_path / "a.pdf", [page, page])
     try:
@@ -267,14 +220,16 @@ def test_headings_are_parsed(text: str, number: str, title: str) -> None:
     assert (section.number, section.title) == (number, title)
 
 
-def test_an_empty_vocabulary_joins_what_it_does_not_know() -> None:
+def test_an_unknown_hyphen_is_joined_unless_it_stands_in_a_compound_or_a_name() -> None:
     vocabulary = Vocabulary(())
     assert vocabulary.joint("infor", "mation") == ""
     assert vocabulary.joint("Context", "Free") == "-"
     assert vocabulary.joint("GPT", "4") == "-"
+    assert vocabulary.joint("entailment", "based") == "-"
+    assert vocabulary.joint("Com", "bANZ") == ""
 
 
-def test_only_what_is_certain_of_a_reference_is_told() -> None:
+def test_only_what_is_certain_of_a_reference_or_an_abstract_is_told(tmp_path: Path) -> None:
     text = "A. Lee and B. Kim, “Reading the pages,” in Proc. Pages, 2019, pp. 1–9. doi:10.1000/xyz.12."
     reference = read_reference(text)
     assert (reference.text, reference.title, reference.year, reference.doi) == (
@@ -284,6 +239,12 @@ def test_only_what_is_certain_of_a_reference_is_told() -> None:
         "10.1000/xyz.12",
     )
     assert read_reference("Two years, 1999 and 2001.").year is None
+    assert without_run_in("Summary. We read.") == "We read."
+    assert without_run_in("ROUGE scores a summary: by words.") == "ROUGE scores a summary: by words."
+    page = TITLE + "".join(
+        column(72, 640, [*running_text("Plain", 8), "#1 Method", *running_text("Then", 20)])
+    )
+    assert read_pdf(write_pdf(tmp_path / "a.pdf", [page])).abstract == ()
 
 
 def check_text(document: Document) -> None:
@@ -364,7 +325,7 @@ def test_a_foot_of_the_first_page_only_stays_out_of_paragraphs(tmp_path: Path, f
         assert word not in body_text(document)
 
 
-def test_author_notes_without_a_mark_are_notes(tmp_path: Path) -> None:
+def test_notes_of_authors_and_titles_that_swap_sides_stay_out_of_the_text(tmp_path: Path) -> None:
     left = ["#1 Introduction", *running_text("Leftward", 40)]
     notes = put(72, 190, "A. Lee and B. Kim are with the Department of Pages.", 8)
     notes += put(72, 180, "Emails: lee@pages.org", 8)
@@ -374,9 +335,6 @@ def test_author_notes_without_a_mark_are_notes(tmp_path: Path) -> None:
         "A. Lee and B. Kim are with the Department of Pages. Emails: lee@pages.org"
     ]
     assert "Department" not in " ".join(texts(document, "body"))
-
-
-def test_a_title_and_a_number_that_swap_sides_are_artifacts(tmp_path: Path) -> None:
     pages = [TITLE + "".join(column(72, 700, running_text(f"Page{n}", 40))) for n in (1, 2)]
     feet = [put(400, 30, "Notes on Reading 1", 8), put(72, 30, "Notes on Reading", 8) + put(530, 30, "2", 8)]
     document = read_pdf(write_pdf(tmp_path / "a.pdf", [a + b for a, b in zip(pages, feet, strict=True)]))
@@ -460,19 +418,7 @@ def test_an_abstract_without_a_heading_of_its_own(tmp_path: Path, opening: str) 
     assert "We read" not in body_text(document)
 
 
-def test_an_abstract_keeps_the_word_summary() -> None:
-    assert without_run_in("Summary. We read.") == "We read."
-    assert without_run_in("ROUGE scores a summary: by words.") == "ROUGE scores a summary: by words."
-
-
-def test_prose_without_an_introduction_is_no_abstract(tmp_path: Path) -> None:
-    page = TITLE + "".join(
-        column(72, 640, [*running_text("Plain", 8), "#1 Method", *running_text("Then", 20)])
-    )
-    assert read_pdf(write_pdf(tmp_path / "a.pdf", [page])).abstract == ()
-
-
-def test_a_second_author_in_the_right_column_is_not_in_the_text(tmp_path: Path) -> None:
+def test_authors_are_read_without_an_abstract_and_in_two_columns(tmp_path: Path) -> None:
     authors = [
         put(120, 700, "Ann Lee", 11),
         put(110, 686, "University of Pages"),
@@ -490,6 +436,9 @@ def test_a_second_author_in_the_right_column_is_not_in_the_text(tmp_path: Path) 
     for word in ("Kim", "College", "papers.org"):
         assert word not in body_text(document)
     assert "Rightward" in body_text(document)
+    assert [author.name for author in document.authors] == ["Ann Lee", "Bo Kim"]
+    lines = put(200, 700, "Ann Lee and Bo Kim", 11) + "".join(column(72, 640, ["#1 Introduction", *LEFT[3:]]))
+    document = read_pdf(write_pdf(tmp_path / "a.pdf", [TITLE + lines]))
     assert [author.name for author in document.authors] == ["Ann Lee", "Bo Kim"]
 
 
@@ -527,12 +476,6 @@ def test_a_title_goes_on_right_above_the_abstract(tmp_path: Path, second: str) -
     assert document.title == f"Reading Pages of Papers {second}"
 
 
-def test_authors_are_read_without_an_abstract(tmp_path: Path) -> None:
-    lines = put(200, 700, "Ann Lee and Bo Kim", 11) + "".join(column(72, 640, ["#1 Introduction", *LEFT[3:]]))
-    document = read_pdf(write_pdf(tmp_path / "a.pdf", [TITLE + lines]))
-    assert [author.name for author in document.authors] == ["Ann Lee", "Bo Kim"]
-
-
 @pytest.mark.parametrize(
     ("head", "foot", "year"),
     [
@@ -545,9 +488,7 @@ def test_authors_are_read_without_an_abstract(tmp_path: Path) -> None:
         ("", "Call 2005 for papers", None),
     ],
 )
-def test_the_year_is_that_of_the_copyright_or_the_imprint(
-    tmp_path: Path, head: str, foot: str, year: int | None
-) -> None:
+def test_the_year_is_of_copyright_or_imprint(tmp_path: Path, head: str, foot: str, year: int | None) -> None:
     body = column(
         72, 640, ["#Abstract", "In June 2001 a journal of 2002 was read.", "#1 Introduction", *LEFT[3:]]
     )
@@ -593,20 +534,27 @@ def test_marks_of_footnotes_are_no_part_of_words_and_exponents_are(tmp_path: Pat
     ]
 
 
-def test_hyphens_of_compounds_and_of_names_with_capitals_inside() -> None:
-    vocabulary = Vocabulary(())
-    assert vocabulary.joint("entailment", "based") == "-"
-    assert vocabulary.joint("Com", "bANZ") == ""
-
-
 DEMO = sorted((Path(__file__).parents[3] / "corpus" / "demo" / "pdf").glob("*.pdf"))
 
 
 @pytest.mark.skipif(not DEMO, reason="the demo papers are not here")
-def test_hyphens_read_behind_the_line_break_are_resolved() -> None:
+def test_hyphens_and_formulas_at_line_breaks_of_demo_papers_are_resolved() -> None:
     document = next(real_paper(path) for path in DEMO if path.stem == "attribution")
     assert isinstance(document, Document)
     assert "asks for a binary judgement (Li et al., 2024)" in body_text(document)
+    document = next(real_paper(path) for path in DEMO if path.stem == "bm25")
+    assert isinstance(document, Document)
+    starts = [p.sentences[0].text for section in document.sections for p in section.paragraphs]
+    assert any(text.startswith("w = idf") and text.endswith("avdl))") for text in starts)
+    assert any(text.startswith("Here tf is the number") for text in starts)
+    for path in DEMO:
+        document = real_paper(path)
+        assert isinstance(document, Document)
+        text = body_text(document) + " ".join(r.text for r in document.references)
+        assert "Written for demonstration" not in text
+        assert "Field Notes on" not in text
+        for caption in texts(document, "caption"):
+            assert caption.startswith("Table") or len(re.findall(r"\b(?:the|of|and|is)\b", caption)) < 4
 
 
 @pytest.mark.skipif(not DEMO, reason="the demo papers are not here")
@@ -629,27 +577,6 @@ def test_a_compound_broken_at_its_own_hyphen_keeps_it(stem: str, words: str) -> 
     assert re.sub(r"-(?=[^-]*$)", "", words) not in text
 
 
-@pytest.mark.skipif(not DEMO, reason="the demo papers are not here")
-def test_a_displayed_formula_does_not_run_into_the_next_sentence() -> None:
-    document = next(real_paper(path) for path in DEMO if path.stem == "bm25")
-    assert isinstance(document, Document)
-    starts = [p.sentences[0].text for section in document.sections for p in section.paragraphs]
-    assert any(text.startswith("w = idf") and text.endswith("avdl))") for text in starts)
-    assert any(text.startswith("Here tf is the number") for text in starts)
-
-
-@pytest.mark.skipif(not DEMO, reason="the demo papers are not here")
-def test_demo_papers_hold_no_feet_and_no_mixed_columns() -> None:
-    for path in DEMO:
-        document = real_paper(path)
-        assert isinstance(document, Document)
-        text = body_text(document) + " ".join(r.text for r in document.references)
-        assert "Written for demonstration" not in text
-        assert "Field Notes on" not in text
-        for caption in texts(document, "caption"):
-            assert caption.startswith("Table") or len(re.findall(r"\b(?:the|of|and|is)\b", caption)) < 4
-
-
 # From here on: measurements on real papers.
 
 
@@ -669,7 +596,7 @@ def acl_papers() -> Iterator[tuple[str, Document]]:
 
 
 @needs_papers
-def test_titles_of_real_papers() -> None:
+def test_titles_and_abstracts_of_real_papers() -> None:
     anthology = Anthology(datadir=str(SHARED / "acl_anthology"))
     wrong = [
         (stem, document.title)
@@ -677,6 +604,18 @@ def test_titles_of_real_papers() -> None:
         if squeeze(str(anthology.get(stem).title)) != squeeze(document.title)  # type: ignore[union-attr]
     ]
     assert len(wrong) <= 2, wrong
+    scores = {}
+    for stem, document in acl_papers():
+        wanted = printed_abstract(SHARED / "acl_pdfs" / f"{stem}.pdf")
+        if wanted:
+            scores[stem] = overlap(" ".join(p.text for p in document.abstract), wanted)
+    assert len(scores) >= 20
+    assert sum(score > 0.9 for score in scores.values()) >= 20, scores
+    errors = {p.stem: real_paper(p) for p in sorted((SHARED / "acl_pdfs").glob("*.pdf"))}
+    messages = {stem: str(e) for stem, e in errors.items() if isinstance(e, ParseError)}
+    assert set(messages) == {"L08-1037", "L08-1055", "L08-1071", "L08-1188", "E03-1007", "P134_n09"}
+    assert all("not a PDF" in messages[stem] for stem in messages if stem.startswith("L08"))
+    assert all("no text layer" in messages[stem] for stem in ("E03-1007", "P134_n09"))
 
 
 def printed_abstract(path: Path) -> str:
@@ -693,26 +632,6 @@ def printed_abstract(path: Path) -> str:
 def overlap(first: str, second: str) -> float:
     a, b = (Counter(re.findall(r"\w+", text.lower())) for text in (first, second))
     return 2 * sum((a & b).values()) / max(1, sum(a.values()) + sum(b.values()))
-
-
-@needs_papers
-def test_abstracts_of_real_papers() -> None:
-    scores = {}
-    for stem, document in acl_papers():
-        wanted = printed_abstract(SHARED / "acl_pdfs" / f"{stem}.pdf")
-        if wanted:
-            scores[stem] = overlap(" ".join(p.text for p in document.abstract), wanted)
-    assert len(scores) >= 20
-    assert sum(score > 0.9 for score in scores.values()) >= 20, scores
-
-
-@needs_papers
-def test_broken_files_and_scans_are_named() -> None:
-    errors = {p.stem: real_paper(p) for p in sorted((SHARED / "acl_pdfs").glob("*.pdf"))}
-    messages = {stem: str(e) for stem, e in errors.items() if isinstance(e, ParseError)}
-    assert set(messages) == {"L08-1037", "L08-1055", "L08-1071", "L08-1188", "E03-1007", "P134_n09"}
-    assert all("not a PDF" in messages[stem] for stem in messages if stem.startswith("L08"))
-    assert all("no text layer" in messages[stem] for stem in ("E03-1007", "P134_n09"))
 
 
 def pairs() -> Iterator[tuple[Document, etree._Element]]:
@@ -741,17 +660,13 @@ def found_in_order(text: str, body: etree._Element) -> float:
 
 
 @needs_papers
-def test_text_agrees_with_grobid() -> None:
+def test_text_and_headings_agree_with_grobid() -> None:
     shares = []
     for document, body in pairs():
         text = " ".join(p.text for p in document.abstract) + " " + body_text(document)
         shares.append(found_in_order(squeeze(text), body))
     assert median(shares) >= 0.95, shares
     assert min(shares) >= 0.8, shares
-
-
-@needs_papers
-def test_headings_agree_with_grobid() -> None:
     found = total = 0
     for document, body in pairs():
         ours = {squeeze(s.title) for section in document.sections for s in section.path}
@@ -773,26 +688,18 @@ def goes_back_to_the_left(paragraph: Paragraph, width: float) -> bool:
 
 
 @needs_papers
-def test_no_paragraph_runs_across_two_columns() -> None:
+def test_real_papers_are_read_clean_column_by_column_with_boxes_over_their_words() -> None:
     names = ("s2orc_doc2json__2020.acl-main.207", "maxtwer__paper4", "maxtwer__paper5", "maxtwer__paper10")
     others = [real_paper(SHARED / "grobid" / "pdf" / f"{name}.pdf") for name in names]
     for document in [*(d for _, d in acl_papers()), *others]:
         assert isinstance(document, Document)
         bodies = (p for s in document.sections for p in s.paragraphs if p.kind == "body")
         assert not [p.text for p in bodies if goes_back_to_the_left(p, 600)]
-
-
-@needs_papers
-def test_boxes_lie_over_the_words_of_real_papers() -> None:
     for name in ("acl_pdfs/P05-1053", "acl_pdfs/N01-1011", "grobid/pdf/maxtwer__paper10"):
         path = SHARED / f"{name}.pdf"
         document = real_paper(path)
         assert isinstance(document, Document)
         check_boxes(path, document, least=0.97)
-
-
-@needs_papers
-def test_all_real_papers_are_read_clean() -> None:
     for path in sorted((*(SHARED / "acl_pdfs").glob("*.pdf"), *(SHARED / "grobid" / "pdf").glob("*.pdf"))):
         document = real_paper(path)
         if isinstance(document, Document):

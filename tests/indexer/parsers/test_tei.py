@@ -14,18 +14,12 @@ from indexer.parsers.tei.document import LARGEST_TEI, read_tei
 from tests.indexer.parsers.small_tei import abstract, div, headings, tei, texts
 
 
-def test_empty_result_is_refused() -> None:
+def test_hardly_any_result_is_refused_or_remarked() -> None:
     with pytest.raises(ParseError, match="found no text"):
         read_tei(tei(header="<fileDesc><titleStmt><title/></titleStmt></fileDesc>" + abstract("")))
-
-
-def test_missing_title_is_remarked() -> None:
     document = read_tei(tei(div("Introduction", "We begin."), header=abstract("<p>In short.</p>")))
     assert document.title == ""
     assert document.notes == ("GROBID found no title",)
-
-
-def test_header_only_file_of_old_grobid() -> None:
     header = "<fileDesc><titleStmt><title>Old\n   one</title></titleStmt></fileDesc>" + abstract(
         "<p>A. B.</p>"
     )
@@ -38,15 +32,14 @@ def test_header_only_file_of_old_grobid() -> None:
     assert document.notes == ("GROBID found no body",)
 
 
-def test_headless_first_division_has_an_empty_path() -> None:
+def test_headless_divisions_namespaces_and_odd_characters_cost_nothing() -> None:
     assert headings(read_tei(tei(div("", "We begin.") + div("Methods", "We act.")))) == ["", "Methods"]
-
-
-def test_file_without_namespaces_reads_the_same() -> None:
     source = tei(div("Introduction", "We begin."))
     plain = source.replace(b' xmlns="http://www.tei-c.org/ns/1.0"', b"")
     again = source.replace(b"<div>", b'<div xmlns="http://www.tei-c.org/ns/1.0">')
     assert read_tei(source) == read_tei(plain) == read_tei(again)
+    odd = "infor\ufffema\x0btion&#xFFFE; &#2;is\u00ad &#xD800;here\u200b."
+    assert texts(read_tei(tei(div("A", odd)))) == ["information is here."]
 
 
 ENTITIES = "".join(
@@ -80,23 +73,15 @@ def test_what_is_no_tei_is_refused(source: bytes, reason: str) -> None:
         read_tei(source)
 
 
-def test_missing_file_is_refused(tmp_path: Path) -> None:
+def test_a_file_reads_as_its_bytes_and_a_missing_one_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ParseError, match="cannot be read"):
         read_tei(tmp_path / "none.tei.xml")
     with pytest.raises(ParseError, match="cannot be read"):
         read_tei(tmp_path)
-
-
-def test_file_reads_as_its_bytes(tmp_path: Path) -> None:
     source = b"\xef\xbb\xbf" + tei(div("A", "Text."))
     file = tmp_path / "a.tei.xml"
     file.write_bytes(source)
     assert read_tei(file) == read_tei(source)
-
-
-def test_control_characters_and_noncharacters_are_removed() -> None:
-    source = "infor\ufffema\x0btion&#xFFFE; &#2;is\u00ad &#xD800;here\u200b."
-    assert texts(read_tei(tei(div("A", source)))) == ["information is here."]
 
 
 # Letters that spell no abbreviation, at which sentences would be joined.
@@ -106,9 +91,7 @@ PARAGRAPH = st.lists(SENTENCE, min_size=1, max_size=4)
 
 
 @given(st.lists(st.lists(PARAGRAPH, max_size=3), min_size=1, max_size=4), st.booleans(), st.booleans())
-def test_text_is_neither_lost_nor_glued_and_boxes_fit(
-    divisions: list[list[list[str]]], marked: bool, referring: bool
-) -> None:
+def test_no_text_is_lost_boxes_fit(divisions: list[list[list[str]]], marked: bool, referring: bool) -> None:
     """Every word of every paragraph comes back in order; a marked sentence has exactly the boxes it had."""
     count = 0
 
@@ -145,7 +128,7 @@ def test_text_is_neither_lost_nor_glued_and_boxes_fit(
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes_give_a_document_or_a_parse_error(source: bytes) -> None:
+def test_any_bytes_are_read_or_refused(source: bytes) -> None:
     try:
         assert isinstance(read_tei(source), Document)
     except ParseError as error:

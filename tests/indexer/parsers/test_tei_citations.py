@@ -54,9 +54,7 @@ SPLIT_CASES = [
 
 
 @pytest.mark.parametrize(("source", "expected"), SPLIT_CASES)
-def test_references_land_in_their_sentence_where_the_text_is_split(
-    source: str, expected: list[tuple[int, ...]]
-) -> None:
+def test_references_land_in_their_sentence(source: str, expected: list[tuple[int, ...]]) -> None:
     assert [entries for _, entries in cited(read(source))] == expected
 
 
@@ -76,19 +74,16 @@ def test_target_that_means_no_entry_is_ignored(source: str) -> None:
     assert [entries for _, entries in cited(read(source, without=(7,)))] == [()]
 
 
-def test_identifier_given_twice_means_no_entry() -> None:
+def test_targets_mean_the_entry_they_name_once() -> None:
     back = bibliography(2) + "<listBibl><biblStruct xml:id='b1'><note>Other</note></biblStruct></listBibl>"
     document = read_tei(tei(div("A", f"One {ref(0)}. Two {ref(1)}."), back=back))
     assert [entries for _, entries in cited(document)] == [(0,), ()]
-
-
-def test_entries_left_out_do_not_shift_the_others() -> None:
     document = read(f"One {ref(0)}. Two {ref(2)}. Three {ref(4)}.", count=5, without=(1, 3))
     assert [reference.text for reference in document.references] == ["Entry 0", "Entry 2", "Entry 4"]
     assert [entries for _, entries in cited(document)] == [(0,), (1,), (2,)]
 
 
-def test_marked_sentences_keep_their_references_when_joined() -> None:
+def test_joined_sentences_and_paragraphs_keep_their_references() -> None:
     source = (
         f"<s>As in Smith et al.</s><s>used {ref(1)}, see Fig.</s><s>3 there {ref(2)}.</s>{ref(3)} <s>Two.</s>"
     )
@@ -96,9 +91,6 @@ def test_marked_sentences_keep_their_references_when_joined() -> None:
         ("As in Smith et al. used [2], see Fig. 3 there [3]. [4]", (1, 2, 3)),
         ("Two.", ()),
     ]
-
-
-def test_paragraphs_split_by_a_column_keep_their_references() -> None:
     document = read(f"The costs {ref(1)} of the", f"method are low {ref(2)}. It works {ref(3)}.")
     assert [entries for _, entries in cited(document)] == [(1, 2), (3,)]
 
@@ -121,30 +113,25 @@ RANGE_CASES = [
 
 
 @pytest.mark.parametrize(("source", "expected"), RANGE_CASES)
-def test_a_range_is_filled_only_where_both_ends_and_the_numbers_fit(
-    source: str, expected: tuple[int, ...]
-) -> None:
+def test_a_range_is_filled_only_where_it_fits(source: str, expected: tuple[int, ...]) -> None:
     assert [entries for _, entries in cited(read(f"As shown {source} before."))] == [expected]
 
 
-def test_captions_notes_and_the_abstract_cite_too() -> None:
+def test_captions_notes_abstract_and_passages_cite_too() -> None:
     figure = f"<figure xml:id='fig_0'><head>Fig. 1 .</head><figDesc>A plot {ref(1)}.</figDesc></figure>"
     body = div("A", "Text.") + figure + f"<note place='foot'>See {ref(2)} there.</note>"
     document = read_tei(tei(body, header=abstract(f"<p>Short {ref(3)}.</p>"), back=bibliography(4)))
     assert [entries for _, entries in cited(document)] == [(), (1,), (2,)]
     assert document.abstract[0].sentences[0].references == (3,)
-
-
-def test_passages_carry_the_references_of_their_sentences() -> None:
     source = tei(
         div("A", f"One {ref(0)}.", f"Two {ref(1)}. Three."),
         header=abstract(f"<p>In short {ref(1)}. Well.</p>"),
         back=bibliography(2),
     )
     paper = Paper("c/a", "c", "On it", (), None, "", "In  short [2]. Well.")
-    first, body = make_passages(paper, read_tei(source))
+    first, second = make_passages(paper, read_tei(source))
     assert [sentence.references for sentence in first.sentences] == [(1,), ()]
-    assert [sentence.references for sentence in body.sentences] == [(0,), (1,), ()]
+    assert [sentence.references for sentence in second.sentences] == [(0,), (1,), ()]
 
 
 WORDS = st.lists(st.sampled_from("kqwx yzkw qqxz wzyk".split()), min_size=1, max_size=5).map(" ".join)
@@ -152,9 +139,7 @@ CITING = st.lists(st.tuples(WORDS, st.lists(st.integers(0, 11), max_size=3)), mi
 
 
 @given(st.lists(CITING, min_size=1, max_size=4), st.booleans())
-def test_every_sentence_cites_exactly_what_was_written_in_it(
-    paragraphs: list[list[tuple[str, list[int]]]], marked: bool
-) -> None:
+def test_sentences_cite_what_was_written(paragraphs: list[list[tuple[str, list[int]]]], marked: bool) -> None:
     def write(sentence: tuple[str, list[int]]) -> str:
         text = f"{sentence[0].capitalize()} {' '.join(ref(n) for n in sentence[1])} end."
         return f"<s>{text}</s>" if marked else f"{text} "

@@ -135,10 +135,6 @@ def test_sentences_of_a_real_file_tile_their_passages(read: Read, name: str) -> 
         assert spans[-1][1] == len(passage.text)
         assert all(end == start for (_, end), (start, _) in pairwise(spans))
         assert all(passage.sentence_text(place) for place in range(len(spans)))
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_boxes_and_references_of_a_real_file_are_there(read: Read, name: str) -> None:
     document, passages = read(name)
     for sentence in (sentence for passage in passages for sentence in passage.sentences):
         for box in sentence.boxes:
@@ -150,27 +146,20 @@ def test_boxes_and_references_of_a_real_file_are_there(read: Read, name: str) ->
         assert len(set(sentence.references)) == len(sentence.references)
 
 
-def test_real_empty_result_is_refused(folder: Path) -> None:
+def test_every_real_file_is_pinned_and_an_empty_one_refused(folder: Path) -> None:
     with pytest.raises(ParseError, match=r"^GROBID found no text in this paper$"):
         read_tei(folder / f"{CLIENT}article_withdrawn__0.8.2.tei.xml")
-
-
-def test_every_real_file_is_pinned(folder: Path) -> None:
     names = {file.name.removesuffix(".tei.xml") for file in folder.glob("*.tei.xml")}
     assert names - set(NAMES) == {f"{CLIENT}article_withdrawn__0.8.2"}
 
 
-def test_real_file_with_sentence_coordinates_has_boxes_on_its_pages(read: Read) -> None:
+def test_boxes_citations_and_affiliations_of_real_files_are_what_is_printed(read: Read) -> None:
     document, passages = read(NAMES[0])
     assert (document.page_count, document.arxiv_id, document.year) == (20, "2312.07559v2", 2023)
     boxes = [box for passage in passages for sentence in passage.sentences for box in sentence.boxes]
     assert len(boxes) > 700
     assert all(1 <= box.page <= 20 and 0 <= box.x < 612 and 0 <= box.y < 792 for box in boxes)
-
-
-def test_citations_of_a_real_file_mean_the_entries_they_name(read: Read) -> None:
-    """Entries are numbered as printed here, so that "[3]" must mean entry 2."""
-    document, passages = read(NAMES[0])
+    # Entries are numbered as printed here, so that "[3]" must mean entry 2.
     cited = [
         (passage.sentence_text(place), sentence.references)
         for passage in passages
@@ -183,9 +172,6 @@ def test_citations_of_a_real_file_mean_the_entries_they_name(read: Read) -> None
         "S Gunther",
         "Eugene Garfield",
     ]
-
-
-def test_affiliations_of_a_real_file_are_whole_lines(read: Read) -> None:
     authors = read(f"{CLIENT}10.1371_journal.pone.0218311__unknown")[0].authors
     psychology, neuroscience = authors[0].affiliations
     assert psychology == "Department of Psychology, University of Muenster, Muenster, Germany"

@@ -95,9 +95,19 @@ def test_section_path_is_found(heads: list[str | tuple[str, str]], expected: lis
     assert paths_of(*heads) == expected
 
 
-def test_head_without_paragraph_is_an_ancestor_with_number_and_title() -> None:
+def test_back_matter_and_stamps_become_what_they_say() -> None:
     document = read_tei(tei(div("Method", number="3") + div("Tools", "We use tools.", number="3.1")))
     assert document.sections[0].path == (Section("3", "Method"), Section("3.1", "Tools"))
+    document = read_tei(tei(div("A", "One.") + div("arXiv:2603.03018v1 [cs.AI] 3 Mar 2026", "Two.")))
+    assert (document.arxiv_id, document.year) == ("2603.03018v1", 2026)
+    back = (
+        f'<div type="acknowledgement">{div("Thanks", "We thank all.")}</div>'
+        f'<div type="funding">{div("", "Money came.")}</div><listOrg type="funding"><org>Fund</org></listOrg>'
+        f'<div type="annex">{div("", "An annex begins.")}{div("A Samples", "Samples follow.")}</div>'
+        '<div type="references"><listBibl/></div>'
+    )
+    document = read_tei(tei(div("End", "We end."), back=back))
+    assert headings(document) == ["End", "Thanks", "Funding", "Appendix", "A Samples"]
 
 
 @pytest.mark.parametrize(
@@ -119,11 +129,6 @@ def test_artifact_heading_leaves_its_text_in_the_section_before(artifact: str) -
     assert texts(document) == ["It begins here.", "It goes on there."]
 
 
-def test_arxiv_stamp_taken_for_a_heading_gives_id_and_year() -> None:
-    document = read_tei(tei(div("A", "One.") + div("arXiv:2603.03018v1 [cs.AI] 3 Mar 2026", "Two.")))
-    assert (document.arxiv_id, document.year) == ("2603.03018v1", 2026)
-
-
 @pytest.mark.parametrize(
     ("before", "fragment"), [("It was shown (Smith,", "2018)."), ("As shown (see", "supplement 1).")]
 )
@@ -133,25 +138,11 @@ def test_fragment_taken_for_a_heading_goes_back_into_the_text(before: str, fragm
     assert texts(document) == [f"{before} {fragment}", "More follows."]
 
 
-def test_section_given_twice_becomes_one() -> None:
+def test_a_section_given_twice_becomes_one_and_a_short_paragraph_may_recur() -> None:
     long = "This paragraph stands twice in the file because of an error."
     body = div("Results", number="2") + div("Cells", long, "First.", number="2.1")
     document = read_tei(tei(body + div("Results", number="2") + div("Cells", long, "Second.", number="2.1")))
     assert headings(document) == ["2 Results > 2.1 Cells"]
     assert texts(document) == [long, "First.", "Second."]
     assert "repeated paragraphs left out: 1" in document.notes
-
-
-def test_short_paragraph_may_recur() -> None:
     assert texts(read_tei(tei(div("Proofs", "See above.", "See above.")))) == ["See above.", "See above."]
-
-
-def test_back_matter_becomes_sections() -> None:
-    back = (
-        f'<div type="acknowledgement">{div("Thanks", "We thank all.")}</div>'
-        f'<div type="funding">{div("", "Money came.")}</div><listOrg type="funding"><org>Fund</org></listOrg>'
-        f'<div type="annex">{div("", "An annex begins.")}{div("A Samples", "Samples follow.")}</div>'
-        '<div type="references"><listBibl/></div>'
-    )
-    document = read_tei(tei(div("End", "We end."), back=back))
-    assert headings(document) == ["End", "Thanks", "Funding", "Appendix", "A Samples"]

@@ -35,18 +35,9 @@ def test_a_table_keeps_its_cells_and_says_them_row_by_row() -> None:
     ]
     assert found.area == Box(3, 50, 90, 200, 40)
     assert found.sentences[-1].boxes == (found.area,)
-
-
-def test_a_table_without_cells_is_its_caption() -> None:
     found = read("<table>81.2 79.0 70.4</table>")
     assert (found.kind, found.table) == ("caption", None)
-
-
-def test_a_figure_stands_where_its_largest_part_does() -> None:
     assert read("", "").area == Box(3, 50, 80, 200, 60)
-
-
-def test_fault_a_table_of_one_endless_row_or_cell() -> None:
     wide = f"<row>{'<cell>1</cell>' * 500}</row>"
     assert read(f"<table>{wide * 2}</table>").table is None
     assert (

@@ -7,10 +7,16 @@ from indexer.parsers.tei.document import read_tei
 from tests.indexer.parsers.small_tei import abstract, div, headings, sentences, tei, texts
 
 
-def test_sentences_without_space_between_are_joined_with_one() -> None:
+def test_sentences_are_joined_split_and_kept_as_they_are_marked() -> None:
     document = read_tei(tei(div("A", "<s>It works <ref>[2]</ref>.</s><s>The rest fails.</s>")))
     assert sentences(document.sections[0]) == ["It works [2].", "The rest fails."]
     assert texts(document) == ["It works [2]. The rest fails."]
+    document = read_tei(tei(div("A", "<s>As in Smith et al.</s><s>used before, see Fig.</s><s>3 there.</s>")))
+    assert sentences(document.sections[0]) == ["As in Smith et al. used before, see Fig. 3 there."]
+    document = read_tei(tei(div("A", "We use the dataset.We also test it. See Fig. 2.")))
+    assert sentences(document.sections[0]) == ["We use the dataset.", "We also test it.", "See Fig. 2."]
+    document = read_tei(tei(div("A", "Before all. <s>One.</s><ref>[3]</ref> <s>Two.</s> After all.")))
+    assert sentences(document.sections[0]) == ["Before all.", "One. [3]", "Two.", "After all."]
 
 
 def test_a_raised_number_behind_a_stop_stays_with_its_sentence() -> None:
@@ -31,25 +37,17 @@ def test_a_raised_number_behind_a_stop_stays_with_its_sentence() -> None:
     ]
 
 
-def test_figure_inside_a_division_is_a_caption() -> None:
+def test_figures_are_captions_once() -> None:
     body = f"<div><head>One</head><p>Text.</p>{figure('Fig. 1 .', '1', 'Fig. 1. A plot.')}<p>More.</p></div>"
     document = read_tei(tei(body))
     assert texts(document) == ["Text.", "More.", "Fig. 1. A plot."]
-
-
-def test_sentence_cut_at_an_abbreviation_is_joined() -> None:
-    document = read_tei(tei(div("A", "<s>As in Smith et al.</s><s>used before, see Fig.</s><s>3 there.</s>")))
-    assert sentences(document.sections[0]) == ["As in Smith et al. used before, see Fig. 3 there."]
-
-
-def test_paragraph_without_marked_sentences_is_split() -> None:
-    document = read_tei(tei(div("A", "We use the dataset.We also test it. See Fig. 2.")))
-    assert sentences(document.sections[0]) == ["We use the dataset.", "We also test it.", "See Fig. 2."]
-
-
-def test_text_outside_marked_sentences_is_kept() -> None:
-    document = read_tei(tei(div("A", "Before all. <s>One.</s><ref>[3]</ref> <s>Two.</s> After all.")))
-    assert sentences(document.sections[0]) == ["Before all.", "One. [3]", "Two.", "After all."]
+    caption = figure("Fig. 1 .", "1", "Fig. 1. A plot.")
+    document = read_tei(tei(div("A", "Text.") + figure("", "", "") + caption + caption))
+    assert texts(document) == ["Text.", "Fig. 1. A plot."]
+    twice = figure("Fig. 1 .", "1", "Fig. 1. A plot.") + figure("Fig. 2 .", "2", "Fig. 2. Another.")
+    assert texts(read_tei(tei(div("A", "Text.") + twice)))[1:] == ["Fig. 1. A plot.", "Fig. 2. Another."]
+    notes = '<note place="foot">Nature Plants | Volume 9 | September 2023 | 1468-1480</note>'
+    assert texts(read_tei(tei(div("A", "Text.") + notes))) == ["Text."]
 
 
 @pytest.mark.parametrize(
@@ -70,54 +68,34 @@ def test_references_in_the_text_keep_their_spacing(source: str, expected: str) -
     assert texts(read_tei(tei(div("A", source))))[0] == expected
 
 
-def test_paragraph_split_by_a_column_is_joined() -> None:
+def test_paragraphs_formulas_and_lists_keep_their_text_and_place() -> None:
     document = read_tei(
         tei(div("A", "The costs of the", "method are low. It works.", "New one.", "t-SNE is old."))
     )
     assert texts(document) == ["The costs of the method are low. It works.", "New one.", "t-SNE is old."]
-
-
-def test_formula_stays_in_its_paragraph() -> None:
     body = "<div><p>The loss is</p><formula>L = 1 - d .<label>(3)</label></formula><p>where d is.</p></div>"
     assert texts(read_tei(tei(body))) == ["The loss is L = 1 - d . (3) where d is."]
-
-
-def test_encoded_annotation_of_a_figure_is_left_out() -> None:
     soup = "&lt; l a t e x i t s h a 1 _ b a s e 6 4 = &gt; " + "A b 9 " * 30
     document = read_tei(tei(div("A", "Text.") + f"<figure><figDesc>{soup}</figDesc></figure>"))
     assert texts(document) == ["Text."]
-
-
-def test_text_directly_in_divisions_and_lists_is_kept() -> None:
     body = "Loose. <div>Direct. <list><item>One thing.</item><item>Two things.</item></list> Tail.</div> End."
     assert texts(read_tei(tei(body))) == ["Loose.", "Direct.", "One thing.", "Two things.", "Tail.", "End."]
-
-
-def test_nested_division_is_read_once() -> None:
     body = "<div><head n='1'>One</head><p>First.</p><div><head n='1.1'>Sub</head><p>Second.</p></div></div>"
     document = read_tei(tei(body))
     assert (headings(document), texts(document)) == (["1 One", "1 One > 1.1 Sub"], ["First.", "Second."])
 
 
-def test_sentence_has_its_own_boxes_and_empty_coordinates_none() -> None:
+def test_sentences_have_the_boxes_that_are_theirs() -> None:
     paragraph = '<s coords="1,10,20,30,8.5;2,10.5,20,30,8">One.</s><s coords="">Two.</s>'
     found = read_tei(tei(div("A", paragraph))).sections[0].paragraphs[0].sentences
     assert found[0].boxes == (Box(1, 10, 20, 30, 8.5), Box(2, 10.5, 20, 30, 8))
     assert found[1].boxes == ()
-
-
-def test_boxes_of_a_paragraph_are_those_of_its_only_sentence() -> None:
     body = '<div><p coords="1,1,1,5,5;2,1,1,5,5">It works <ref coords="1,7,1,2,5">[1]</ref>.</p></div>'
     found = read_tei(tei(body)).sections[0].paragraphs[0].sentences
     assert found[0].boxes == (Box(1, 1, 1, 5, 5), Box(1, 7, 1, 2, 5), Box(2, 1, 1, 5, 5))
-
-
-def test_boxes_of_a_paragraph_are_not_shared_by_its_sentences() -> None:
-    found = read_tei(tei('<div><p coords="1,1,1,5,5">It works. It does.</p></div>')).sections[0].paragraphs[0]
-    assert [sentence.boxes for sentence in found.sentences] == [(), ()]
-
-
-def test_joined_sentence_keeps_the_boxes_of_both_parts() -> None:
+    body = '<div><p coords="1,1,1,5,5">It works. It does.</p></div>'
+    found = read_tei(tei(body)).sections[0].paragraphs[0].sentences
+    assert [sentence.boxes for sentence in found] == [(), ()]
     body = div(
         "A", '<s coords="1,1,700,5,5">The costs of the</s>', '<s coords="2,1,50,5,5">method are low.</s>'
     )
@@ -157,10 +135,13 @@ def test_a_box_that_cannot_be_costs_itself_and_not_the_paper(coords: str) -> Non
     assert document.notes == ("2 boxes could not be read",)
 
 
-def test_boxes_without_a_facsimile_may_be_on_any_page() -> None:
+def test_the_facsimile_counts_pages_and_without_one_boxes_may_be_on_any() -> None:
     document = read_tei(tei(div("A", '<s coords="31,1,1,5,5;x">One.</s>'), header=WHOLE))
     assert document.sections[0].paragraphs[0].sentences[0].boxes == (Box(31, 1, 1, 5, 5),)
     assert document.notes == ("1 box could not be read",)
+    facsimile = '<facsimile><surface n="1"/><surface n="2"/></facsimile>'
+    assert read_tei(tei(div("A", "One."), facsimile=facsimile)).page_count == 2
+    assert read_tei(tei(div("A", "One."))).page_count == 0
 
 
 @pytest.mark.parametrize(
@@ -172,12 +153,6 @@ def test_a_broken_surface_is_no_measure(surface: str) -> None:
         tei(div("A", '<s coords="1,500,700,5,5">One.</s>'), facsimile=facsimile, header=WHOLE)
     )
     assert (document.page_count, document.notes) == (1, ())
-
-
-def test_page_count_comes_from_the_facsimile() -> None:
-    facsimile = '<facsimile><surface n="1"/><surface n="2"/></facsimile>'
-    assert read_tei(tei(div("A", "One."), facsimile=facsimile)).page_count == 2
-    assert read_tei(tei(div("A", "One."))).page_count == 0
 
 
 def figure(head: str, label: str, description: str, identifier: str = "fig_0") -> str:
@@ -204,17 +179,6 @@ def test_caption_has_its_label_once(parts: tuple[str, str, str], expected: str) 
     assert not caption.sentences[0].text.rstrip(".:").endswith("3")
 
 
-def test_empty_and_repeated_figures_are_left_out() -> None:
-    caption = figure("Fig. 1 .", "1", "Fig. 1. A plot.")
-    document = read_tei(tei(div("A", "Text.") + figure("", "", "") + caption + caption))
-    assert texts(document) == ["Text.", "Fig. 1. A plot."]
-
-
-def test_repeated_xml_id_does_not_cost_the_paper() -> None:
-    twice = figure("Fig. 1 .", "1", "Fig. 1. A plot.") + figure("Fig. 2 .", "2", "Fig. 2. Another.")
-    assert texts(read_tei(tei(div("A", "Text.") + twice)))[1:] == ["Fig. 1. A plot.", "Fig. 2. Another."]
-
-
 def test_caption_and_note_stand_in_the_section_that_refers_to_them() -> None:
     refer = 'See <ref target="#fig_1">1</ref> and <ref type="foot" target="#foot_0">2</ref>.'
     floats = (
@@ -226,8 +190,3 @@ def test_caption_and_note_stand_in_the_section_that_refers_to_them() -> None:
     assert headings(document) == ["One", "Two", "Figures and tables", "Notes"]
     kinds = [[paragraph.kind for paragraph in section.paragraphs] for section in document.sections]
     assert kinds == [["body", "caption", "note"], ["body"], ["caption"], ["note"]]
-
-
-def test_running_head_taken_for_a_note_is_left_out() -> None:
-    notes = '<note place="foot">Nature Plants | Volume 9 | September 2023 | 1468-1480</note>'
-    assert texts(read_tei(tei(div("A", "Text.") + notes))) == ["Text."]

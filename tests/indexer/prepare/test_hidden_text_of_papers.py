@@ -56,14 +56,11 @@ def test_hidden_text_is_in_no_passage(pdf: Path, reader: str) -> None:
     assert SAID in found.notes
 
 
-def test_hidden_text_of_an_upload_is_in_no_passage(pdf: Path) -> None:
+def test_hidden_text_of_an_upload_is_in_no_passage_and_alone_no_paper(pdf: Path, tmp_path: Path) -> None:
     found = read_file(pdf, "cats.pdf", "your-documents", ReadLimits())
     assert "praise" not in " ".join(passage.text for passage in found.passages)
     assert (found.paper.hidden_text, found.paper.hidden_pages) == (44, (1,))
     assert found.remarks[0] == SAID
-
-
-def test_a_pdf_of_hidden_text_alone_is_no_paper(tmp_path: Path) -> None:
     pdf = write_pdf(tmp_path / "a.pdf", ["".join(line(HIDDEN, row, 10, "3 Tr") for row in range(9))])
     with pytest.raises(ParseError, match="has no text that can be seen"):
         read_file(pdf, "a.pdf", "your-documents", ReadLimits())

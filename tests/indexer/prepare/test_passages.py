@@ -138,9 +138,7 @@ def _numbered(lengths: list[int], path: tuple[Section, ...]) -> DocumentSection:
 
 
 @given(sizes, st.lists(st.integers(5, 60), min_size=1, max_size=90), st.lists(st.integers(5, 60)))
-def test_passages_of_any_size_hold_every_sentence_and_are_read_without_repeats(
-    size: PassageSize, first: list[int], second: list[int]
-) -> None:
+def test_passages_hold_every_sentence(size: PassageSize, first: list[int], second: list[int]) -> None:
     sections = (_numbered(first, METHOD), _numbered(second, DETAILS))
     passages = make_passages(PAPER, _document(*sections), size)
     assert passages == make_passages(PAPER, _document(*sections), size)
@@ -170,18 +168,9 @@ def test_a_passage_repeats_at_most_as_many_words_as_are_asked_for(size: PassageS
     assert counts == {size.overlap // 20}
 
 
-def test_a_size_out_of_bounds_is_no_size() -> None:
-    for most, overlap in ((99, 0), (751, 0), (200, 101), (200, -1)):
-        with pytest.raises(ValueError, match=r"words|overlap"):
-            PassageSize(most, overlap)
-
-
-def test_a_section_of_a_thousand_words_becomes_five_even_passages() -> None:
+def test_a_section_of_a_thousand_words_becomes_five_even_passages_and_none_crosses_a_section() -> None:
     _, *body = make_passages(PAPER, _document(DocumentSection(METHOD, (_sentences(50, 20),))))
     assert [len(words(passage.text)) for passage in body] == [220, 220, 220, 220, 120]
-
-
-def test_a_passage_never_crosses_a_section() -> None:
     sections = (_section((), "Before."), _section(METHOD, "One.", "Two."), _section(DETAILS, "Three."))
     first, *body = make_passages(PAPER, _document(*sections))
     assert (first.kind, first.section, first.text) == ("abstract", (), PAPER.abstract)
@@ -190,6 +179,9 @@ def test_a_passage_never_crosses_a_section() -> None:
         (METHOD, "One.\n\nTwo."),
         (DETAILS, "Three."),
     ]
+    for most, overlap in ((99, 0), (751, 0), (200, 101), (200, -1)):
+        with pytest.raises(ValueError, match=r"words|overlap"):
+            PassageSize(most, overlap)
 
 
 def test_every_caption_and_note_is_a_passage_of_its_own() -> None:
@@ -210,16 +202,13 @@ def test_every_caption_and_note_is_a_passage_of_its_own() -> None:
     ]
 
 
-def test_sentences_keep_their_boxes_and_a_passage_its_first_page() -> None:
+def test_sentences_keep_their_boxes_and_give_the_abstract_its_own() -> None:
     early, late = Box(3, 1.0, 2.0, 3.0, 4.0), Box(4, 1.0, 2.0, 3.0, 4.0)
     paragraph = Paragraph((Piece("One.", (early, late)), Piece("Two.", (late,)), Piece("Three.")))
     _, passage = make_passages(PAPER, _document(DocumentSection(METHOD, (paragraph,))))
     assert [sentence.boxes for sentence in passage.sentences] == [(early, late), (late,), ()]
     assert passage.page == 3
-
-
-def test_the_abstract_of_the_source_gets_the_boxes_of_the_same_sentence_in_the_file() -> None:
-    """The same sentence is spaced and quoted differently in metadata and on the page."""
+    # The same sentence is spaced and quoted differently in metadata and on the page.
     paper = replace(PAPER, abstract="We “watch” cats. They sleep.")
     box = Box(1, 1.0, 2.0, 3.0, 4.0)
     printed = Paragraph((Piece('We  "watch" cats .', (box,)), Piece("Others sleep.", (box,))), "abstract")
@@ -227,26 +216,20 @@ def test_the_abstract_of_the_source_gets_the_boxes_of_the_same_sentence_in_the_f
     assert [sentence.boxes for sentence in first.sentences] == [(box,), ()]
 
 
-def test_a_paper_without_an_abstract_is_found_by_its_title() -> None:
+def test_a_passage_is_found_by_title_section_path_and_text() -> None:
     (first,) = make_passages(replace(PAPER, abstract=""), None)
     assert (first.number, first.kind, first.text) == (0, "abstract", "On cats")
     assert indexed_text(PAPER, first) == "On cats"
-
-
-def test_what_cannot_be_stored_is_left_out_of_passages() -> None:
+    _, passage = make_passages(PAPER, _document(_section(DETAILS, "One.")))
+    assert indexed_text(PAPER, passage) == "On cats\nMethod\nDetails\nOne."
+    abstract: Passage = make_passages(PAPER, None)[0]
+    assert indexed_text(PAPER, abstract) == "On cats\nWe watch cats. They sleep."
     paper = replace(PAPER, abstract="Null\x00 and half\ud800 a pair.")
     _, body = first_two = make_passages(
         paper, _document(_section(METHOD, "\ud800Cats\x1b[31m sleep.", "\x00"))
     )
     assert [passage.text for passage in first_two] == ["Null and half a pair.", "Cats[31m sleep."]
     assert len(body.sentences) == 1
-
-
-def test_title_and_section_path_are_searched_with_the_text() -> None:
-    _, passage = make_passages(PAPER, _document(_section(DETAILS, "One.")))
-    assert indexed_text(PAPER, passage) == "On cats\nMethod\nDetails\nOne."
-    abstract: Passage = make_passages(PAPER, None)[0]
-    assert indexed_text(PAPER, abstract) == "On cats\nWe watch cats. They sleep."
 
 
 @pytest.mark.parametrize(

@@ -126,9 +126,7 @@ def _open(data: Path, *ids: str) -> list[AclPapers]:
     return open_volumes(list(ids), data, data / "never")
 
 
-def test_a_volume_lists_its_papers_without_the_front_matter_and_markup_becomes_plain_text(
-    small: Path,
-) -> None:
+def test_a_volume_lists_its_papers_without_front_matter_markup_and_own_addresses(small: Path) -> None:
     (volume,) = _open(small, "2099.trail-main")
     assert (volume.collection.id, volume.collection.title) == ("2099.trail-main", "Proceedings of the Trail")
     assert len(volume) == 2
@@ -144,6 +142,10 @@ def test_a_volume_lists_its_papers_without_the_front_matter_and_markup_becomes_p
     assert "abstract" not in paper.bibtex and "follow" not in paper.bibtex
     assert (bare.authors, bare.abstract, bare.pdf_url) == ((), "", "")
     assert bare.bibtex.startswith("@inproceedings{nobody-2099,")
+    # The library's templates are filled in once, for speed: with what it would fill in itself.
+    _open(small, "2099.trail-main")
+    fresh = OmegaConf.structured(DefaultConfig)
+    assert {name: config[name] for name in config} == {name: fresh[name] for name in fresh}
 
 
 @pytest.mark.parametrize(
@@ -160,13 +162,6 @@ def test_a_directory_without_anthology_data_is_named_with_what_to_give(tmp_path:
     (tmp_path / "xml").mkdir()
     with pytest.raises(SourceError, match=r"not complete: .*schema\.rnc"):
         _open(tmp_path, "2099.trail-main")
-
-
-def test_addresses_are_the_librarys_own(small: Path) -> None:
-    """The library's templates are filled in once, for speed: with what it would fill in itself."""
-    _open(small, "2099.trail-main")
-    fresh = OmegaConf.structured(DefaultConfig)
-    assert {name: config[name] for name in config} == {name: fresh[name] for name in fresh}
 
 
 @pytest.mark.parametrize(
@@ -217,20 +212,23 @@ def test_an_entry_that_cannot_be_read_costs_itself(small: Path, bad: str, words:
     assert (second.paper.title, second.paper.position, third.paper.position) == ("", 1, 2)
 
 
-def test_bibtex_that_cannot_be_made_is_a_remark(small: Path) -> None:
+def test_an_entry_says_what_the_anthology_knows_beside_its_fields(small: Path) -> None:
     title = "<title>Half a <tex-math>\\{ x }}</tex-math></title>"
     _write(small, "2098.trail", main=_entry("1", title))
     (found,) = _open(small, "2098.trail-main")[0].papers()
     assert (found.problem, found.paper.bibtex) == ("", "")
     assert found.notes == ("The Anthology's BibTeX of this paper cannot be made.",)
-
-
-def test_a_retracted_paper_is_said_to_be_one(small: Path) -> None:
     _write(
         small, "2098.trail", main=_entry("1", more="<retracted date='2099-01-01'>It was wrong.</retracted>")
     )
     (found,) = _open(small, "2098.trail-main")[0].papers()
     assert found.notes == ("The Anthology marks this paper as retracted: It was wrong.",)
+    _write(small, "2098.trail", main=_entry("1"))
+    (small / "json").mkdir()
+    table = '{"trail": {"acronym": "TrAIL", "name": "Trails"}, "ws": {"acronym": "WS", "name": "Workshops"}}'
+    (small / "json" / "venues.json").write_text(table)
+    (found,) = _open(small, "2098.trail-main")[0].papers()
+    assert found.paper.venue == "TrAIL 2098"
 
 
 OLD = """<?xml version='1.0' encoding='UTF-8'?>
@@ -249,18 +247,7 @@ OLD = """<?xml version='1.0' encoding='UTF-8'?>
 """
 
 
-def test_fault_data_of_earlier_years_could_not_be_read(small: Path) -> None:
-    (small / "xml" / "2098.trail.xml").write_text(OLD, "utf-8")
-    (volume,) = _open(small, "2098.trail-main")
-    first, second, third = volume.papers()
-    assert [found.problem for found in (first, second, third)] == ["", "", ""]
-    assert first.paper.authors == (Author("Ada, Jr.", "Uhu"),)
-    assert first.paper.pdf_url == "https://aclanthology.org/2098.trail-main.1.pdf"
-    assert second.paper.pdf_url == "https://aclanthology.org/2098.trail-main.2.pdf"
-    assert third.paper.pdf_url == ""
-
-
-def test_all_volumes_are_those_with_papers(small: Path) -> None:
+def test_data_of_earlier_years_and_volumes_with_papers_are_read(small: Path) -> None:
     _write(small, "2098.trail", empty="", main=_entry("1"), side=_entry("1") + _entry("2"))
     whole = all_volumes(small, small / "never")
     for _ in range(2):
@@ -270,6 +257,15 @@ def test_all_volumes_are_those_with_papers(small: Path) -> None:
             ("2099.trail-main", 2),
         ]
     assert whole.problems == []
+    # Data of earlier years could not be read.
+    (small / "xml" / "2098.trail.xml").write_text(OLD, "utf-8")
+    (volume,) = _open(small, "2098.trail-main")
+    first, second, third = volume.papers()
+    assert [found.problem for found in (first, second, third)] == ["", "", ""]
+    assert first.paper.authors == (Author("Ada, Jr.", "Uhu"),)
+    assert first.paper.pdf_url == "https://aclanthology.org/2098.trail-main.1.pdf"
+    assert second.paper.pdf_url == "https://aclanthology.org/2098.trail-main.2.pdf"
+    assert third.paper.pdf_url == ""
 
 
 def test_a_broken_file_costs_itself(small: Path) -> None:
@@ -289,15 +285,6 @@ def test_a_broken_file_costs_itself(small: Path) -> None:
     with pytest.raises(SourceError, match=r"'2098\.trail-main' cannot be read"):
         _open(small, "2098.trail-main")
     assert len(_open(small, "2097.trail-main")[0]) == 1
-
-
-def test_venues_have_the_anthologys_names(small: Path) -> None:
-    _write(small, "2098.trail", main=_entry("1"))
-    (small / "json").mkdir()
-    table = '{"trail": {"acronym": "TrAIL", "name": "Trails"}, "ws": {"acronym": "WS", "name": "Workshops"}}'
-    (small / "json" / "venues.json").write_text(table)
-    (found,) = _open(small, "2098.trail-main")[0].papers()
-    assert found.paper.venue == "TrAIL 2098"
 
 
 def test_pdfs_named_by_ids_join_their_papers(small: Path, tmp_path: Path) -> None:
@@ -336,9 +323,7 @@ def test_the_papers_of_a_folder_are_one_collection(small: Path, tmp_path: Path) 
     assert len(papers_of(_pdf_folder(tmp_path / "other", "a.pdf"), mine, small, small / "never")) == 0
 
 
-def test_pdfs_are_downloaded_and_checked(
-    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pdfs_are_fetched_and_checked(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     good = f"<pdf hash='{zlib.crc32(PDF):08x}'>2098.trail-main.1</pdf>"
     other = "<pdf hash='00000000'>2098.trail-main.2</pdf>"
     missing = "<pdf hash='00000000'>2098.trail-main.3</pdf>"
@@ -387,9 +372,7 @@ def test_without_a_connection_one_clear_sentence_says_what_to_do(root: Path, tmp
     assert "Traceback" not in done.stderr
 
 
-def test_local_data_need_no_git_program_and_a_download_says_that_it_does(
-    root: Path, tmp_path: Path, small: Path
-) -> None:
+def test_local_data_need_no_git_and_downloads_do(root: Path, tmp_path: Path, small: Path) -> None:
     """Regression: on a machine without git, even local data ended in a traceback."""
     done = _index_acl(root, tmp_path, "2099.none-main", "--anthology", str(small), PATH=str(tmp_path))
     assert done.stderr.startswith("The Anthology has no volume '2099.none-main'")
@@ -426,7 +409,7 @@ def test_real_entries_are_whole_and_plain(real: dict[str, AclPapers]) -> None:
     assert "Efficient Cluster-Based k-Nearest-Neighbor Machine Translation" in titles
 
 
-def test_real_pdfs_join_their_metadata(shared: Path) -> None:
+def test_real_pdfs_old_volumes_and_journals_are_read(shared: Path) -> None:
     pdfs = PdfFolder(shared / "data" / "acl_pdfs")
     mine = Collection("acl-pdfs", "ACL papers with PDFs")
     papers = list(papers_of(pdfs, mine, shared / "data" / "acl_anthology", Path("never")).papers())
@@ -436,9 +419,6 @@ def test_real_pdfs_join_their_metadata(shared: Path) -> None:
     by_id = {it.paper.id: it.paper for it in papers}
     assert by_id["P05-1053"].title == "Exploring Various Knowledge in Relation Extraction"
     assert by_id["W11-2214"].year == 2011
-
-
-def test_real_old_volumes_and_journals_are_read(shared: Path) -> None:
     data = shared / "data" / "acl_anthology"
     names = ["J93-2", "2021.tacl-1", "W19-50", "1952.earlymt-1", "L08-1"]
     volumes = open_volumes(names, data, Path("never"))

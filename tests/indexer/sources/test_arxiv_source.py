@@ -228,7 +228,7 @@ def test_a_query_is_asked_page_by_page_up_to_the_limit() -> None:
         assert server.queries[-1]["max_results"] == "3"
 
 
-def test_ids_come_in_the_order_asked_and_unknown_ones_are_named() -> None:
+def test_ids_come_in_the_order_asked_in_parts_and_in_their_newest_version() -> None:
     with StandinArxiv({}, papers=(BEIR, OLD)) as server:
         listing = _listing(
             server, ids=["9999.99999", "https://arxiv.org/abs/cs/0112017", "arXiv:2104.08663v4"]
@@ -238,25 +238,19 @@ def test_ids_come_in_the_order_asked_and_unknown_ones_are_named() -> None:
     assert [paper.name for paper in papers] == ["9999.99999", "cs/0112017v1", "2104.08663v4"]
     assert [paper.problem for paper in papers] == ["arXiv knows no paper of this id.", "", ""]
     assert [paper.paper.position for paper in papers] == [0, 1, 2]
-
-
-def test_of_two_versions_the_newer_one_is_taken() -> None:
     versions = tuple(Preprint(f"2104.08663v{number}") for number in (2, 10, 9))
     with StandinArxiv({}, papers=(*versions, OLD)) as server:
         assert [it.name for it in _papers(server, query="x")] == ["2104.08663v10", "cs/0112017v1"]
         ids = ["2104.08663v2", "cs/0112017", "2104.08663v9", "2104.08663v2"]
         assert [it.name for it in _papers(server, ids=ids)] == ["2104.08663v9", "cs/0112017v1"]
-
-
-def test_many_ids_are_asked_for_in_parts() -> None:
-    papers = _many(230)
-    with StandinArxiv({}, papers=papers) as server:
-        assert len(_papers(server, ids=[paper.id for paper in papers])) == 230
+    many = _many(230)
+    with StandinArxiv({}, papers=many) as server:
+        assert len(_papers(server, ids=[paper.id for paper in many])) == 230
         assert len(server.queries) == 3
 
 
-def test_an_empty_page_is_asked_for_again() -> None:
-    """Regression: arXiv sends an empty page now and then, which read as the end of the list."""
+def test_an_empty_page_is_asked_for_again_and_a_list_that_breaks_off_is_not_a_shorter_one() -> None:
+    # Regression: arXiv sends an empty page now and then, which read as the end of the list.
     with StandinArxiv({}, papers=_many(3), empty=1) as server:
         assert len(_papers(server, query="x")) == 3
     with StandinArxiv({}, papers=_many(3), empty=1) as server:
@@ -266,9 +260,6 @@ def test_an_empty_page_is_asked_for_again() -> None:
         server.bodies = deque([first])
         server.empty = 2
         assert len(_papers(server, query="x", limit=150)) == 150
-
-
-def test_a_list_that_breaks_off_is_not_a_shorter_list() -> None:
     with StandinArxiv({}, papers=_many(150)) as server:
         server.bodies = deque([server.feed({"search_query": "x", "start": "0", "max_results": "100"})])
         server.empty = 99
@@ -302,13 +293,17 @@ def test_lasting_trouble_is_said_in_a_sentence(trouble: Trouble, words: str) -> 
             _listing(server, query="x")
 
 
-def test_without_a_connection_a_sentence_says_so() -> None:
+def test_without_a_connection_a_sentence_says_so_and_requests_keep_their_distance() -> None:
     with StandinArxiv({}) as server:
         pass
     with pytest.raises(SourceError, match=r"could not be reached .* Check the connection"):
         _listing(server, query="x")
     with pytest.raises(SourceError, match="could not be reached"):
         ArxivPapers(MINE, query="x", site=ArxivSite("not an address", pause=0))
+    with StandinArxiv({}, papers=_many(250)) as server:
+        started = time.monotonic()
+        ArxivPapers(MINE, query="x", limit=250, site=ArxivSite(server.url, pause=0.2))
+        assert time.monotonic() - started >= 0.4
 
 
 def test_what_arxiv_refuses_is_said_and_not_asked_again() -> None:
@@ -323,24 +318,18 @@ def test_what_arxiv_refuses_is_said_and_not_asked_again() -> None:
         pytest.raises(SourceError, match="refuses the request"),
     ):
         _listing(server, query="x")
-
-
-def test_an_abstract_about_refusals_is_not_one() -> None:
     paper = Preprint("2101.00001v1", summary="See <id>http://arxiv.org/api/errors#bad for more.")
     with StandinArxiv({}, papers=(paper,)) as server:
         assert len(_papers(server, query="x")) == 1
+    with StandinArxiv({}, bodies=deque([HOSTILE])) as server:
+        (found,) = _papers(server, query="x")
+    assert "root:" not in found.paper.title
+    assert "aaaa" not in found.paper.title
 
 
 HOSTILE = b"""<!DOCTYPE feed [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;"><!ENTITY f SYSTEM "file:///etc/passwd">]>
 <feed xmlns="http://www.w3.org/2005/Atom"><entry><id>http://arxiv.org/abs/2101.00001v1</id><title>&b;&f;x</title>
 <published>2021-01-01T00:00:00Z</published><updated>2021-01-01T00:00:00Z</updated></entry></feed>"""
-
-
-def test_entities_of_a_feed_are_not_followed() -> None:
-    with StandinArxiv({}, bodies=deque([HOSTILE])) as server:
-        (paper,) = _papers(server, query="x")
-    assert "root:" not in paper.paper.title
-    assert "aaaa" not in paper.paper.title
 
 
 @pytest.mark.parametrize(
@@ -397,10 +386,3 @@ def test_pdfs_come_when_their_turn_comes_and_a_missing_one_costs_itself(tmp_path
     assert beir.problem == ""
     assert old.file == tmp_path / "cs-0112017v1.pdf"
     assert old.file.read_bytes() == PDF
-
-
-def test_requests_keep_their_distance() -> None:
-    with StandinArxiv({}, papers=_many(250)) as server:
-        started = time.monotonic()
-        ArxivPapers(MINE, query="x", limit=250, site=ArxivSite(server.url, pause=0.2))
-        assert time.monotonic() - started >= 0.4

@@ -309,9 +309,7 @@ def test_no_entry_breaks_the_reader_or_its_export(tmp_path: Path, text: str) -> 
     assert len(parse_bibtex(papers_as_bibtex(papers)).entries) == len(papers)
 
 
-def test_the_command_prints_papers_and_problems_of_a_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_prints_papers_and_problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # The process of the tests has threads, and could not be confined.
     monkeypatch.setattr("indexer.uploads.reading.has_other_threads", lambda: False)
     monkeypatch.setattr("indexer.uploads.reading.bound", lambda *_: None)

@@ -162,11 +162,26 @@ def test_other_json_is_refused_with_what_it_lacks(tmp_path: Path, content: str) 
         read_json(tmp_path, content)
 
 
-def test_entries_that_are_no_references_are_named(tmp_path: Path) -> None:
+def test_entries_and_bytes_that_are_none_cost_only_themselves(tmp_path: Path) -> None:
     path = tmp_path / "owls.json"
     path.write_text(json.dumps([ENTRY, "no entry", None]))
     assert len(read_references(path)) == 1
     assert [line[:7] for line in unreadable_entries(path)] == ["Entry 2", "Entry 3"]
+    path = tmp_path / "owls.ris"
+    lines = (
+        "TY  - JOUR\nTI  - Größe naïve œuvre 梟\nER  - \n".encode(),
+        "TI  - Kühn\nER  - \n".encode("cp1252"),
+    )
+    path.write_bytes(b"TY  - JOUR\n".join(lines))
+    assert [paper.title for paper in read(path)] == ["Größe naïve œuvre 梟", "Kühn"]
+    (said,) = unreadable_entries(path)
+    assert "not UTF-8" in said
+    path = tmp_path / "owls.bib"
+    path.write_bytes("% Encoding: Cp1250\n@book{a, title={Łąka sów}, author={Żuk, Ła}}".encode("cp1250"))
+    (paper,) = read(path)
+    assert (paper.title, paper.authors) == ("Łąka sów", (Author("Ła", "Żuk"),))
+    (said,) = unreadable_entries(path)
+    assert "cp1250" in said
 
 
 WRITTEN = {
@@ -190,24 +205,3 @@ def test_fault_files_in_other_encodings_lost_letters(tmp_path: Path, suffix: str
     assert (paper.title, paper.authors, paper.year) == ("Übung — naïve", (Author("Jörg", "Kühn"),), 2013)
     said = unreadable_entries(path)
     assert [line.partition(":")[0] for line in said] == [path.name] * (encoding == "cp1252")
-
-
-def test_an_encoding_that_a_file_names_is_followed(tmp_path: Path) -> None:
-    path = tmp_path / "owls.bib"
-    path.write_bytes("% Encoding: Cp1250\n@book{a, title={Łąka sów}, author={Żuk, Ła}}".encode("cp1250"))
-    (paper,) = read(path)
-    assert (paper.title, paper.authors) == ("Łąka sów", (Author("Ła", "Żuk"),))
-    (said,) = unreadable_entries(path)
-    assert "cp1250" in said
-
-
-def test_stray_bytes_cost_only_themselves(tmp_path: Path) -> None:
-    path = tmp_path / "owls.ris"
-    lines = (
-        "TY  - JOUR\nTI  - Größe naïve œuvre 梟\nER  - \n".encode(),
-        "TI  - Kühn\nER  - \n".encode("cp1252"),
-    )
-    path.write_bytes(b"TY  - JOUR\n".join(lines))
-    assert [paper.title for paper in read(path)] == ["Größe naïve œuvre 梟", "Kühn"]
-    (said,) = unreadable_entries(path)
-    assert "not UTF-8" in said

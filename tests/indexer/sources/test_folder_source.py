@@ -58,15 +58,18 @@ def test_two_files_of_the_same_key_are_two_papers(tmp_path: Path) -> None:
     assert ids == [entry.paper.id for entry in folder.papers()]
 
 
-def test_files_come_in_the_order_of_their_names_with_their_places(tmp_path: Path) -> None:
+def test_files_have_ids_of_their_own_and_come_in_the_order_of_their_names(tmp_path: Path) -> None:
     folder = _folder(tmp_path, "c.pdf", "a.pdf", "b/d.pdf", "notes.txt", "a.pdf.bak")
     found = [(entry.name, entry.paper.position) for entry in folder.papers()]
     assert found == [("a.pdf", 0), ("b/d.pdf", 1), ("c.pdf", 2)]
-
-
-def test_tei_files_have_several_endings(tmp_path: Path) -> None:
-    folder = _folder(tmp_path, "a.tei.xml", "b.tei", "c.xml", "d.TEI.XML", "e.pdf", suffixes=TEI_SUFFIXES)
+    folder = _folder(
+        tmp_path / "tei", "a.tei.xml", "b.tei", "c.xml", "d.TEI.XML", "e.pdf", suffixes=TEI_SUFFIXES
+    )
     assert [entry.paper.id for entry in folder.papers()] == [f"notes/{key}" for key in "abcd"]
+    names = ("a.pdf", "b.tei.xml", "c.md", "d.markdown", "e.txt", "f.docx", "g.odt", "h")
+    folder = _folder(tmp_path / "all", *names, suffixes=FOLDER_SUFFIXES)
+    assert [entry.name for entry in folder.papers()] == list(names[:6])
+    assert [entry.paper.id for entry in folder.papers()] == [f"notes/{key}" for key in "abcdef"]
 
 
 def test_a_name_that_is_not_unicode_can_be_stored_and_shown(tmp_path: Path) -> None:
@@ -95,21 +98,18 @@ def test_a_loop_of_links_ends(tmp_path: Path) -> None:
     assert len(_folder(tmp_path, "a.pdf", "sub/b.pdf")) == 2
 
 
-def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+def test_folders_that_are_missing_or_without_papers_are_named(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"There is no folder .*nowhere"):
         Folder(tmp_path / "nowhere", NOTES, PDF_SUFFIXES)
-    (tmp_path / "file.pdf").write_bytes(b"")
-    with pytest.raises(SourceError, match=r"There is no folder .*file\.pdf, which is a file: name the one"):
-        Folder(tmp_path / "file.pdf", NOTES, PDF_SUFFIXES)
-
-
-def test_a_folder_without_papers_is_named_with_what_was_looked_for(tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
     with pytest.raises(SourceError, match=r"holds no file that ends in \.pdf"):
         _folder(tmp_path, "a.tei.xml")
     with pytest.raises(SourceError, match=r"ends in \.tei\.xml, \.tei or \.xml"):
         Folder(empty, NOTES, TEI_SUFFIXES)
+    (tmp_path / "file.pdf").write_bytes(b"")
+    with pytest.raises(SourceError, match=r"There is no folder .*file\.pdf, which is a file: name the one"):
+        Folder(tmp_path / "file.pdf", NOTES, PDF_SUFFIXES)
 
 
 def test_a_part_of_the_folder_that_cannot_be_listed_is_not_taken_for_empty(tmp_path: Path) -> None:
@@ -138,13 +138,6 @@ def _entries(folder: Folder, directory: Path) -> list[tuple[str, str, str]]:
     ]
 
 
-def test_all_kinds_of_files_are_papers_of_one_folder(tmp_path: Path) -> None:
-    names = ("a.pdf", "b.tei.xml", "c.md", "d.markdown", "e.txt", "f.docx", "g.odt", "h")
-    folder = _folder(tmp_path, *names, suffixes=FOLDER_SUFFIXES)
-    assert [entry.name for entry in folder.papers()] == list(names[:6])
-    assert [entry.paper.id for entry in folder.papers()] == [f"notes/{key}" for key in "abcdef"]
-
-
 @pytest.mark.parametrize("tei", ["x.tei.xml", "x.grobid.tei.xml", "x.tei", "x.xml", "x.TEI.XML"])
 @pytest.mark.parametrize("pdf", ["x.pdf", "x.PDF"])
 def test_a_pdf_and_its_tei_are_one_paper(tmp_path: Path, tei: str, pdf: str) -> None:
@@ -153,39 +146,30 @@ def test_a_pdf_and_its_tei_are_one_paper(tmp_path: Path, tei: str, pdf: str) -> 
     assert _entries(folder, tmp_path) == [("x", tei, pdf), ("y", "y.pdf", "")]
 
 
-def test_a_pdf_beside_its_tei_is_shown_also_where_only_tei_is_read(tmp_path: Path) -> None:
-    folder = _folder(tmp_path, "x.tei.xml", "x.pdf", "y.pdf", suffixes=TEI_SUFFIXES)
-    assert _entries(folder, tmp_path) == [("x", "x.tei.xml", "x.pdf")]
-
-
-def test_a_pdf_is_read_itself_where_only_pdfs_are(tmp_path: Path) -> None:
-    folder = _folder(tmp_path, "x.tei.xml", "x.pdf", suffixes=PDF_SUFFIXES)
-    assert _entries(folder, tmp_path) == [("x", "x.pdf", "")]
-
-
-def test_only_files_beside_each_other_are_one_paper(tmp_path: Path) -> None:
-    folder = _folder(tmp_path, "sub/x.tei.xml", "x.pdf", "x.md", suffixes=FOLDER_SUFFIXES)
-    assert _entries(folder, tmp_path) == [
-        ("sub-x", "sub/x.tei.xml", ""),
-        ("x", "x.md", ""),
-        ("x-2", "x.pdf", ""),
-    ]
-
-
-def test_two_teis_of_one_pdf_both_show_it(tmp_path: Path) -> None:
-    folder = _folder(tmp_path, "x.tei.xml", "x.grobid.tei.xml", "x.pdf", suffixes=FOLDER_SUFFIXES)
-    assert _entries(folder, tmp_path) == [("x", "x.grobid.tei.xml", "x.pdf"), ("x-2", "x.tei.xml", "x.pdf")]
-
-
-def test_what_programs_leave_beside_open_and_copied_files_is_no_paper(tmp_path: Path) -> None:
-    folder = _folder(tmp_path, "x.docx", "~$x.docx", "._x.docx", suffixes=FOLDER_SUFFIXES)
-    assert _entries(folder, tmp_path) == [("x", "x.docx", "")]
-
-
-def test_a_folder_reached_through_its_parent_names_its_files_from_itself(tmp_path: Path) -> None:
-    _folder(tmp_path / "papers", "a.pdf")
-    folder = Folder(tmp_path / "papers" / ".." / "papers", NOTES, PDF_SUFFIXES)
-    assert [entry.name for entry in folder.papers()] == ["a.pdf"]
+@pytest.mark.parametrize(
+    ("names", "suffixes", "entries"),
+    [
+        (("x.tei.xml", "x.pdf", "y.pdf"), TEI_SUFFIXES, [("x", "x.tei.xml", "x.pdf")]),
+        (("x.tei.xml", "x.pdf"), PDF_SUFFIXES, [("x", "x.pdf", "")]),
+        # Only files beside each other are one paper.
+        (
+            ("sub/x.tei.xml", "x.pdf", "x.md"),
+            FOLDER_SUFFIXES,
+            [("sub-x", "sub/x.tei.xml", ""), ("x", "x.md", ""), ("x-2", "x.pdf", "")],
+        ),
+        (
+            ("x.tei.xml", "x.grobid.tei.xml", "x.pdf"),
+            FOLDER_SUFFIXES,
+            [("x", "x.grobid.tei.xml", "x.pdf"), ("x-2", "x.tei.xml", "x.pdf")],
+        ),
+        # Programs leave such files beside open and copied ones.
+        (("x.docx", "~$x.docx", "._x.docx"), FOLDER_SUFFIXES, [("x", "x.docx", "")]),
+    ],
+)
+def test_files_beside_each_other_are_paired(
+    tmp_path: Path, names: tuple[str, ...], suffixes: tuple[str, ...], entries: list[tuple[str, str, str]]
+) -> None:
+    assert _entries(_folder(tmp_path, *names, suffixes=suffixes), tmp_path) == entries
 
 
 def test_a_link_to_itself_is_listed_and_refused_when_it_is_read(tmp_path: Path) -> None:
@@ -205,7 +189,7 @@ def _with_a_secret(tmp_path: Path) -> Path:
     return tmp_path / "papers"
 
 
-def test_a_link_out_of_the_folder_is_named_and_not_read(tmp_path: Path) -> None:
+def test_a_link_to_a_folder_is_read_and_a_link_out_of_it_named_and_not_read(tmp_path: Path) -> None:
     papers = _with_a_secret(tmp_path)
     (papers / "b.pdf").symlink_to(tmp_path / "elsewhere" / "secret.pdf")
     (papers / "sub").symlink_to(tmp_path / "elsewhere")
@@ -214,6 +198,9 @@ def test_a_link_out_of_the_folder_is_named_and_not_read(tmp_path: Path) -> None:
     assert [entry.name for entry in folder.papers()] == ["a.pdf", "c.pdf"]
     assert [remark.partition(" ")[0] for remark in folder.remarks] == ["b.pdf", "sub"]
     assert PdfFolder(papers).remarks == folder.remarks
+    _folder(tmp_path / "others", "a.pdf")
+    folder = Folder(tmp_path / "papers" / ".." / "others", NOTES, PDF_SUFFIXES)
+    assert [entry.name for entry in folder.papers()] == ["a.pdf"]
 
 
 def test_a_pdf_beside_a_tei_is_not_shown_from_elsewhere(tmp_path: Path) -> None:

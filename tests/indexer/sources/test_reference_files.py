@@ -195,12 +195,18 @@ def test_the_command_indexes_a_file_and_follows_it(export: Path) -> None:
     assert run() == {"added": 1, "changed": 0, "unchanged": 1, "removed": 1}
 
 
-def test_fault_an_entry_that_cannot_be_read_was_left_out_without_a_word(tmp_path):
+def test_what_cannot_be_read_or_has_no_title_is_named_with_its_reason(tmp_path) -> None:
     file = tmp_path / "some.bib"
     file.write_text("@article{a, title={One}}\n@article{b, title={Two, year=2020}\n")
     assert [item.key for item in read_references(file)] == ["a"]
     (said,) = unreadable_entries(file)
     assert said.startswith("Line 2 of some.bib") and "@article{b" in said
+    # Regression: an entry without a title vanished, and one whose key was taken could not be read.
+    path = tmp_path / "all.bib"
+    path.write_text(OF_ALL_KINDS)
+    (double,) = unreadable_entries(path)
+    assert "has the key of another before it" in double and "Another" in double
+    assert LibraryPapers(Collection("c", "C"), read_references(path)).nameless == ("nameless",)
 
 
 OF_ALL_KINDS = """
@@ -230,15 +236,6 @@ def test_publications_stay_what_they_are(tmp_path: Path) -> None:
         (tmp_path / name).write_text(write([article, book, thesis]))
         again = papers(read_references(tmp_path / name))
         assert [paper.bibtex.partition("{")[0] for paper in again] == ["@article", "@book", "@phdthesis"]
-
-
-def test_what_is_left_out_is_named_with_its_reason(tmp_path: Path) -> None:
-    """Regression: an entry without a title vanished, and one whose key was taken could not be read."""
-    path = tmp_path / "all.bib"
-    path.write_text(OF_ALL_KINDS)
-    (double,) = unreadable_entries(path)
-    assert "has the key of another before it" in double and "Another" in double
-    assert LibraryPapers(Collection("c", "C"), read_references(path)).nameless == ("nameless",)
 
 
 @pytest.mark.parametrize("suffix", [".json", ".bib", ".ris"])

@@ -81,7 +81,7 @@ def index(folder: Path, home: Path, *options: str) -> dict[str, object]:
     return json.loads(done.stdout)  # type: ignore[no-any-return]
 
 
-def test_items_come_with_all_that_is_known_of_them(zotero: SmallZotero) -> None:
+def test_items_come_with_all_that_is_known_of_them_also_from_a_locked_library(zotero: SmallZotero) -> None:
     found = papers_of(zotero)
     assert list(found) == ["z/BATS0001", "z/OWLS0001", "z/CATS0001", "z/77-SAME0001"]
     bats = found["z/BATS0001"]
@@ -91,6 +91,13 @@ def test_items_come_with_all_that_is_known_of_them(zotero: SmallZotero) -> None:
     assert (bats.labels, bats.keywords) == (("Night / Flying", "to read"), ("Chiroptera",))
     assert bats.notes == ("Read this twice & think.\nAgain.", "They sleep by day.\nDo they?")
     assert found["z/OWLS0001"].arxiv_id == "2101.00001"
+    with pytest.raises(SourceError, match="collection or has a tag called 'Nigth'"):
+        read_zotero(zotero.folder, only="Nigth")
+    zotero.database.execute("PRAGMA locking_mode = EXCLUSIVE")
+    zotero.database.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(sqlite3.OperationalError, match="locked"):
+        sqlite3.connect(zotero.folder / DATABASE, timeout=0).execute("SELECT * FROM items")
+    assert len(papers_of(zotero)) == 4
 
 
 @pytest.mark.parametrize(
@@ -105,14 +112,7 @@ def test_a_collection_or_a_tag_can_be_taken_alone(zotero: SmallZotero, only: str
     assert list(papers_of(zotero, only=only)) == wanted
 
 
-def test_fault_a_collection_that_is_not_there(zotero: SmallZotero) -> None:
-    with pytest.raises(SourceError, match="collection or has a tag called 'Nigth'"):
-        read_zotero(zotero.folder, only="Nigth")
-
-
-def test_a_library_is_indexed_followed_and_never_written_to(
-    zotero: SmallZotero, tmp_path: Path, encoder: Encoder
-) -> None:
+def test_a_library_is_indexed_and_followed(zotero: SmallZotero, tmp_path: Path, encoder: Encoder) -> None:
     home = tmp_path / "home"
     before = hashlib.sha256((zotero.folder / DATABASE).read_bytes()).hexdigest()
     report = index(zotero.folder, home)
@@ -135,31 +135,36 @@ def test_a_library_is_indexed_followed_and_never_written_to(
     assert corpus.paper("zotero/BATS0001").full_text
 
 
-def test_a_library_that_zotero_holds_locked_is_read(zotero: SmallZotero) -> None:
-    zotero.database.execute("PRAGMA locking_mode = EXCLUSIVE")
-    zotero.database.execute("BEGIN EXCLUSIVE")
-    with pytest.raises(sqlite3.OperationalError, match="locked"):
-        sqlite3.connect(zotero.folder / DATABASE, timeout=0).execute("SELECT * FROM items")
-    assert len(papers_of(zotero)) == 4
-
-
-def test_what_is_only_in_the_write_ahead_log_is_read(zotero: SmallZotero) -> None:
+def test_what_changed_since_is_read_whatever_its_collections_and_letters(zotero: SmallZotero) -> None:
     zotero.database.execute("PRAGMA journal_mode = WAL")
     zotero.item("NEWS0001", title="Just added")
     zotero.database.commit()
     assert (zotero.folder / f"{DATABASE}-wal").stat().st_size
     assert papers_of(zotero)["z/NEWS0001"].title == "Just added"
+    zotero.database.execute("UPDATE collections SET parentCollectionID = collectionID")
+    zotero.database.commit()
+    assert papers_of(zotero)["z/OWLS0001"].labels == ("Night",)
+    zotero.database.execute(
+        "UPDATE itemDataValues SET value = CAST(? AS TEXT) WHERE value = 'On Bats'", (b"Bats\xff",)
+    )
+    zotero.database.commit()
+    assert papers_of(zotero)["z/BATS0001"].title == "Bats"
+    zotero.item("../../x", title="Evil")
+    zotero.database.commit()
+    library = read_zotero(zotero.folder)
+    assert "../../x" not in [item.key for item in library.items]
+    assert [remark for remark in library.remarks if remark.startswith("The item ../../x is left out")]
+    zotero.database.execute("UPDATE version SET version = ?", (b"x",))
+    zotero.database.commit()
+    with pytest.raises(SourceError, match="damaged"):
+        read_zotero(zotero.folder)
 
 
-def test_a_newer_zotero_is_read_and_said_to_be_newer(tmp_path: Path) -> None:
+def test_a_newer_zotero_is_said_to_be_newer_and_refused_where_its_tables_are_others(tmp_path: Path) -> None:
     library = SmallZotero(tmp_path / "Zotero", version=900)
     library.item("BATS0001", title="On Bats")
     library.database.commit()
     assert "newer than those known here" in read_zotero(library.folder).remarks[0]
-
-
-def test_fault_a_newer_zotero_with_other_tables(tmp_path: Path) -> None:
-    library = SmallZotero(tmp_path / "Zotero", version=900)
     library.database.execute("ALTER TABLE itemNotes RENAME COLUMN note TO content")
     library.database.commit()
     with pytest.raises(SourceError, match=r"newer Zotero, whose tables \(version 900\) are not known"):
@@ -202,9 +207,7 @@ def test_fault_an_attachment_that_leads_out_of_its_folder(
 
 
 @pytest.mark.parametrize("key", ["../..", "..", "/", "FILE/../..", "file0009", ""])
-def test_an_attachment_whose_key_leads_out_of_the_library_is_not_read(
-    zotero: SmallZotero, tmp_path: Path, key: str
-) -> None:
+def test_attachment_keys_stay_within_the_library(zotero: SmallZotero, tmp_path: Path, key: str) -> None:
     write_paper_pdf(tmp_path / "secret.pdf", "Secret", ["It is secret."])
     (zotero.folder / "secret.pdf").write_bytes((tmp_path / "secret.pdf").read_bytes())
     key = str(tmp_path) if key == "/" else key
@@ -214,23 +217,13 @@ def test_an_attachment_whose_key_leads_out_of_the_library_is_not_read(
     assert (found["EVIL0001"].files, found["EVIL0001"].outside) == ((), ("secret.pdf",))
 
 
-def test_a_folder_of_the_storage_that_is_a_link_to_elsewhere_is_not_read(
-    zotero: SmallZotero, tmp_path: Path
-) -> None:
+def test_a_linked_storage_folder_is_not_read(zotero: SmallZotero, tmp_path: Path) -> None:
     write_paper_pdf(tmp_path / "elsewhere" / "secret.pdf", "Secret", ["It is secret."])
     (zotero.folder / "storage" / "FILE0009").symlink_to(tmp_path / "elsewhere")
     zotero.file("FILE0009", zotero.item("EVIL0001", title="Evil"), "storage:secret.pdf", None)
     zotero.database.commit()
     found = {item.key: item for item in read_zotero(zotero.folder).items}
     assert found["EVIL0001"].files == ()
-
-
-def test_an_item_whose_key_is_none_is_left_out_and_named(zotero: SmallZotero) -> None:
-    zotero.item("../../x", title="Evil")
-    zotero.database.commit()
-    library = read_zotero(zotero.folder)
-    assert "../../x" not in [item.key for item in library.items]
-    assert [remark for remark in library.remarks if remark.startswith("The item ../../x is left out")]
 
 
 OF_WRONG_TYPE = {
@@ -264,21 +257,6 @@ def test_bytes_for_the_key_of_an_item_cost_that_item(zotero: SmallZotero) -> Non
     library = read_zotero(zotero.folder)
     assert [item.key for item in library.items] == ["OWLS0001", "CATS0001", "77-SAME0001"]
     assert library.remarks[0].startswith("The item of number 1 is left out")
-
-
-def test_text_that_is_no_unicode_does_not_cost_the_library(zotero: SmallZotero) -> None:
-    zotero.database.execute(
-        "UPDATE itemDataValues SET value = CAST(? AS TEXT) WHERE value = 'On Bats'", (b"Bats\xff",)
-    )
-    zotero.database.commit()
-    assert papers_of(zotero)["z/BATS0001"].title == "Bats"
-
-
-def test_a_version_that_is_no_number_is_reported(zotero: SmallZotero) -> None:
-    zotero.database.execute("UPDATE version SET version = ?", (b"x",))
-    zotero.database.commit()
-    with pytest.raises(SourceError, match="damaged"):
-        read_zotero(zotero.folder)
 
 
 def test_linked_files_are_taken_below_the_folder_that_is_named(zotero: SmallZotero, tmp_path: Path) -> None:
@@ -340,9 +318,3 @@ def test_a_thousand_items_are_read_in_one_pass(tmp_path: Path) -> None:
     library.database.commit()
     read = read_zotero(library.folder)
     assert len(read.items) == 1000
-
-
-def test_collections_that_lie_in_each_other_end(zotero: SmallZotero) -> None:
-    zotero.database.execute("UPDATE collections SET parentCollectionID = collectionID")
-    zotero.database.commit()
-    assert papers_of(zotero)["z/OWLS0001"].labels == ("Night",)

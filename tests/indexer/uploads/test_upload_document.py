@@ -34,8 +34,16 @@ def _as_json(value: object) -> bytes:
     return json.dumps(value).encode()
 
 
-def test_what_was_written_is_read_back() -> None:
+def test_a_document_is_read_back_and_gets_the_ids_of_the_visit() -> None:
     assert read_reply(reply()) == FOUND
+    own = as_upload(FOUND, "notes", 3)
+    assert (own.paper.id, own.paper.collection_id, own.paper.position) == (
+        "your-documents/notes",
+        "your-documents",
+        3,
+    )
+    assert [passage.id for passage in own.passages] == ["your-documents/notes#0"]
+    assert {passage.collection_id for passage in own.passages} == {"your-documents"}
 
 
 @pytest.mark.parametrize(
@@ -95,14 +103,3 @@ def test_whatever_comes_is_read_or_refused(anything: bytes) -> None:
 )
 def test_why_it_could_not_be_read_is_told_as_a_sentence(said: bytes, told: str) -> None:
     assert read_failure(said) == told
-
-
-def test_a_document_gets_the_ids_of_the_visit() -> None:
-    own = as_upload(FOUND, "notes", 3)
-    assert (own.paper.id, own.paper.collection_id, own.paper.position) == (
-        "your-documents/notes",
-        "your-documents",
-        3,
-    )
-    assert [passage.id for passage in own.passages] == ["your-documents/notes#0"]
-    assert {passage.collection_id for passage in own.passages} == {"your-documents"}

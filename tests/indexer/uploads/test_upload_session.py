@@ -115,17 +115,6 @@ def test_a_folder_is_its_owners_alone_and_goes_with_the_visit(make: Make) -> Non
     assert not own.folder.exists()
     with pytest.raises(DocumentError):
         own.add_file("late.txt", b"words")
-
-
-def test_a_visit_that_nobody_closed_leaves_nothing(tmp_path: Path, encoder: Encoder) -> None:
-    own = UploadSession(tmp_path, encoder, UploadWorkers())
-    folder = own.folder
-    del own
-    gc.collect()
-    assert not folder.exists()
-
-
-def test_a_connection_that_dropped_for_a_moment_costs_no_documents(make: Make) -> None:
     own = make()
     own.leave(0.2)
     own.stay()
@@ -137,24 +126,21 @@ def test_a_connection_that_dropped_for_a_moment_costs_no_documents(make: Make) -
     wait_for(lambda: not own.folder.exists())
 
 
-def test_what_a_dead_server_left_is_swept_and_a_living_ones_is_not(tmp_path: Path) -> None:
+def test_a_visit_that_nobody_closed_or_a_dead_server_leaves_nothing(tmp_path: Path, encoder: Encoder) -> None:
+    own = UploadSession(tmp_path, encoder, UploadWorkers())
+    folder = own.folder
+    del own
+    gc.collect()
+    assert not folder.exists()
+    visits = tmp_path / "other" / "visits"
     for name in ("server-dead", "server-living"):
-        (tmp_path / "visits" / name / "visit-a").mkdir(parents=True)
-    with FileLock(tmp_path / "visits" / "server-living.lock"):
-        folders.sweep(tmp_path)
-        assert [path.name for path in (tmp_path / "visits").glob("*/")] == ["server-living"]
+        (visits / name / "visit-a").mkdir(parents=True)
+    with FileLock(visits / "server-living.lock"):
+        folders.sweep(tmp_path / "other")
+        assert [path.name for path in visits.glob("*/")] == ["server-living"]
 
 
-def test_a_document_that_takes_too_long_is_given_up(make: Make) -> None:
-    own = make(limits=Limits(seconds=1))
-    with StandinFiles({"/a": Served(b"words", "text/plain")}) as server:
-        server.troubles.append(Trouble(silent=30.0))
-        own.add_address(f"{server.url}/a")
-        (given_up,) = finish(own)
-    assert given_up.problem == "Reading it took more than 1 seconds, the most that is given to one."
-
-
-def test_reading_can_be_stopped(make: Make) -> None:
+def test_reading_can_be_stopped_and_ends_by_itself(make: Make) -> None:
     own = make()
     with StandinFiles({"/a": Served(b"words", "text/plain")}) as server:
         server.troubles.append(Trouble(silent=30.0))
@@ -164,6 +150,12 @@ def test_reading_can_be_stopped(make: Make) -> None:
         own.remove(1)
         wait_for(lambda: not folder.exists() and not own.is_reading())
     assert own.documents() == ()
+    own = make(limits=Limits(seconds=1))
+    with StandinFiles({"/a": Served(b"words", "text/plain")}) as server:
+        server.troubles.append(Trouble(silent=30.0))
+        own.add_address(f"{server.url}/a")
+        (given_up,) = finish(own)
+    assert given_up.problem == "Reading it took more than 1 seconds, the most that is given to one."
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
@@ -213,9 +205,7 @@ def test_the_same_document_is_taken_once(make: Make) -> None:
     assert [(document.number, document.state) for document in finish(own)] == [(2, "ready"), (3, "ready")]
 
 
-def test_what_could_not_be_read_does_not_count_and_makes_way_for_another_try(
-    make: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unreadable_documents_do_not_count(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "MOST_DOCUMENTS", 1)
     monkeypatch.setattr(session, "MOST_LISTED", 2)
     own = make()
@@ -292,9 +282,7 @@ def test_fault_one_visitor_took_all_readers_of_documents(make: Make) -> None:
             tab.remove_all()
 
 
-def test_the_reader_of_documents_is_told_no_secret(
-    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_reader_is_told_no_secret(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told = tmp_path / "environment.txt"
     spy = f"import os, pathlib; pathlib.Path({str(told)!r}).write_text(repr(dict(os.environ)))"
     (tmp_path / "sitecustomize.py").write_text(spy)

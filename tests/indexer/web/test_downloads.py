@@ -37,7 +37,7 @@ def _left(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_pdf_is_fetched_once_by_name(downloads: Downloads, tmp_path: Path) -> None:
+def test_a_pdf_is_fetched_once_by_name_and_a_torn_one_again(downloads: Downloads, tmp_path: Path) -> None:
     with _site() as site:
         file = downloads.fetch(f"{site.url}/a.pdf", "P19-1001.pdf", crc32=CRC32)
         assert downloads.fetch(f"{site.url}/a.pdf", "P19-1001.pdf", crc32=CRC32) == file
@@ -46,9 +46,6 @@ def test_a_pdf_is_fetched_once_by_name(downloads: Downloads, tmp_path: Path) -> 
     (asked,) = site.requests
     assert asked.headers["User-Agent"].startswith(f"Paper Trail/{VERSION} (")
     assert asked.headers["Accept-Encoding"] == "identity"
-
-
-def test_a_torn_download_is_fetched_again(downloads: Downloads, tmp_path: Path) -> None:
     (tmp_path / "a.pdf").write_bytes(b"")
     with _site() as site:
         assert downloads.fetch(f"{site.url}/a.pdf", "a.pdf").read_bytes() == PDF
@@ -73,9 +70,7 @@ def test_requests_keep_their_distance(tmp_path: Path) -> None:
         (Served(PDF, ranges=False), False),
     ],
 )
-def test_a_broken_off_file_is_resumed_where_its_version_can_be_told(
-    downloads: Downloads, served: Served, resumed: bool
-) -> None:
+def test_a_broken_download_is_resumed(downloads: Downloads, served: Served, resumed: bool) -> None:
     with _site(served, Trouble(cut_after=5000)) as site:
         assert downloads.fetch(f"{site.url}/a.pdf", "a.pdf", crc32=CRC32).read_bytes() == PDF
         second = site.requests[1].headers
@@ -99,16 +94,12 @@ def test_a_later_run_goes_on_where_the_last_one_ended(tmp_path: Path) -> None:
     assert _left(tmp_path) == ["a.pdf"]
 
 
-def test_a_file_that_changed_meanwhile_is_not_patched_together(downloads: Downloads, tmp_path: Path) -> None:
+def test_a_part_of_another_version_is_fetched_anew(downloads: Downloads, tmp_path: Path) -> None:
     (tmp_path / "a.pdf.part").write_bytes(b"%PDF-of another version")
     (tmp_path / "a.pdf.part.version").write_text('"zero"')
     with _site() as site:
         assert downloads.fetch(f"{site.url}/a.pdf", "a.pdf").read_bytes() == PDF
-
-
-def test_a_part_that_was_already_whole_or_goes_on_elsewhere_is_fetched_anew(
-    downloads: Downloads, tmp_path: Path
-) -> None:
+    (tmp_path / "a.pdf").unlink()
     with _site() as site:
         for kind in ("", "wrong range"):
             (tmp_path / "a.pdf.part").write_bytes(PDF if not kind else PDF[:99])
@@ -152,31 +143,26 @@ def test_a_long_wait_is_cut_short(downloads: Downloads, monkeypatch: pytest.Monk
         (Served(PDF * 20), "is larger than"),
     ],
 )
-def test_what_is_not_the_pdf_is_not_kept(
-    downloads: Downloads, tmp_path: Path, served: Served, reason: str
-) -> None:
+def test_other_files_are_not_kept(downloads: Downloads, tmp_path: Path, served: Served, reason: str) -> None:
     with _site(served) as site, pytest.raises(DownloadError, match=reason):
         downloads.fetch(f"{site.url}/a.pdf", "a.pdf", crc32=CRC32)
     assert len(site.requests) == 1
     assert _left(tmp_path) == []
 
 
-def test_a_missing_pdf_is_not_asked_for_again(downloads: Downloads) -> None:
+def test_missing_pdfs_and_silent_servers_are_told_apart(downloads: Downloads) -> None:
     with _site() as site:
         for _ in range(4):
             with pytest.raises(DownloadError, match=r"There is no PDF at .*/none\.pdf \(HTTP 404\)"):
                 downloads.fetch(f"{site.url}/none.pdf", "none.pdf")
         assert len(site.requests) == 4
         downloads.fetch(f"{site.url}/a.pdf", "a.pdf")
-
-
-def test_a_silent_server_and_none_are_told_apart(downloads: Downloads) -> None:
     with _site(None, *[Trouble(silent=1)] * 4) as site:
         with pytest.raises(DownloadError, match="stayed silent"):
-            downloads.fetch(f"{site.url}/a.pdf", "a.pdf")
+            downloads.fetch(f"{site.url}/a.pdf", "b.pdf")
         gone = site.url
     with pytest.raises(DownloadError, match=r"connection to .* failed"):
-        downloads.fetch(f"{gone}/a.pdf", "a.pdf")
+        downloads.fetch(f"{gone}/a.pdf", "b.pdf")
 
 
 def test_a_server_that_fails_again_and_again_is_left_alone(downloads: Downloads) -> None:
@@ -211,9 +197,7 @@ def test_an_address_that_is_none_is_an_error_of_this_paper_only(downloads: Downl
         downloads.fetch(url, "a.pdf")
 
 
-def test_a_finished_file_that_the_metadata_no_longer_describe_is_replaced(
-    downloads: Downloads, tmp_path: Path
-) -> None:
+def test_an_outdated_file_is_replaced(downloads: Downloads, tmp_path: Path) -> None:
     (tmp_path / "a.pdf").write_bytes(b"%PDF- first version")
     with _site() as site:
         assert downloads.fetch(f"{site.url}/a.pdf", "a.pdf").read_bytes() == b"%PDF- first version"
