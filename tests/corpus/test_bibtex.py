@@ -25,7 +25,7 @@ PAPER = Paper(
 )
 
 
-def test_an_entry_has_a_line_per_known_fact_and_no_abstract() -> None:
+def test_an_entry_has_a_line_per_known_fact_and_one_for_a_paper_of_which_nothing_is_known() -> None:
     assert bibtex(PAPER).splitlines() == [
         "@inproceedings{dyk-2022-rule,",
         r"    title = {The 90\% Rule: A \& B},",
@@ -35,6 +35,10 @@ def test_an_entry_has_a_line_per_known_fact_and_no_abstract() -> None:
         "    pages = {1--9},",
         "}",
     ]
+    bare = replace(PAPER, title="", authors=(), year=None, venue="", pages="")
+    assert bibtex(bare) == "@misc{paper,\n}"
+    # Raised figures of LaTeX became other numbers.
+    assert latex_to_text(r"10\textsuperscript{6} of CO\textsubscript{2}") == "10⁶ of CO₂"
 
 
 @pytest.mark.parametrize(
@@ -50,15 +54,6 @@ def test_fault_formulas_were_escaped(title: str, value: str) -> None:
     assert f"title = {{{value}" in bibtex(replace(PAPER, title=title))
 
 
-def test_fault_raised_figures_of_latex_became_other_numbers() -> None:
-    assert latex_to_text(r"10\textsuperscript{6} of CO\textsubscript{2}") == "10⁶ of CO₂"
-
-
-def test_a_paper_of_which_nothing_is_known_still_has_an_entry() -> None:
-    bare = replace(PAPER, title="", authors=(), year=None, venue="", pages="")
-    assert bibtex(bare) == "@misc{paper,\n}"
-
-
 @pytest.mark.parametrize(
     ("family", "year", "title", "key"),
     [
@@ -69,9 +64,7 @@ def test_a_paper_of_which_nothing_is_known_still_has_an_entry() -> None:
         ("{x},", 2020, "\\evil} key", "x-2020-evil"),
     ],
 )
-def test_citation_keys_hold_letters_digits_and_dashes_only(
-    family: str, year: int | None, title: str, key: str
-) -> None:
+def test_citation_keys_are_plain(family: str, year: int | None, title: str, key: str) -> None:
     assert citation_key(replace(PAPER, authors=(Author("", family),), year=year, title=title)) == key
 
 

@@ -34,9 +34,12 @@ def passage(*texts: str, boxes: tuple[Box, ...] = (Box(3, 72.0, 90.0, 200.0, 11.
     return Passage("p#4", "p", "c", 4, "body", (), " ".join(texts), sentences)
 
 
-def test_formulas_are_told_from_prose() -> None:
+def test_formulas_are_told_from_prose_and_stay_text_where_they_stand_on_no_page() -> None:
     assert [text for text in FORMULAS if not is_formula(text)] == []
     assert [text for text in PROSE if is_formula(text)] == []
+    unplaced = passage(*FORMULAS, boxes=())
+    assert [is_cut for is_cut, _ in formulas_apart(unplaced)] == [False]
+    assert with_formulas_named(unplaced) == unplaced
 
 
 @given(st.text())
@@ -55,9 +58,3 @@ def test_a_passage_set_apart_is_the_passage(texts: list[str]) -> None:
     assert [named.sentence_text(at) for at in range(len(texts))] == [
         "[formula]" if text in FORMULAS else text for text in texts
     ]
-
-
-def test_what_stands_on_no_page_stays_text() -> None:
-    unplaced = passage(*FORMULAS, boxes=())
-    assert [is_cut for is_cut, _ in formulas_apart(unplaced)] == [False]
-    assert with_formulas_named(unplaced) == unplaced

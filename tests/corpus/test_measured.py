@@ -20,19 +20,18 @@ MEASURED = MeasuredCorpus(
 )
 
 
-def test_what_is_kept_is_read_back_and_replaced(tmp_path: Path) -> None:
+def test_what_is_kept_is_read_back_and_of_the_version_that_was_measured(tmp_path: Path) -> None:
     path = tmp_path / "measured.json"
     assert read_measured(path) is None
     write_measured(path, MEASURED)
     assert read_measured(path) == MEASURED
     write_measured(path, MEASURED)
     assert [path.name for path in tmp_path.iterdir()] == ["measured.json"]
-
-
-def test_figures_are_of_the_version_and_the_encoder_that_were_measured() -> None:
     assert MEASURED.is_of(MANIFEST)
     assert not MEASURED.is_of(Manifest("encoder", "53aa", 384, {"papers": 4, "passages": 4}))
     assert not MEASURED.is_of(Manifest("encoder", "other", 384, {"papers": 3, "passages": 4}))
+    with pytest.raises(CorpusError, match="cannot be written"):
+        write_measured(tmp_path / "gone" / "measured.json", MEASURED)
 
 
 def changed(**fields: object) -> str:
@@ -59,8 +58,3 @@ def test_another_file_is_said_to_be_none(tmp_path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
     with pytest.raises(CorpusError):
         read_measured(path)
-
-
-def test_figures_that_cannot_be_stored_are_reported(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="cannot be written"):
-        write_measured(tmp_path / "gone" / "measured.json", MEASURED)

@@ -40,7 +40,7 @@ def test_what_has_spaces_stays_as_it_is(text: str) -> None:
     assert words(spaced(TEXTS["zh"])) == words(TEXTS["zh"])
 
 
-def test_a_chinese_section_was_one_giant_passage() -> None:
+def test_sections_quotations_and_titles_without_spaces_are_cut_and_compared() -> None:
     pieces = tuple(
         Piece(TEXTS["zh"][start:end], ()) for _ in range(20) for start, end in sentence_spans(TEXTS["zh"])
     )
@@ -49,9 +49,6 @@ def test_a_chinese_section_was_one_giant_passage() -> None:
     assert len(body) > 3
     assert all(len(passage.text) <= 2 * USUAL_SIZE.words for passage in body)
     assert all(passage.sentence_text(0).startswith(("我们", "该方法", "在四", "检索")) for passage in body)
-
-
-def test_a_quotation_in_another_script_had_no_overlap() -> None:
     zh, ru = TEXTS["zh"], TEXTS["ru"]
     assert score_attribution(zh[:20], zh) == 1.0
     assert score_attribution("Метод реферирования документов", ru) > 0.6
@@ -60,9 +57,6 @@ def test_a_quotation_in_another_script_had_no_overlap() -> None:
     assert score_attribution("The naïve α rate is 3", "The rate α is 3.") == score_attribution(
         "The naïve rate is 3", "The rate is 3."
     )
-
-
-def test_a_title_without_spaces_was_cut_to_its_one_latin_word() -> None:
     assert len(shortened("BM25 " + "长" * 60, 40)) > 30
 
 
@@ -74,9 +68,7 @@ def test_a_title_without_spaces_was_cut_to_its_one_latin_word() -> None:
         ("condenses sentences", "en"),
     ],
 )
-def test_terms_of_every_script_are_found_by_words(
-    corpus: Corpus, encoder: Encoder, query: str, code: str
-) -> None:
+def test_terms_of_every_script_are_found(corpus: Corpus, encoder: Encoder, query: str, code: str) -> None:
     first, *_ = search(corpus, encoder, query, Scope(), mode="lexical")
     assert first.paper.id.endswith(f"/{code}")
 

@@ -98,39 +98,30 @@ def test_what_is_no_passage_id_is_refused(nonsense: str) -> None:
         parse_passage_id(nonsense)
 
 
-def test_papers_of_two_collections_never_share_an_id() -> None:
-    assert paper_id("a", "b") != paper_id("b", "a")
-
-
-def test_a_paper_and_its_references_come_back_from_their_row() -> None:
+def test_records_come_back_from_their_rows() -> None:
     row = rows.paper_rows([rows.PaperEntry(PAPER, REFERENCES, "{}")]).to_pylist()[0]
     assert rows.to_paper(row) == PAPER
     assert (row["topic_keys"], row["listed"]) == ([topic.key for topic in PAPER.topics], "{}")
     assert tuple(rows.to_reference(entry) for entry in row["references"]) == REFERENCES
-
-
-def test_a_passage_comes_back_with_its_sections_sentences_and_boxes() -> None:
     vectors = np.array([[0.6, 0.8]], dtype=np.float32)
     row = rows.passage_rows([PASSAGE], {"notes/a": replace(PAPER, year=2021)}, ["indexed"], vectors)
     row = row.to_pylist()[0]
     assert rows.to_passage(row) == PASSAGE
     assert (row["year"], row["indexed"], row["vector"]) == (2021, "indexed", pytest.approx([0.6, 0.8]))
     assert row["topic_keys"] == ["task:question answering", "field:Retrieval: the works"]
-
-
-def test_a_passage_without_a_page_comes_back() -> None:
     bare = replace(PASSAGE, page=None, section=(), sentences=())
     row = rows.passage_rows([bare], {"notes/a": PAPER}, [""], np.zeros((1, 2), np.float32)).to_pylist()[0]
     assert rows.to_passage(row) == bare
     assert row["year"] is None
-
-
-def test_collections_and_builds_come_back() -> None:
     collection = Collection("notes", "Notes", "Some", "Folder", 2020, "CC0")
     assert rows.to_collection(rows.to_rows([collection], rows.COLLECTIONS).to_pylist()[0]) == collection
     build = Build("b", "notes", "2026-01-01", 1.5, "e", "ff", 1, 2, 3, 4, 5, (Failure("x.pdf", "broken"),))
     build = replace(build, remarks=(Remark("y", "odd"),), parsers=(ParserCount("", 3),), peak_memory_mib=9)
     assert rows.to_build(rows.to_rows([build], rows.BUILDS).to_pylist()[0]) == build
+    assert [PASSAGE.sentence_text(index) for index in (0, 1)] == ["One sentence.", "Another one."]
+    assert PASSAGE.section_path == "3 Method > Details"
+    assert [author.name for author in PAPER.authors] == ["Ada Lovelace", "The Group"]
+    assert paper_id("a", "b") != paper_id("b", "a")
 
 
 def _required(name: str) -> pa.Schema:
@@ -154,9 +145,3 @@ def test_the_key_of_a_topic_gives_back_what_it_was_made_of(topic: Topic) -> None
 def test_what_is_no_key_of_a_topic_is_refused(nonsense: str) -> None:
     with pytest.raises(ValueError, match="not a topic's key"):
         parse_topic_key(nonsense)
-
-
-def test_a_sentence_is_shown_without_the_space_behind_it() -> None:
-    assert [PASSAGE.sentence_text(index) for index in (0, 1)] == ["One sentence.", "Another one."]
-    assert PASSAGE.section_path == "3 Method > Details"
-    assert [author.name for author in PAPER.authors] == ["Ada Lovelace", "The Group"]

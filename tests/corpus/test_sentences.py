@@ -87,11 +87,8 @@ def test_a_sentence_without_a_space_after_the_full_stop_is_separated(last: str, 
     assert sentence_spans(before + after) == ((0, len(before)), (len(before), len(before + after)))
 
 
-def test_empty_text_has_no_sentences() -> None:
+def test_empty_text_has_no_sentences_and_white_space_one() -> None:
     assert sentence_spans("") == ()
-
-
-def test_white_space_is_one_sentence() -> None:
     assert sentence_spans(" \n ") == ((0, 3),)
 
 

@@ -21,7 +21,7 @@ SCORES = Table(
 )
 
 
-def test_a_row_is_told_with_its_group_its_name_and_its_heads():
+def test_a_row_is_told_with_its_group_its_name_and_its_heads() -> None:
     assert row_texts(SCORES) == [
         "Without context.",
         "Without context, Tagger: Test P 81.2; Test R 79.0; Dev P 80.1.",
@@ -29,11 +29,14 @@ def test_a_row_is_told_with_its_group_its_name_and_its_heads():
         "With context.",
         "With context, Tagger: Test P 85.0; Test R 83.3.",
     ]
-
-
-def test_a_header_said_again_heads_what_is_below_it():
     table = Table((("Dev", "P", "R"), ("LOC", "1", "2"), ("Test", "P", "R"), ("LOC", "3", "4")), 1)
     assert row_names(table) == (("Dev", "LOC"), ("", "Test"), ("Test", "LOC"))
+    rows = (("Nouns", "A", "1"), ("", "B", "2"), ("Verbs", "A", "3"), ("", "B", "4"))
+    names = row_names(Table((("Part", "System", "F"), *rows), 1))
+    assert [name for _, name in names] == ["Nouns, A", "Nouns, B", "Verbs, A", "Verbs, B"]
+    table = Table((("Type", "Subtype", "F"), ("ROLE", "Member", "7"), ("", "Owner", "8")), 1)
+    assert label_columns(table) == 2
+    assert [label for _, label in row_names(table)] == ["ROLE, Member", "ROLE, Owner"]
 
 
 AMID = Table(
@@ -51,16 +54,13 @@ AMID = Table(
 )
 
 
-def test_fault_a_label_amid_its_rows_was_taken_for_that_of_the_rows_below_it():
-    """The first row of a group was said to be of the group above, and so were its figures."""
+def test_fault_labels_and_headings_amid_their_rows_named_the_rows_below() -> None:
+    # The first row of a group was said to be of the group above, and so were its figures.
     assert [name for _, name in row_names(AMID)] == [
         *("Words in order, Tagger", "Words in order, Parser", "Words in order, Chunker"),
         *("Words, Tagger", "Words, Parser", "Words, Chunker", "Oracle"),
     ]
     assert row_texts(AMID)[3] == "Words, Tagger: F 81."
-
-
-def test_fault_a_heading_amid_its_rows_was_taken_for_that_of_the_rows_below_it():
     rows = [("A", "1"), ("B", "2"), ("Nouns", ""), ("C", "3"), ("D", "4")]
     rows += [("A", "5"), ("B", "6"), ("Verbs", ""), ("C", "7"), ("D", "8"), ("Oracle", "9")]
     names = row_names(Table((("System", "F"), *rows), 1))
@@ -72,18 +72,6 @@ def test_fault_a_heading_amid_its_rows_was_taken_for_that_of_the_rows_below_it()
         ("Verbs", "D"),
         ("", "Oracle"),
     )
-
-
-def test_a_label_beside_the_first_of_its_rows_is_not_amid_them():
-    rows = (("Nouns", "A", "1"), ("", "B", "2"), ("Verbs", "A", "3"), ("", "B", "4"))
-    names = row_names(Table((("Part", "System", "F"), *rows), 1))
-    assert [name for _, name in names] == ["Nouns, A", "Nouns, B", "Verbs, A", "Verbs, B"]
-
-
-def test_several_columns_of_text_name_a_row_and_stand_for_the_rows_below():
-    table = Table((("Type", "Subtype", "F"), ("ROLE", "Member", "7"), ("", "Owner", "8")), 1)
-    assert label_columns(table) == 2
-    assert [label for _, label in row_names(table)] == ["ROLE, Member", "ROLE, Owner"]
 
 
 @pytest.mark.parametrize("header", [-1, 2, 3])

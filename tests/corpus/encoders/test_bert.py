@@ -67,19 +67,13 @@ def test_a_pair_is_read_alike_alone_and_among_longer_ones(weights: dict[str, Any
     assert network.read([]).shape == (0, OUTPUTS)
 
 
-def test_the_tokens_of_a_pair_are_known_by_where_they_begin(weights: dict[str, Any]) -> None:
+def test_tokens_are_known_by_their_start_and_long_questions_cut(weights: dict[str, Any]) -> None:
     network = PairNetwork(weights, longest=16, per_token=True)
     short, long = network.read_tokens([("Is it fast?", "BM25 ranks"), ("Why?", "passages " * 30)])
     assert short.numbers.shape == (11, OUTPUTS)  # with the three marks, "bm25" being three tokens
     assert [short.token_at(0, place) for place in (0, 3, 6, 4)] == [1, 2, 3, None]
     assert [short.token_at(1, place) for place in (0, 5)] == [6, 9]
     assert long.numbers.shape == (16, OUTPUTS) and long.token_at(1, 9 * 29) is None
-
-
-def test_a_question_longer_than_the_network_reads_is_cut(weights: dict[str, Any]) -> None:
     assert np.isfinite(PairNetwork(weights, longest=64).read([("≠ " * 300, "≈ " * 300)])).all()
-
-
-def test_a_file_that_is_no_network_is_reported(weights: dict[str, Any]) -> None:
     with pytest.raises(CorpusError, match="no network"):
         open_session(b"not a network", CorpusError("no network"))

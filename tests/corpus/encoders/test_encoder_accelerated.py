@@ -62,13 +62,8 @@ def publish(
     return settings
 
 
-def test_an_export_leaves_one_file_however_many_ask(home: Path) -> None:
+def test_accelerated_vectors_are_close(home: Path, settings: Settings, encoder: SentenceEncoder) -> None:
     assert [path.name for path in (home / "encoder").glob("*[!k]")] == [f"{BUNDLED_SHA256}.int8.onnx"]
-
-
-def test_the_accelerated_vectors_are_unit_vectors_close_to_the_original(
-    settings: Settings, encoder: SentenceEncoder
-) -> None:
     accelerated = open_encoder(settings)
     vectors = accelerated.encode_passages(TEXTS)
     assert (vectors.shape, vectors.dtype) == ((len(TEXTS), 384), np.float32)
@@ -79,17 +74,8 @@ def test_the_accelerated_vectors_are_unit_vectors_close_to_the_original(
     assert (query.shape, query.dtype) == ((384,), np.float32)
     assert query @ encoder.encode_query("Which cats sleep?") > 0.98
     assert accelerated.encode_passages([]).shape == (0, 384)
-
-
-def test_the_accelerated_encoder_keeps_the_name_and_hash_of_the_weights(
-    settings: Settings, encoder: SentenceEncoder
-) -> None:
-    accelerated = open_encoder(settings)
     assert (accelerated.name, accelerated.sha256) == (encoder.name, encoder.sha256)
     assert (encoder.runtime, accelerated.runtime) == ("torch", "onnx-int8")
-
-
-def test_threads_that_share_the_encoder_get_what_one_gets(settings: Settings) -> None:
     alone = open_encoder(settings).encode_passages(TEXTS[:5])
     shared = open_encoder(settings)
     with ThreadPoolExecutor(8) as pool:
@@ -128,15 +114,14 @@ def test_a_corpus_is_read_in_the_runtime_that_built_it_unless_another_is_asked_f
     shutil.rmtree(home / "corpus")
 
 
-def test_nothing_is_prepared_for_a_corpus_that_another_encoder_built(tmp_path: Path) -> None:
-    settings = publish(tmp_path, "onnx-int8", encoder="another/encoder")
-    assert open_encoder(settings).runtime == "torch"
-    assert not settings.encoder_path.exists()
-
-
-def test_nothing_is_prepared_before_the_encoder_is_used(tmp_path: Path) -> None:
+def test_nothing_is_prepared_before_the_encoder_is_used_or_for_another_encoders_corpus(
+    tmp_path: Path,
+) -> None:
     settings = Settings(home=tmp_path, encoder_runtime="auto")
     assert open_encoder(settings).name == "all-MiniLM-L6-v2"
+    assert not settings.encoder_path.exists()
+    settings = publish(tmp_path, "onnx-int8", encoder="another/encoder")
+    assert open_encoder(settings).runtime == "torch"
     assert not settings.encoder_path.exists()
 
 
@@ -183,9 +168,7 @@ def tiny(tmp_path: Path, request: pytest.FixtureRequest) -> str:
     return str(save_tiny_encoder(tmp_path / "tiny", {"query": "find: ", "document": ""}, request.param))
 
 
-def test_another_model_is_exported_with_its_pooling_and_prompts(
-    tmp_path: Path, tiny: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pooling_and_prompts_are_exported(tmp_path: Path, tiny: str, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Settings(home=tmp_path / "home", encoder=tiny, encoder_runtime="auto")
     accelerated, original = open_encoder(settings), SentenceEncoder(tiny)
     assert (accelerated.runtime, accelerated.sha256) == ("onnx-int8", original.sha256)

@@ -18,9 +18,7 @@ from corpus.encoders.languages import encoder_languages, reads_language
         ("sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2", ("de", "zh"), ("la",)),
     ],
 )
-def test_known_encoders_read_what_their_cards_say(
-    name: str, reads: tuple[str, ...], reads_not: tuple[str, ...]
-) -> None:
+def test_known_encoders_read_languages(name: str, reads: tuple[str, ...], reads_not: tuple[str, ...]) -> None:
     assert [code for code in reads if not reads_language(name, code)] == []
     assert [code for code in reads_not if reads_language(name, code)] == []
 

@@ -20,16 +20,13 @@ class Counting(SentenceEncoder):
         return np.ones((len(texts), 2), np.float32)
 
 
-def test_what_is_known_is_not_encoded_again() -> None:
+def test_what_is_known_is_not_encoded_again_until_it_is_forgotten() -> None:
     encoder = Counting()
     keep_vectors(encoder, {"a": np.array([1, 0], np.float32)})
     assert encode_known(encoder, ["b", "a", "b"]).tolist() == [[1, 1], [1, 0], [1, 1]]
     assert encoder.asked == ["b"]
     assert encode_known(Counting(), ["a"]).tolist() == [[1, 1]], "another encoder's"
     assert encode_known(encoder, []).shape == (0, 2)
-
-
-def test_what_was_met_long_ago_is_forgotten_and_so_is_an_encoder() -> None:
     encoder = Counting()
     keep_vectors(encoder, {"first": np.zeros(2, np.float32)})
     keep_vectors(encoder, {str(at): np.zeros(2, np.float32) for at in range(MOST_KNOWN)})
@@ -41,9 +38,7 @@ def test_what_was_met_long_ago_is_forgotten_and_so_is_an_encoder() -> None:
     assert kept() is None
 
 
-def test_the_vectors_of_a_corpus_are_those_of_its_sentences(
-    demo_corpus: Corpus, encoder: SentenceEncoder
-) -> None:
+def test_corpus_vectors_are_those_of_its_sentences(demo_corpus: Corpus, encoder: SentenceEncoder) -> None:
     passages = demo_corpus.passages("field-notes-retrieval/bm25")[:3]
     known = demo_corpus.sentence_vectors(passages)
     texts = [passage.sentence_text(at) for passage in passages for at in range(len(passage.sentences))]

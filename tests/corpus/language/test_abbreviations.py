@@ -49,7 +49,7 @@ def test_a_long_form_stands_in_the_text_and_has_the_letters_in_order(text: str) 
         assert re.match(".*?".join(letters), long.lower(), re.DOTALL)
 
 
-def test_texts_agree_on_a_long_form_however_it_is_written() -> None:
+def test_texts_agree_on_a_long_form_and_find_the_longest_first() -> None:
     known = agreed_abbreviations(
         [
             {"PLM": "Pre-trained Language Models"},
@@ -63,18 +63,12 @@ def test_texts_agree_on_a_long_form_however_it_is_written() -> None:
     ]
     (form,) = known.forms_in("PrLMs")
     assert (form.short, form.long, form.is_short) == ("PrLM", "pre-trained language models", True)
-
-
-def test_unrelated_long_forms_mean_none_unless_most_texts_mean_one() -> None:
     match, maximum = {"EM": "exact match"}, {"EM": "expectation maximization"}
     assert agreed_abbreviations([match, maximum]).long_forms == {}
     assert not list(agreed_abbreviations([match, maximum]).forms_in("EM or exact match"))
     assert agreed_abbreviations([match] * 7 + [maximum] * 3).long_forms == {"em": "exact match"}
     assert agreed_abbreviations([match] * 6 + [maximum] * 3).long_forms == {}
     assert agreed_abbreviations([match], least=2).long_forms == {}
-
-
-def test_forms_are_found_longest_first_and_small_words_are_none() -> None:
     known = agreed_abbreviations(
         [{"LM": "language model", "MLM": "masked language model", "IT": "information technology"}]
     )

@@ -33,13 +33,10 @@ def test_code_mixing_is_one_word_however_it_is_spelt(asked: str, written: str) -
     assert short.key(asked) == short.key(written)
 
 
-def test_words_beside_each_other_are_no_compound_by_themselves() -> None:
+def test_words_beside_each_other_are_no_compound_and_every_form_searched_for_is_marked() -> None:
     text = "The code of this model is mixing."
     assert spelt_as("codemixing", text, stems(text)) == stems(text)
     assert ShortForms([], ["code mixing"]).key("codebook") == (stem("codebook"),)
-
-
-def test_every_form_of_a_word_searched_for_is_marked() -> None:
     assert (
         marked_terms("Studies of bias, studied", query_terms("study biases"))
         == "**Studies** of **bias**\\, **studied**"

@@ -79,13 +79,10 @@ def test_text_that_cannot_be_seen_is_not_read_with_the_page(tmp_path: Path, cont
     assert " ".join(word.text for word in page.unseen) == ORDER
 
 
-def test_text_outside_the_crop_box_is_not_read_with_the_page(tmp_path: Path) -> None:
+def test_text_outside_the_crop_box_or_of_a_hidden_layer_is_not_read(tmp_path: Path) -> None:
     page = read(tmp_path, SHOWN + text(), "/CropBox [0 650 612 792]")
     assert words(page) == "Rivers carry sediment to the sea"
     assert " ".join(word.text for word in page.unseen) == ORDER
-
-
-def test_text_of_a_layer_that_is_off_is_not_read_with_the_page(tmp_path: Path) -> None:
     # The layer is described in the catalog itself, object 1.
     path = write_pdf(
         tmp_path / "a.pdf",
@@ -113,9 +110,7 @@ def spanned(actual: str, drawn: str) -> str:
     ],
     ids=["long", "nested", "utf-16", "empty", "hyphen", "letters and more"],
 )
-def test_the_drawn_letters_are_read_and_not_another_actual_text(
-    tmp_path: Path, actual: str, drawn: str
-) -> None:
+def test_drawn_letters_are_read_instead_of_actual_text(tmp_path: Path, actual: str, drawn: str) -> None:
     """Regression: a PDF's ActualText was read instead of what its page shows."""
     page = read(tmp_path, SHOWN + spanned(actual, drawn))
     assert words(page) == "Rivers carry sediment to the sea It is cold"
@@ -123,22 +118,17 @@ def test_the_drawn_letters_are_read_and_not_another_actual_text(
         assert " ".join(word.text for word in page.unseen) == ORDER
 
 
-def test_a_false_actual_text_of_a_form_is_not_read(tmp_path: Path) -> None:
+def test_false_actual_text_of_forms_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     form = spanned(f"({ORDER})", "(It is cold) Tj")
     page = next(read_pages(write_pdf(tmp_path / "a.pdf", [SHOWN + "/X Do"], form=form)))
     assert words(page) == "Rivers carry sediment to the sea It is cold"
-
-
-def test_a_false_actual_text_in_deep_forms_is_not_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setattr("corpus.pdf.painting._DEEPEST", 0)
     form = spanned(f"({ORDER})", "(It is cold) Tj")
     page = next(read_pages(write_pdf(tmp_path / "a.pdf", [SHOWN + "/X Do"], form=form)))
     assert words(page) == "Rivers carry sediment to the sea"
 
 
-def test_an_actual_text_that_says_what_is_drawn_keeps_its_soft_hyphen(tmp_path: Path) -> None:
+def test_text_over_a_box_and_soft_hyphens_are_read_and_white_letters_are_not(tmp_path: Path) -> None:
     content = (
         "BT /F 10 Tf 60 600 Td (It is a sedi) Tj /Span << /ActualText <feff00ad> >> BDC (-) Tj EMC "
         "0 -12 Td (ment) Tj ET"
@@ -146,6 +136,12 @@ def test_an_actual_text_that_says_what_is_drawn_keeps_its_soft_hyphen(tmp_path: 
     page = read(tmp_path, content)
     assert [word.hyphenated for word in page.words] == [False, False, False, True, False]
     assert page.unseen == ()
+    content = "/X Do 0 g " + text()
+    page = next(read_pages(write_pdf(tmp_path / "a.pdf", [content], form=BOX)))
+    assert (words(page), page.unseen) == (ORDER, ())
+    content = "BT /F 10 Tf 60 600 Td 0 g (.) Tj 1 g (hiddenorders) Tj 0 g ( and seen) Tj ET\n"
+    page = read(tmp_path, SHOWN + content)
+    assert words(page) == "Rivers carry sediment to the sea . and seen"
 
 
 BOX = "1 g 50 590 400 30 re f\n"
@@ -154,25 +150,11 @@ BOX = "1 g 50 590 400 30 re f\n"
 @pytest.mark.parametrize(
     ("content", "form"), [("/X Do " + BOX, text()), (text() + "/X Do", BOX)], ids=["text", "cover"]
 )
-def test_text_is_covered_by_what_is_painted_later_in_a_form_or_out_of_it(
-    tmp_path: Path, content: str, form: str
-) -> None:
+def test_text_is_covered_by_what_is_painted_later(tmp_path: Path, content: str, form: str) -> None:
     """Regression: what forms hold counted as painted after all else, so boxes did not cover their text."""
     page = next(read_pages(write_pdf(tmp_path / "a.pdf", [SHOWN + content], form=form)))
     assert words(page) == "Rivers carry sediment to the sea"
     assert " ".join(word.text for word in page.unseen) == ORDER
-
-
-def test_text_over_the_box_of_a_form_is_read(tmp_path: Path) -> None:
-    content = "/X Do 0 g " + text()
-    page = next(read_pages(write_pdf(tmp_path / "a.pdf", [content], form=BOX)))
-    assert (words(page), page.unseen) == (ORDER, ())
-
-
-def test_white_letters_do_not_pass_beside_black_ones(tmp_path: Path) -> None:
-    content = "BT /F 10 Tf 60 600 Td 0 g (.) Tj 1 g (hiddenorders) Tj 0 g ( and seen) Tj ET\n"
-    page = read(tmp_path, SHOWN + content)
-    assert words(page) == "Rivers carry sediment to the sea . and seen"
 
 
 SEEN = {

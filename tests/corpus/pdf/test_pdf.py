@@ -16,12 +16,11 @@ from corpus.pdf.file import PdfError, page_count, page_size, title_in_properties
 from corpus.pdf.images import page_image
 from corpus.pdf.pages import PdfPage, read_pages
 from corpus.records import Box
-from tests.small_pdf import write_pdf
+from tests.small_pdf import put, write_pdf
 
 
 def line(x: float, y: float, text: str, size: float = 12) -> str:
-    escaped = text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
-    return f"BT /F {size} Tf {x} {y} Td ({escaped}) Tj ET\n"
+    return put(x, y, text, size)
 
 
 def first_page(path: Path) -> PdfPage:
@@ -68,12 +67,20 @@ def test_boxes_lie_on_the_ink_of_turned_and_cropped_pages(tmp_path: Path, rotate
     assert word.turn == rotate // 90
 
 
-def test_words_beside_the_page_are_not_read_and_those_over_its_edge_are_cut(tmp_path: Path) -> None:
-    """Regression: the labels of a figure lay beside the page, and so did boxes made of them."""
+def test_words_are_read_page_by_page_without_control_characters_or_what_is_beside(tmp_path: Path) -> None:
+    # Regression: the labels of a figure lay beside the page, and so did boxes made of them.
     outside = line(700, 400, "Beside") + line(72, 900, "Above") + line(560, 500, "Overlapping")
     page = first_page(write_pdf(tmp_path / "a.pdf", [line(72, 700, "Inside") + outside]))
     assert [word.text for word in page.words] == ["Inside", "Overlapping"]
     assert page.words[1].right == page.width == 612
+    path = write_pdf(tmp_path / "a.pdf", [line(72, 700, "be\x01fore \x7f af\x08ter")])
+    text = " ".join(word.text for word in first_page(path).words)
+    assert all(ord(character) >= 0x20 for character in text)
+    path = write_pdf(tmp_path / "a.pdf", [line(72, 700, word) for word in ("one", "two", "three")])
+    assert page_count(path) == page_count(str(path)) == 3
+    assert [page.words[0].text for page in read_pages(path)] == ["one", "two", "three"]
+    path = write_pdf(tmp_path / "a.pdf", [line(72, 700, "x")])
+    assert title_in_properties(path) == ""
 
 
 def test_a_word_cut_at_the_line_end_says_so(tmp_path: Path) -> None:
@@ -86,24 +93,7 @@ def test_a_word_cut_at_the_line_end_says_so(tmp_path: Path) -> None:
     ]
 
 
-def test_control_characters_stay_out(tmp_path: Path) -> None:
-    path = write_pdf(tmp_path / "a.pdf", [line(72, 700, "be\x01fore \x7f af\x08ter")])
-    text = " ".join(word.text for word in first_page(path).words)
-    assert all(ord(character) >= 0x20 for character in text)
-
-
-def test_pages_are_counted_and_read_in_order(tmp_path: Path) -> None:
-    path = write_pdf(tmp_path / "a.pdf", [line(72, 700, word) for word in ("one", "two", "three")])
-    assert page_count(path) == page_count(str(path)) == 3
-    assert [page.words[0].text for page in read_pages(path)] == ["one", "two", "three"]
-
-
-def test_the_title_in_the_properties(tmp_path: Path) -> None:
-    path = write_pdf(tmp_path / "a.pdf", [line(72, 700, "x")])
-    assert title_in_properties(path) == ""
-
-
-def test_marks_change_the_picture_only_in_their_boxes(tmp_path: Path) -> None:
+def test_marks_change_the_picture_only_in_their_boxes_and_the_same_every_time(tmp_path: Path) -> None:
     path = write_pdf(tmp_path / "a.pdf", [line(72, 700, "Hello")])
     boxes = (Box(1, 300, 300, 100, 20), Box(2, 0, 0, 600, 700))
     plain, marked = (Image.open(io.BytesIO(page_image(path, 1, b, scale=1))) for b in ((), boxes))
@@ -117,15 +107,8 @@ def test_marks_change_the_picture_only_in_their_boxes(tmp_path: Path) -> None:
     assert changed[1] >= 290
     assert changed[2] <= 410
     assert changed[3] <= 330
-
-
-def test_pictures_are_the_same_every_time(tmp_path: Path) -> None:
-    path = write_pdf(tmp_path / "a.pdf", [line(72, 700, "Hello")])
-    boxes = (Box(1, 70, 80, 50, 20),)
-    assert page_image(path, 1, boxes) == page_image(path, 1, boxes)
-
-
-def test_a_giant_page_does_not_fill_the_memory(tmp_path: Path) -> None:
+    box = Box(1, 70, 80, 50, 20)
+    assert page_image(path, 1, (box,)) == page_image(path, 1, (box,))
     path = write_pdf(tmp_path / "a.pdf", [""], "/MediaBox [0 0 14400 14400]")
     picture = Image.open(io.BytesIO(page_image(path, 1)))
     assert picture.width * picture.height < 17_000_000
@@ -145,7 +128,7 @@ def test_a_page_that_is_not_there(tmp_path: Path, page: int) -> None:
             function(path, page)
 
 
-def test_an_unreadable_file_is_reported(tmp_path: Path) -> None:
+def test_an_unreadable_or_encrypted_file_is_reported(tmp_path: Path) -> None:
     good = write_pdf(tmp_path / "good.pdf", [line(72, 700, "Hello")]).read_bytes()
     cases = {
         "is empty": b"",
@@ -163,9 +146,6 @@ def test_an_unreadable_file_is_reported(tmp_path: Path) -> None:
         page_count(tmp_path / "missing.pdf")
     with pytest.raises(PdfError, match="cannot be opened"):
         page_count(tmp_path)
-
-
-def test_an_encrypted_file(tmp_path: Path) -> None:
     path = write_pdf(tmp_path / "a.pdf", [line(72, 700, "Hello")], trailer=ENCRYPTED)
     with pytest.raises(PdfError, match="password"):
         page_count(path)
@@ -213,15 +193,12 @@ def test_fault_boxes_larger_than_their_page_froze_the_drawing(tmp_path: Path, bo
     assert _seconds(lambda: page_image(path, 1, boxes)) < 10 * plain
 
 
-def test_fault_boxes_that_are_no_place_raised_other_errors_than_pdf_error(tmp_path: Path) -> None:
+def test_fault_boxes_and_pages_that_are_no_place_raised_other_errors(tmp_path: Path) -> None:
     path, nan = write_pdf(tmp_path / "a.pdf", [line(72, 700, "Hello")]), float("nan")
     boxes = [Box(1, inf, 0, 1, 1), Box(1, 0, nan, 1, 1), Box(1, 0, 0, -inf, 1), Box(1, 10**400, 0, 1, 1)]
     assert page_image(path, 1, [*boxes, Box(1, 0, 0, -50, -50)]) == page_image(path, 1)
     cut = Box(1, 10, 700, 20, 1e6)
     assert page_image(path, 1, [*boxes, cut]) == page_image(path, 1, [replace(cut, height=500)])
-
-
-def test_fault_a_page_longer_than_any_picture_raised_an_error_of_the_encoder(tmp_path: Path) -> None:
     path = write_pdf(tmp_path / "a.pdf", [""])
     path.write_bytes(path.read_bytes().replace(b"[0 0 612 792]", b"[0 0 9000000 1]"))
     assert page_size(path, 1) == (9_000_000, 1)

@@ -11,9 +11,7 @@ from corpus.places.place import ConflictError
 from corpus.settings import Settings, read_settings
 
 
-def test_a_home_at_an_address_leaves_local_what_is_local(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_home_is_a_folder_or_an_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PAPER_TRAIL_HOME", "s3://bucket/some/papers/")
     monkeypatch.setenv("PAPER_TRAIL_LOCAL", str(tmp_path / "local"))
     settings = read_settings()
@@ -22,9 +20,6 @@ def test_a_home_at_an_address_leaves_local_what_is_local(
     assert settings.home == tmp_path / "local"
     assert settings.conversations_path == tmp_path / "local" / "conversations.sqlite"
     assert not settings.conversations_path.is_relative_to(settings.cache)
-
-
-def test_a_home_in_a_folder_is_all_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PAPER_TRAIL_HOME", str(tmp_path))
     monkeypatch.setenv("PAPER_TRAIL_ADDRESS", "s3://elsewhere/papers")
     settings = read_settings()

@@ -19,18 +19,6 @@ def _age(path: Path, seconds: float = OLD) -> Path:
     return path
 
 
-def test_a_file_is_fetched_once(tmp_path: Path) -> None:
-    cache, fetched = FileCache(tmp_path / "cache", 100), []
-
-    def fetch() -> bytes:
-        fetched.append(1)
-        return b"content"
-
-    paths = {cache.get("s3://bucket/a.pdf", fetch) for _ in range(3)}
-    (path,) = paths
-    assert (path.read_bytes(), path.suffix, len(fetched)) == (b"content", ".pdf", 1)
-
-
 def test_what_was_not_used_for_longest_goes_first(tmp_path: Path) -> None:
     cache = FileCache(tmp_path, 100)
     first, second = (_age(cache.get(f"s3://bucket/{name}", lambda: bytes(40))) for name in "ab")
@@ -47,13 +35,22 @@ def test_what_was_given_out_a_moment_ago_stays(tmp_path: Path) -> None:
     assert set(tmp_path.iterdir()) == set(paths)
 
 
-def test_a_fetch_that_fails_leaves_nothing(tmp_path: Path) -> None:
-    def fetch() -> bytes:
+def test_a_file_is_fetched_once_and_one_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    def fail() -> bytes:
         raise OSError("cut off")
 
     with pytest.raises(OSError, match="cut off"):
-        FileCache(tmp_path, 100).get("s3://bucket/a", fetch)
+        FileCache(tmp_path, 100).get("s3://bucket/a", fail)
     assert list(tmp_path.iterdir()) == []
+    cache, fetched = FileCache(tmp_path / "cache", 100), []
+
+    def fetch() -> bytes:
+        fetched.append(1)
+        return b"content"
+
+    paths = {cache.get("s3://bucket/a.pdf", fetch) for _ in range(3)}
+    (path,) = paths
+    assert (path.read_bytes(), path.suffix, len(fetched)) == (b"content", ".pdf", 1)
 
 
 def test_what_a_killed_process_was_writing_is_tidied_and_never_given_out(tmp_path: Path) -> None:

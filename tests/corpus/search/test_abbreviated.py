@@ -36,9 +36,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory, encoder: Encoder) -> Corpus
 
 
 @pytest.mark.parametrize("query", [LONG, SHORT, "wsd", f"What is {SHORT}?", f"What is {LONG}?"])
-def test_either_form_finds_the_papers_that_have_only_the_other(
-    corpus: Corpus, encoder: Encoder, query: str
-) -> None:
+def test_either_form_finds_papers_with_the_other(corpus: Corpus, encoder: Encoder, query: str) -> None:
     found = search(corpus, encoder, query, Scope(), papers=4, passages_per_paper=1)
     assert {hits.paper.id.partition("/")[2] for hits in found} == {"glosses", "graphs", "long", "short"}
     assert all(hits.hits[0].lexical for hits in found)
@@ -54,9 +52,7 @@ def test_either_form_finds_the_papers_that_have_only_the_other(
         ("wood and sensors", "", ""),
     ],
 )
-def test_a_query_is_read_with_its_abbreviations(
-    corpus: Corpus, query: str, in_full: str, in_other_forms: str
-) -> None:
+def test_abbreviations_are_expanded(corpus: Corpus, query: str, in_full: str, in_other_forms: str) -> None:
     meant = read_query(corpus, query)
     assert (meant.text, meant.in_full, meant.in_other_forms) == (query, in_full, in_other_forms)
     assert [short for short, _ in meant.abbreviations] == ([SHORT] if in_other_forms else [])

@@ -166,10 +166,6 @@ def test_other_words_are_left_alone(corpus: Corpus, text: str) -> None:
     assert (meant.text, meant.respelt) == (text, ())
 
 
-def test_what_is_spelt_in_two_ways_here_is_searched_for_in_both(corpus: Corpus) -> None:
-    assert read_query(corpus, "a data set for parsing").also == ("dataset",)
-
-
 @pytest.mark.parametrize(
     ("text", "venues", "years"),
     [
@@ -189,11 +185,12 @@ def test_venues_and_years_are_named(
     assert (meant.venues, meant.years) == (venues, years)
 
 
-def test_what_is_quoted_is_a_phrase_and_one_word_alone_is_none(corpus: Corpus) -> None:
+def test_quotations_are_phrases_and_both_spellings_are_searched_for(corpus: Corpus) -> None:
     assert read_query(corpus, '"rank fusion" of “long trees”').phrases == ("rank fusion", "long trees")
     assert read_query(corpus, 'rules for "matches" of types').phrases == ()
     assert read_query(corpus, '"fusion"').phrases == ("fusion",)
     assert read_query(corpus, '"" and "?" and "open').phrases == ()
+    assert read_query(corpus, "a data set for parsing").also == ("dataset",)
 
 
 def _found(corpus: Corpus, encoder: Encoder, text: str, scope: Scope | None = None) -> list[PaperHits]:
@@ -236,13 +233,10 @@ def test_a_system_that_only_a_text_names_is_found_beside_another(tmp_path: Path,
     assert read_query(corpus, "HOW DO ALL THE METHODS DIFFER").systems == ()
 
 
-def test_what_is_named_is_not_found_outside_the_scope(corpus: Corpus, encoder: Encoder) -> None:
+def test_names_are_found_within_the_scope_and_alone(corpus: Corpus, encoder: Encoder) -> None:
     scope = Scope(papers=("notes/link", "notes/tree"), years=(2020, 2020))
     for text in ("Tom Sherborne", "2022.acl-long.285", "ACL 2022 parsing", '"rank fusion"', "parsing 2021"):
         assert {paper.paper.id for paper in _found(corpus, encoder, text, scope)} <= {"notes/link"}
-
-
-def test_an_id_or_a_quotation_alone_finds_nothing_else(corpus: Corpus, encoder: Encoder) -> None:
     assert [paper.paper.id for paper in _found(corpus, encoder, "2022.acl-long.285")] == ["2022.acl-long.285"]
     quoted = {paper.paper.id for paper in _found(corpus, encoder, "“rank fusion”")}
     assert quoted == {"notes/link-two", "notes/dutch"}

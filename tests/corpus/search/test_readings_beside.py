@@ -23,9 +23,7 @@ def test_what_runs_beside_may_run_something_beside_itself_whoever_else_does() ->
 
 
 @pytest.mark.parametrize("limit", [5, 200])
-def test_a_phrase_is_found_behind_many_that_have_its_words_apart(
-    limit: int, tmp_path: Path, encoder: Encoder
-) -> None:
+def test_a_phrase_is_found_behind_separate_words(limit: int, tmp_path: Path, encoder: Encoder) -> None:
     apart = ["reordering that is gentle"] * MANY
     whole = [f"{PHRASE} {'of other words that say little ' * 10}"] * 2
     papers = {small_corpus.make_paper("notes", "one"): apart, small_corpus.make_paper("notes", "two"): whole}

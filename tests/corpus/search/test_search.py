@@ -46,7 +46,7 @@ def _papers(found: tuple[PaperHits, ...]) -> list[str]:
 
 
 @pytest.mark.parametrize(("question", "paper"), QUESTIONS)
-def test_a_question_finds_the_paper_that_answers_it(
+def test_questions_find_their_papers(
     demo_corpus: Corpus, encoder: Encoder, question: str, paper: str
 ) -> None:
     assert _papers(search(demo_corpus, encoder, question, Scope()))[0] == paper
@@ -64,7 +64,7 @@ def test_a_query_without_text_finds_nothing(demo_corpus: Corpus, encoder: Encode
     assert search(demo_corpus, encoder, query, Scope()) == ()
 
 
-def test_every_paper_is_found_once_with_its_best_passages_first(
+def test_papers_are_found_once_with_best_passages_first_and_the_same_each_time(
     demo_corpus: Corpus, encoder: Encoder
 ) -> None:
     found = search(demo_corpus, encoder, "evaluation of retrieval", Scope(), papers=15, passages_per_paper=3)
@@ -77,19 +77,14 @@ def test_every_paper_is_found_once_with_its_best_passages_first(
         assert own == sorted(own, reverse=True)
         assert paper.score == own[0]
         assert {hit.passage.paper_id for hit in paper.hits} == {paper.paper.id}
-
-
-@pytest.mark.parametrize(("papers", "expected"), [(-1, 0), (0, 0), (1, 1), (15, 15), (100, 16)])
-def test_no_more_papers_come_than_were_asked_for(
-    demo_corpus: Corpus, encoder: Encoder, papers: int, expected: int
-) -> None:
-    assert len(search(demo_corpus, encoder, "retrieval", Scope(), papers=papers)) == expected
-
-
-def test_the_same_question_gives_the_same_answer(demo_corpus: Corpus, encoder: Encoder) -> None:
     first = search(demo_corpus, encoder, "scores of passages", Scope())
     again = Corpus.open(demo_corpus.path, encoder)
     assert all(search(again, encoder, "scores of passages", Scope()) == first for _ in range(3))
+
+
+@pytest.mark.parametrize(("papers", "expected"), [(-1, 0), (0, 0), (1, 1), (15, 15), (100, 16)])
+def test_the_limit_of_papers_holds(demo_corpus: Corpus, encoder: Encoder, papers: int, expected: int) -> None:
+    assert len(search(demo_corpus, encoder, "retrieval", Scope(), papers=papers)) == expected
 
 
 def test_papers_that_score_the_same_are_sorted_by_their_ids(tmp_path: Path, encoder: Encoder) -> None:
@@ -135,14 +130,19 @@ def test_the_filter_comes_before_the_search(tmp_path: Path, encoder: Encoder) ->
         assert hit.lexical is not None
 
 
-def test_the_better_of_both_sides_comes_first() -> None:
-    """Regression: distances taken for similarities, or scores sorted upwards, turn the fusion round."""
+def test_the_better_of_both_sides_comes_first_and_one_alone_keeps_its_share() -> None:
+    # Regression: distances taken for similarities, or scores sorted upwards, turn the fusion round.
     lexical = [Match("best", "p", 12.0), Match("middle", "p", 6.0), Match("worst", "p", 3.0)]
     cosines = {"best": (0.9, 0.8), "middle": (0.6, 0.6), "worst": (0.3, 0.4)}
     similarities = {key: Similarity(*both, 0) for key, both in cosines.items()}
     fused = fuse(lexical[::-1], similarities, lexical)
     assert [candidate.match.passage_id for candidate in fused] == ["best", "middle", "worst"]
     assert [candidate.score for candidate in fused] == pytest.approx([1.0, 0.5, 0.25 / 3])
+    found = [Match("d", "p", 0.5), Match("l", "q", 3.0)]
+    similarities = {"d": Similarity(0.5, 0.6, 1), "l": Similarity(0.1, 0.2, None)}
+    by_id = {candidate.match.passage_id: candidate for candidate in fuse(found, similarities, found[1:])}
+    assert (by_id["d"].score, by_id["d"].lexical) == (pytest.approx(2 / 3), None)
+    assert (by_id["l"].score, by_id["l"].lexical) == (pytest.approx(1 / 3), 3.0)
 
 
 def test_both_sides_are_closest_to_what_is_closest(tmp_path: Path, encoder: Encoder) -> None:
@@ -170,14 +170,6 @@ def test_both_sides_are_closest_to_what_is_closest(tmp_path: Path, encoder: Enco
     assert next(iter(found)) == "notes/cats"
 
 
-def test_a_passage_that_only_one_side_found_keeps_that_sides_share() -> None:
-    found = [Match("d", "p", 0.5), Match("l", "q", 3.0)]
-    similarities = {"d": Similarity(0.5, 0.6, 1), "l": Similarity(0.1, 0.2, None)}
-    fused = {candidate.match.passage_id: candidate for candidate in fuse(found, similarities, found[1:])}
-    assert (fused["d"].score, fused["d"].lexical) == (pytest.approx(2 / 3), None)
-    assert (fused["l"].score, fused["l"].lexical) == (pytest.approx(1 / 3), 3.0)
-
-
 def test_a_sentence_that_answers_lifts_its_passage(tmp_path: Path, encoder: Encoder) -> None:
     on_topic = "Cats sleep on mats. Bonds fell on Monday. Rain is likely in May."
     papers = [make_paper("notes", key, title=title) for key, title in (("a", "Odds"), ("b", "Ends"))]
@@ -199,9 +191,7 @@ def test_a_sentence_that_answers_lifts_its_passage(tmp_path: Path, encoder: Enco
     assert hit.sentence_score == pytest.approx(exact, abs=1e-3)
 
 
-def test_what_is_shown_is_as_similar_however_few_are_read_first(
-    demo_corpus: Corpus, encoder: Encoder
-) -> None:
+def test_similarities_do_not_depend_on_the_search_depth(demo_corpus: Corpus, encoder: Encoder) -> None:
     def measured(depth: int) -> dict[str, tuple[float | None, float | None, int | None]]:
         weights = SearchWeights(depth=depth)
         found = search(demo_corpus, encoder, QUESTIONS[2][0], Scope(), passages_per_paper=99, weights=weights)
@@ -215,9 +205,7 @@ def test_what_is_shown_is_as_similar_however_few_are_read_first(
     assert all(sentence is not None for _, _, sentence in few.values())
 
 
-def test_a_corpus_without_vectors_of_sentences_is_searched_by_passages(
-    tmp_path: Path, encoder: Encoder
-) -> None:
+def test_without_sentence_vectors_passages_are_searched(tmp_path: Path, encoder: Encoder) -> None:
     write_corpus(tmp_path, encoder, {make_paper("notes", "cat"): ["Cats sleep."]})
     (hit,) = search(Corpus.open(tmp_path, encoder), encoder, "cats", Scope())[0].hits
     assert (hit.sentence_score, hit.best_sentence) == (hit.dense, None)
@@ -234,11 +222,14 @@ def test_a_side_alone_scores_by_itself(demo_corpus: Corpus, encoder: Encoder, mo
     assert mode == "hybrid" or measured == sorted(measured, key=lambda score: -(score or 0))
 
 
-def test_similar_papers_leave_their_own_paper_out(demo_corpus: Corpus) -> None:
+def test_similar_papers_leave_their_own_out_and_a_passage_that_is_gone_has_none(demo_corpus: Corpus) -> None:
     own = demo_corpus.passages(f"{RETRIEVAL}/bm25")[0]
     found = _papers(similar_papers(demo_corpus, own, Scope(), 16))
     assert f"{RETRIEVAL}/bm25" not in found
     assert len(found) == len(set(found)) == 15
+    gone = make_passages(make_paper("notes", "gone"), ["Gone."])[0]
+    with pytest.raises(CorpusError, match="no passage 'notes/gone#0'"):
+        similar_papers(demo_corpus, gone, Scope(), 5)
 
 
 def test_a_book_has_similar_papers_too(tmp_path: Path, encoder: Encoder) -> None:
@@ -251,9 +242,3 @@ def test_a_book_has_similar_papers_too(tmp_path: Path, encoder: Encoder) -> None
     )
     first = make_passages(book, ["Cats sleep on mats."])[0]
     assert _papers(similar_papers(Corpus.open(tmp_path, encoder), first, Scope(), 5)) == ["notes/paper"]
-
-
-def test_a_passage_that_is_gone_has_no_similar_papers(demo_corpus: Corpus) -> None:
-    gone = make_passages(make_paper("notes", "gone"), ["Gone."])[0]
-    with pytest.raises(CorpusError, match="no passage 'notes/gone#0'"):
-        similar_papers(demo_corpus, gone, Scope(), 5)

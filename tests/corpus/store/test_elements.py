@@ -31,16 +31,15 @@ def warnings_of(caplog):
     return [record.getMessage() for record in own if record.levelname == "WARNING"]
 
 
-def test_what_was_put_is_there_for_the_next_who_opens_the_corpus(store, tmp_path):
-    documents = {key(f"c/{number}"): f'{{"number": {number}}}' for number in range(30)}
-    assert store.put(documents)
-    assert ElementStore.open(tmp_path / "corpus").get(list(documents)) == documents
-
-
-def test_a_fresh_folder_holds_nothing_and_stays_as_it_is(tmp_path, caplog):
+def test_a_fresh_or_unwritable_folder_costs_the_work_again_and_no_more(tmp_path, caplog) -> None:
     assert ElementStore.open(tmp_path / "corpus").get([key()]) == {}
     assert list(tmp_path.iterdir()) == []
     assert warnings_of(caplog) == []
+    (tmp_path / "corpus").write_text("a file where the folder should be")
+    store = ElementStore.open(tmp_path / "corpus")
+    assert not store.put({key(): "kept"})
+    assert store.get([key()]) == {}
+    assert "cannot be used" in warnings_of(caplog)[0]
 
 
 @pytest.mark.parametrize(
@@ -55,15 +54,15 @@ def test_another_text_or_another_reader_is_another_document(store, other):
     assert store.get([key(), other]) == {key(): "this", other: "that"}
 
 
-def test_of_one_key_the_newest_document_counts(store):
+def test_what_was_put_is_there_for_the_next_and_the_newest_counts(store, tmp_path) -> None:
+    assert store.put({})
+    assert store.get([]) == {}
+    documents = {key(f"c/{number}"): f'{{"number": {number}}}' for number in range(30)}
+    assert store.put(documents)
+    assert ElementStore.open(tmp_path / "corpus").get(list(documents)) == documents
     for number in range(5):
         store.put({key(): str(number), key("c/two"): "two"})
     assert store.get([key()]) == {key(): "4"}
-
-
-def test_nothing_is_asked_or_put_for_nothing(store):
-    assert store.put({})
-    assert store.get([]) == {}
 
 
 hostile = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -128,14 +127,6 @@ def test_a_damaged_table_costs_the_work_again_and_no_more(store, tmp_path, caplo
     assert "can be deleted" in warning
     store.keep_only([])
     store.put({key(): "again"})
-
-
-def test_a_folder_that_cannot_be_written_costs_the_work_again_and_no_more(tmp_path, caplog):
-    (tmp_path / "corpus").write_text("a file where the folder should be")
-    store = ElementStore.open(tmp_path / "corpus")
-    assert not store.put({key(): "kept"})
-    assert store.get([key()]) == {}
-    assert "cannot be used" in warnings_of(caplog)[0]
 
 
 def test_builds_neither_lose_what_is_kept_nor_are_disturbed(tmp_path, encoder):

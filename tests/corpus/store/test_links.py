@@ -80,9 +80,7 @@ def test_links_follow_what_comes_and_goes(tmp_path: Path, encoder: Encoder) -> N
     assert corpus.links.from_paper(citing.id) == (link,), "a reader keeps the version it opened"
 
 
-def test_links_of_a_corpus_that_changes_are_those_of_one_written_at_once(
-    tmp_path: Path, encoder: Encoder
-) -> None:
+def test_links_of_a_changed_corpus_are_those_of_a_new_one(tmp_path: Path, encoder: Encoder) -> None:
     subjects = [
         f"{bird} in the {place} of the north" for bird in ("owls", "gulls") for place in ("cold", "dark")
     ]

@@ -106,31 +106,17 @@ def test_of_few_passages_all_are_compared(tmp_path: Path) -> None:
     assert _recall(_open(tmp_path), Scope()) >= GOOD_RECALL
 
 
-def test_what_is_near_in_signs_holds_what_comparing_with_all_finds(
-    writer: CorpusWriter, tmp_path: Path
-) -> None:
+def test_nearest_passages_are_found_within_the_scope(writer: CorpusWriter, tmp_path: Path) -> None:
     corpus = _open(tmp_path)
     assert _recall(corpus, Scope()) >= GOOD_RECALL
     assert _recall(corpus, Scope(collections=("many",))) >= GOOD_RECALL
-
-
-def test_the_scope_comes_before_what_is_near(writer: CorpusWriter, tmp_path: Path) -> None:
-    """Regression: a small collection was lost where what was looked into held none of it."""
-    corpus = _open(tmp_path)
+    # Regression: a small collection was lost where what was looked into held none of it.
     assert _recall(corpus, RARE) == 1.0
     found = search(corpus, DiceEncoder(), "topic3 asked about", RARE, papers=15)
     assert {paper.paper.collection_id for paper in found} == {"rare"}
     assert len(found) == 15
-
-
-def test_a_scope_that_holds_nothing_finds_nothing(writer: CorpusWriter, tmp_path: Path) -> None:
     nowhere = Scope(collections=("rare",), papers=("many/0001",))
     assert _open(tmp_path).nearest(DiceEncoder().encode_query("topic1 x"), nowhere, 20) == []
-
-
-def test_similarities_of_hits_are_exact_though_those_compared_are_rounded(
-    writer: CorpusWriter, tmp_path: Path
-) -> None:
     query = DiceEncoder().encode_query("topic4 asked")
     corpus, encoder = _open(tmp_path), DiceEncoder()
     for paper in search(corpus, encoder, "topic4 asked", Scope()):
@@ -165,9 +151,7 @@ def test_rows_that_no_index_holds_are_found_all_the_same(writer: CorpusWriter, t
     assert "the full-text index" in {problem.item for problem in verify(corpus, tmp_path)}
 
 
-def test_an_index_of_the_vectors_that_an_earlier_release_made_is_dropped(
-    writer: CorpusWriter, tmp_path: Path
-) -> None:
+def test_a_vector_index_of_an_earlier_release_is_dropped(writer: CorpusWriter, tmp_path: Path) -> None:
     passages = tables.connect(Folder(tmp_path)).open_table("passages")
     passages.create_index("vector", config=IvfSq(distance_type="cosine", num_partitions=1), name="vector_1")
     before = dict(_open(tmp_path).manifest.versions, passages=passages.version)
@@ -231,9 +215,7 @@ def _index(vectors: Vectors) -> PassageIndex:
 
 
 @given(st.integers(0, 60), st.integers(1, 200), st.integers(1, 70), st.integers(0, 2**32 - 1))
-def test_all_that_is_there_is_found_in_the_order_of_cosines(
-    count: int, dimension: int, limit: int, seed: int
-) -> None:
+def test_all_passages_are_found_by_cosine(count: int, dimension: int, limit: int, seed: int) -> None:
     random = np.random.default_rng(seed)
     vectors = np.asarray(random.normal(size=(count, dimension)), np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -253,7 +235,7 @@ def test_all_that_is_there_is_found_in_the_order_of_cosines(
     assert sorted(index.of_ids(match.passage_id for match in matches)) == sorted(positions)
 
 
-def test_what_differs_least_at_a_first_look_holds_what_is_nearest() -> None:
+def test_nearest_at_a_first_look_holds_what_is_nearest_and_zero_vectors_are_near_nothing() -> None:
     random = np.random.default_rng(0)
     vectors = np.asarray(random.normal(size=(4_000, 192)), np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -267,6 +249,11 @@ def test_what_differs_least_at_a_first_look_holds_what_is_nearest() -> None:
             exact = there[np.argsort(-(vectors[there] @ query))[:5]]
             found += len(set(index.nearest(query, 5, within)[0]) & set(exact))
         assert found >= 0.9 * 20 * 5
+    vectors = np.concatenate([np.zeros((1, 8), np.float32), np.eye(8, dtype=np.float32)])
+    positions, cosines = _index(vectors).nearest(np.eye(8, dtype=np.float32)[2], 9)
+    assert positions[0] == 3
+    assert cosines[0] == pytest.approx(1.0, abs=0.005)
+    assert np.isfinite(cosines).all()
 
 
 @given(st.one_of(st.text(max_size=20), st.from_regex(r"paper/[01]#.{1,30}")))
@@ -278,11 +265,3 @@ def test_an_id_that_no_passage_has_is_none(identifier: str) -> None:
     assert [match.paper_id for match in found] == ([paper] if found else [])
     assert not found or int(number) < 4
     assert len(index.of_paper(identifier)) == 0
-
-
-def test_a_vector_without_a_direction_is_near_nothing() -> None:
-    vectors = np.concatenate([np.zeros((1, 8), np.float32), np.eye(8, dtype=np.float32)])
-    positions, cosines = _index(vectors).nearest(np.eye(8, dtype=np.float32)[2], 9)
-    assert positions[0] == 3
-    assert cosines[0] == pytest.approx(1.0, abs=0.005)
-    assert np.isfinite(cosines).all()

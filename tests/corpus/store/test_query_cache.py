@@ -20,21 +20,26 @@ class Finder:
         return [0] * self._length
 
 
-def test_an_answer_is_found_once() -> None:
+def test_an_answer_is_found_once_also_where_it_is_nothing_and_a_failure_is_none() -> None:
     cache, find = QueryCache(), Finder()
     first = cache.answer(("years", None), find)
     assert cache.answer(("years", None), find) is first
     assert cache.answer(("years", "year > 1"), find) is not first
     assert find.asked == 2
-
-
-def test_nothing_found_is_an_answer_too() -> None:
     cache, find = QueryCache(), Finder(0)
     assert cache.answer("q", find) is cache.answer("q", find)
     assert find.asked == 1
 
+    def fail() -> list[int]:
+        raise ValueError("damaged")
 
-def test_the_least_recently_asked_is_forgotten_first() -> None:
+    cache, find = QueryCache(), Finder()
+    with pytest.raises(ValueError, match="damaged"):
+        cache.answer("q", fail)
+    assert cache.answer("q", find) == [0]
+
+
+def test_the_least_recently_asked_and_the_largest_answers_are_forgotten_first() -> None:
     cache = QueryCache(answers=2)
     finders = {name: Finder() for name in "abc"}
     for name in "abaca":
@@ -42,9 +47,6 @@ def test_the_least_recently_asked_is_forgotten_first() -> None:
     assert [finders[name].asked for name in "abc"] == [1, 1, 1]
     cache.answer("b", finders["b"])
     assert finders["b"].asked == 2
-
-
-def test_large_answers_make_room_for_each_other_and_the_largest_are_not_kept() -> None:
     cache = QueryCache(entries=10)
     finders = {"small": Finder(5), "other": Finder(5), "large": Finder(6)}
     for name in ("small", "large", "other", "large", "small"):
@@ -53,17 +55,6 @@ def test_large_answers_make_room_for_each_other_and_the_largest_are_not_kept() -
     cache.answer("third", Finder(3))
     cache.answer("other", finders["other"])
     assert finders["other"].asked == 2
-
-
-def test_a_failure_is_not_an_answer() -> None:
-    cache, find = QueryCache(), Finder()
-
-    def fail() -> list[int]:
-        raise ValueError("damaged")
-
-    with pytest.raises(ValueError, match="damaged"):
-        cache.answer("q", fail)
-    assert cache.answer("q", find) == [0]
 
 
 def test_threads_that_ask_the_same_at_once_wait_for_one_answer() -> None:

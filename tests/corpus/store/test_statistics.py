@@ -86,7 +86,7 @@ def _keys(ids: Iterable[str]) -> str:
         *((Scope(authors=(hostile, "*")), "") for hostile in HOSTILE_IDS),
     ],
 )
-def test_venues_authors_and_topics_mean_the_same_to_every_reader(
+def test_a_scope_is_the_same_everywhere(
     corpus: Corpus, encoder: Encoder, scope: Scope, expected: str
 ) -> None:
     near = corpus.nearest(encoder.encode_query("cats"), scope, 9)
@@ -101,13 +101,35 @@ def test_venues_authors_and_topics_mean_the_same_to_every_reader(
     assert sum(counted.venue_counts(scope).values()) == sum(FACTS[key][1] != "" for key in expected)
 
 
-def test_papers_are_counted_by_year_venue_and_topic(corpus: Corpus) -> None:
+def test_papers_are_counted_and_placed_with_what_a_map_shows(corpus: Corpus) -> None:
     topics = {TASK.key: 4, ODD.key: 1, FIELD.key: 1, OTHER.key: 1}
     assert list(corpus.statistics.topic_counts().items()) == list(topics.items())
     assert corpus.statistics.topic_counts(Scope(topics=(FIELD.key,))) == {TASK.key: 1, FIELD.key: 1}
     assert list(corpus.statistics.year_counts().items()) == [(2019, 1), (2020, 2), (2021, 1)]
     assert list(corpus.statistics.venue_counts(Scope()).items()) == [("ACL 2019", 2), (DROP, 1), ("WS", 1)]
     assert list(corpus.statistics.year_counts(Scope(authors=(BO.name,))).items()) == [(2020, 2)]
+    table = corpus.statistics.places()
+    assert table.column_names == ["id", "title", "year", "x", "y", "cluster"]
+    assert table.slice(1, 1).to_pylist() == [
+        {
+            "id": "notes/b",
+            "title": _title("b"),
+            "year": 2020,
+            "x": pytest.approx(0.1),
+            "y": pytest.approx(0.4),
+            "cluster": 0,
+        }
+    ]
+    assert corpus.statistics.clusters() == CLUSTERS
+    counted = corpus.statistics
+    counted.topic_counts()["task:invented"] = 9
+    counted.topic_year_counts(None, "task", 5)[TASK.key][1900] = 9
+    counted.year_counts().clear()
+    counted.venue_counts().clear()
+    assert "task:invented" not in counted.topic_counts()
+    assert 1900 not in counted.topic_year_counts(None, "task", 5)[TASK.key]
+    assert counted.year_counts()
+    assert counted.venue_counts()
 
 
 @pytest.mark.parametrize(
@@ -146,28 +168,10 @@ def test_the_most_cited_are_named_with_how_many_cite_them(
 
 
 @pytest.mark.parametrize(("order", "expected"), [("cited", "abcde"), ("newest", "ebcad")])
-def test_the_most_cited_come_first_then_the_rest_in_their_places(
-    corpus: Corpus, order: PaperOrder, expected: str
-) -> None:
+def test_most_cited_papers_come_first(corpus: Corpus, order: PaperOrder, expected: str) -> None:
     assert _keys(paper.id for paper in corpus.papers(order=order)) == expected
     assert _keys(paper.id for paper in corpus.papers(order=order, offset=1, limit=2)) == expected[1:3]
     assert corpus.papers(order=order, offset=9) == ()
-
-
-def test_places_are_those_of_the_papers_with_what_a_map_shows(corpus: Corpus) -> None:
-    table = corpus.statistics.places()
-    assert table.column_names == ["id", "title", "year", "x", "y", "cluster"]
-    assert table.slice(1, 1).to_pylist() == [
-        {
-            "id": "notes/b",
-            "title": _title("b"),
-            "year": 2020,
-            "x": pytest.approx(0.1),
-            "y": pytest.approx(0.4),
-            "cluster": 0,
-        }
-    ]
-    assert corpus.statistics.clusters() == CLUSTERS
 
 
 def test_a_corpus_without_papers_has_empty_statistics(tmp_path: Path, encoder: Encoder) -> None:
@@ -177,18 +181,6 @@ def test_a_corpus_without_papers_has_empty_statistics(tmp_path: Path, encoder: E
     assert (counted.year_counts(), counted.venue_counts(), counted.topic_counts()) == ({}, {}, {})
     assert (counted.topic_year_counts(None, "task", 3), counted.most_cited(None, 3)) == ({}, ())
     assert (counted.places().num_rows, counted.clusters(), empty.papers(order="cited")) == (0, (), ())
-
-
-def test_what_a_reader_does_to_counts_does_not_reach_the_next(corpus: Corpus) -> None:
-    counted = corpus.statistics
-    counted.topic_counts()["task:invented"] = 9
-    counted.topic_year_counts(None, "task", 5)[TASK.key][1900] = 9
-    counted.year_counts().clear()
-    counted.venue_counts().clear()
-    assert "task:invented" not in counted.topic_counts()
-    assert 1900 not in counted.topic_year_counts(None, "task", 5)[TASK.key]
-    assert counted.year_counts()
-    assert counted.venue_counts()
 
 
 def test_many_readers_at_once_get_the_same_statistics(corpus: Corpus, encoder: Encoder) -> None:

@@ -56,9 +56,15 @@ def _build(collection: str, started: str, failures: tuple[Failure, ...] = ()) ->
 # Opening
 
 
-def test_without_a_corpus_one_is_told_how_to_build_it(tmp_path: Path, encoder: Encoder) -> None:
+def test_without_a_corpus_one_is_told_how_to_build_it_and_where_that_cannot_be(
+    tmp_path: Path, encoder: Encoder
+) -> None:
     with pytest.raises(CorpusError, match=r"no corpus at .*paper-trail index demo"):
         Corpus.open(tmp_path / "corpus", encoder)
+    (tmp_path / "file").write_text("in the way")
+    for path in (tmp_path / "file", tmp_path / "file" / "corpus"):
+        with pytest.raises(CorpusError, match="cannot be written"):
+            CorpusWriter(path, encoder)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +74,7 @@ def test_without_a_corpus_one_is_told_how_to_build_it(tmp_path: Path, encoder: E
         ("", "0" * 64, r"other weights .*fresh PAPER_TRAIL_HOME"),
     ],
 )
-def test_a_corpus_of_another_encoder_or_other_weights_is_refused(
+def test_another_encoder_refused(
     notes: Corpus, encoder: Encoder, name: str, sha256: str, message: str
 ) -> None:
     for refuse in (Corpus.open, CorpusWriter):
@@ -87,9 +93,7 @@ def test_a_corpus_of_another_encoder_or_other_weights_is_refused(
         ("{}", "has schema None"),
     ],
 )
-def test_a_broken_manifest_is_named_with_what_to_do(
-    tmp_path: Path, encoder: Encoder, content: str, message: str
-) -> None:
+def test_a_broken_manifest_is_named(tmp_path: Path, encoder: Encoder, content: str, message: str) -> None:
     (tmp_path / "manifest.json").write_bytes(content.encode("utf-8", "surrogateescape"))
     for refuse in (Corpus.open, CorpusWriter):
         with pytest.raises(CorpusError, match=rf"{message}.*Move the folder .* away and build"):
@@ -128,13 +132,6 @@ def test_a_corpus_that_lost_a_table_is_refused(tmp_path: Path, notes: Corpus, en
             refuse(path, encoder)
 
 
-def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path, encoder: Encoder) -> None:
-    (tmp_path / "file").write_text("in the way")
-    for path in (tmp_path / "file", tmp_path / "file" / "corpus"):
-        with pytest.raises(CorpusError, match="cannot be written"):
-            CorpusWriter(path, encoder)
-
-
 # Published versions
 
 
@@ -153,9 +150,7 @@ def test_a_reader_sees_the_old_corpus_until_it_opens_again(tmp_path: Path, encod
     assert [match.passage_id for match in again.matching("sleep bark", Scope(), 10)] == ["notes/dog#0"]
 
 
-def test_a_writer_that_dies_leaves_the_old_corpus_and_nothing_behind(
-    tmp_path: Path, encoder: Encoder
-) -> None:
+def test_a_writer_that_dies_leaves_the_old_corpus(tmp_path: Path, encoder: Encoder) -> None:
     write_corpus(tmp_path, encoder, {make_paper("notes", "cat"): ["Cats sleep."]})
     dying = CorpusWriter(tmp_path, encoder)
     dying.remove_collection("notes")
@@ -174,9 +169,7 @@ def test_a_writer_that_dies_leaves_the_old_corpus_and_nothing_behind(
     }
 
 
-def test_a_first_build_that_dies_leaves_no_corpus_and_nothing_behind(
-    tmp_path: Path, encoder: Encoder
-) -> None:
+def test_a_first_build_that_dies_leaves_no_corpus(tmp_path: Path, encoder: Encoder) -> None:
     add(CorpusWriter(tmp_path, encoder), encoder, {make_paper("letters", "owl"): ["Owls hoot."]})
     with pytest.raises(CorpusError, match="no corpus"):
         Corpus.open(tmp_path, encoder)
@@ -214,18 +207,6 @@ def test_a_version_that_never_was_is_named(notes: Corpus, encoder: Encoder, vers
         Corpus.open_at(notes.path, encoder, versions)
 
 
-def test_a_removed_collection_leaves_the_others(tmp_path: Path, encoder: Encoder) -> None:
-    papers = {make_paper("notes", "cat"): ["Cats sleep."], make_paper("letters", "owl"): ["Owls hoot."]}
-    write_corpus(tmp_path, encoder, papers)
-    writer = CorpusWriter(tmp_path, encoder)
-    writer.remove_collection("notes")
-    writer.publish()
-    corpus = Corpus.open(tmp_path, encoder)
-    assert _ids(corpus) == ["letters/owl"]
-    assert corpus.collection_ids() == ("letters",)
-    assert corpus.passages("notes/cat") == ()
-
-
 def test_moved_papers_change_places_and_nothing_else(tmp_path: Path, encoder: Encoder) -> None:
     cat, dog = make_paper("notes", "cat", position=0), make_paper("notes", "dog", position=1)
     write_corpus(tmp_path, encoder, {cat: ["Cats sleep."], dog: ["Dogs bark."]})
@@ -237,9 +218,7 @@ def test_moved_papers_change_places_and_nothing_else(tmp_path: Path, encoder: En
     assert corpus.paper("notes/cat").title == cat.title
 
 
-def test_a_corpus_of_tables_without_whole_records_is_read_and_added_to(
-    tmp_path: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_older_corpus_is_read(tmp_path: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
     cat, dog = make_paper("notes", "cat", position=0), make_paper("notes", "dog", position=1)
     with monkeypatch.context() as earlier:
         earlier.setattr(rows, "RECORDS", {})
@@ -291,9 +270,7 @@ def test_a_corpus_made_before_hidden_text_was_counted_opens_and_is_added_to(
         ("oldest", ["letters/bat", "notes/cat", "letters/owl", "notes/dog", "notes/it's"]),
     ],
 )
-def test_papers_are_sorted_without_regard_to_case_and_without_chance(
-    notes: Corpus, order: PaperOrder, expected: list[str]
-) -> None:
+def test_papers_are_sorted_ignoring_case(notes: Corpus, order: PaperOrder, expected: list[str]) -> None:
     assert _ids(notes, order=order) == expected
     assert _ids(notes, order=order, offset=1, limit=2) == expected[1:3]
 
@@ -310,9 +287,7 @@ def test_papers_are_sorted_without_regard_to_case_and_without_chance(
         (Scope(collections=("letters",), papers=("notes/cat",)), set()),
     ],
 )
-def test_a_scope_means_the_same_to_papers_counts_and_both_searches(
-    notes: Corpus, encoder: Encoder, scope: Scope, expected: set[str]
-) -> None:
+def test_a_scope_is_one_for_all(notes: Corpus, encoder: Encoder, scope: Scope, expected: set[str]) -> None:
     vector = encoder.encode_query("animals")
     words = "cats sleep owls hoot dogs bark quotes fine bats fly"
     assert set(_ids(notes, scope)) == expected
@@ -322,9 +297,7 @@ def test_a_scope_means_the_same_to_papers_counts_and_both_searches(
 
 
 @pytest.mark.parametrize("identifier", HOSTILE_IDS)
-def test_a_hostile_id_finds_nothing_and_breaks_nothing(
-    notes: Corpus, encoder: Encoder, identifier: str
-) -> None:
+def test_a_hostile_id_finds_nothing(notes: Corpus, encoder: Encoder, identifier: str) -> None:
     for scope in (Scope(collections=(identifier,)), Scope(papers=(identifier,))):
         assert notes.papers(scope) == ()
         assert notes.count_papers(scope) == 0
@@ -337,7 +310,9 @@ def test_a_hostile_id_finds_nothing_and_breaks_nothing(
         notes.paper(identifier)
 
 
-def test_removing_a_hostile_id_removes_nothing(tmp_path: Path, encoder: Encoder) -> None:
+def test_a_removed_collection_leaves_the_others_and_a_hostile_id_removes_nothing(
+    tmp_path: Path, encoder: Encoder
+) -> None:
     write_corpus(tmp_path, encoder, {make_paper("notes", "cat"): ["Cats sleep."]})
     writer = CorpusWriter(tmp_path, encoder)
     for identifier in HOSTILE_IDS:
@@ -345,21 +320,26 @@ def test_removing_a_hostile_id_removes_nothing(tmp_path: Path, encoder: Encoder)
         writer.remove_papers([identifier])
     writer.publish()
     assert _ids(Corpus.open(tmp_path, encoder)) == ["notes/cat"]
+    shutil.rmtree(tmp_path)
+    tmp_path.mkdir()
+    papers = {make_paper("notes", "cat"): ["Cats sleep."], make_paper("letters", "owl"): ["Owls hoot."]}
+    write_corpus(tmp_path, encoder, papers)
+    writer = CorpusWriter(tmp_path, encoder)
+    writer.remove_collection("notes")
+    writer.publish()
+    corpus = Corpus.open(tmp_path, encoder)
+    assert _ids(corpus) == ["letters/owl"]
+    assert corpus.collection_ids() == ("letters",)
+    assert corpus.passages("notes/cat") == ()
 
 
-def test_passages_come_in_reading_order_and_by_id_in_the_order_asked_for(notes: Corpus) -> None:
+def test_passages_papers_and_collections_are_read_in_the_order_asked_for(notes: Corpus) -> None:
     assert [passage.text for passage in notes.passages("notes/cat")] == ["Cats sleep.", "Cats purr."]
     asked = ["notes/cat#1", "notes/none#0", "letters/owl#0", "notes/cat#0"]
     found = [passage.id for passage in notes.passages_by_id(asked)]
     assert found == ["notes/cat#1", "letters/owl#0", "notes/cat#0"]
-
-
-def test_more_ids_than_one_query_takes_are_all_found(notes: Corpus) -> None:
     asked = [*(f"notes/none-{n}" for n in range(1200)), "notes/cat", "letters/owl"]
     assert [paper.id for paper in notes.papers_by_id(asked)] == ["notes/cat", "letters/owl"]
-
-
-def test_collections_say_what_they_hold(notes: Corpus) -> None:
     letters, papers = notes.collections()
     assert (letters.collection.id, letters.collection.title) == ("letters", "Title of letters")
     assert (letters.papers, letters.passages, letters.full_texts) == (2, 2, 0)
