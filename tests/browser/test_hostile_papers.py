@@ -85,9 +85,7 @@ def harmless(page: Any, listener: Listener) -> None:
     assert page.evaluate(ACTING, [plain_address(listener.address)]) == []
 
 
-def test_hostile_papers_are_text_wherever_they_are_browsed(
-    open_hostile: OpenPage, listener: Listener
-) -> None:
+def test_hostile_papers_are_text_where_they_are_browsed(open_hostile: OpenPage, listener: Listener) -> None:
     """It rests on `harmless`, and on `open_hostile`, which fails if anything was asked of another host."""
     page = open_hostile("/collection?overview=true")
     page.get_by_text("Most cited here").wait_for()
@@ -105,9 +103,7 @@ def test_hostile_papers_are_text_wherever_they_are_browsed(
     harmless(page, listener)
 
 
-def test_a_hostile_paper_is_text_and_its_pdf_only_a_picture(
-    open_hostile: OpenPage, listener: Listener
-) -> None:
+def test_hostile_papers_are_text_and_their_pdf_a_picture(open_hostile: OpenPage, listener: Listener) -> None:
     page = open_hostile(f"/paper?id={quote(IDS[0], safe='')}")
     page.get_by_role("img", name="Page 1 of the PDF").wait_for()
     page.locator(".st-key-cite button").first.click()
@@ -154,9 +150,7 @@ def test_hostile_addresses_and_documents_are_text(open_hostile: OpenPage, listen
     harmless(page, listener)
 
 
-def test_a_hostile_model_writes_only_text_and_what_is_taken_away_of_it_is_harmless(
-    open_hostile: OpenPage, listener: Listener, tmp_path: Path
-) -> None:
+def test_hostile_answers_are_text(open_hostile: OpenPage, listener: Listener, tmp_path: Path) -> None:
     page = open_hostile("/ask")
     choose_the_model(page)
     ask(page, QUESTION)
@@ -190,9 +184,7 @@ def test_a_hostile_model_writes_only_text_and_what_is_taken_away_of_it_is_harmle
 
 
 @pytest.mark.long
-def test_a_hostile_comparison_is_text_and_what_is_taken_away_of_it_is_harmless(
-    open_hostile: OpenPage, listener: Listener, tmp_path: Path
-) -> None:
+def test_hostile_comparisons_are_text(open_hostile: OpenPage, listener: Listener, tmp_path: Path) -> None:
     page = open_hostile(f"/compare?papers={quote(','.join(IDS[:2]), safe='')}")
     choose_the_model(page)
     page.get_by_label("What your own work is about").fill(" ".join(payloads(listener.address)))

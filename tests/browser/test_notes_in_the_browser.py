@@ -41,9 +41,7 @@ def _tab_on(page: Any, place: str, wanted: str) -> None:
     raise AssertionError(f"Tab does not lead from {place} to {wanted}")
 
 
-def test_a_sentence_is_marked_by_its_words_and_by_keyboard_and_stays_marked(
-    open_page: OpenPage, axe: str
-) -> None:
+def test_a_sentence_is_marked_by_mouse_or_keyboard_and_stays_so(open_page: OpenPage, axe: str) -> None:
     page = open_page(PAPER)
     page.locator('[class*="st-key-reading_section"]').first.wait_for()
     write = page.get_by_role("toolbar", name="Mark the selected words").get_by_role("button").last

@@ -121,9 +121,7 @@ def test_a_question_is_stopped_and_kept(open_page: OpenPage) -> None:
     assert page.get_by_role("button", name="Retry").is_visible()
 
 
-def test_a_click_on_a_phone_is_reported_once_however_late_the_screen_was_measured(
-    open_page: OpenPage,
-) -> None:
+def test_a_click_on_a_phone_is_reported_once(open_page: OpenPage) -> None:
     """Regression: of a click and a width that were reported together one was lost.
 
     Another was that a question forgot on a phone which papers it was asked of; a third that a drawer whose
@@ -206,9 +204,7 @@ def test_a_phone_shows_the_passage_that_was_come_for_at_once(open_page: OpenPage
     page.wait_for_function("() => document.body.innerText.split('The passage you came for').length === 2")
 
 
-def test_a_reload_shows_the_conversation_at_the_same_place_and_another_browser_goes_on(
-    open_page: OpenPage,
-) -> None:
+def test_a_reload_keeps_its_place_and_another_browser_goes_on(open_page: OpenPage) -> None:
     other = open_page("/ask")
     page = open_page("/ask")
     choose_the_model(page)
@@ -240,9 +236,7 @@ def test_a_reload_shows_the_conversation_at_the_same_place_and_another_browser_g
     assert not page.evaluate("document.cookie").count("paper_trail_owner")
 
 
-def test_a_reload_while_it_is_written_goes_on_and_the_conversation_is_deleted_at_the_second_click(
-    open_page: OpenPage,
-) -> None:
+def test_a_reload_while_writing_goes_on_and_the_second_click_deletes(open_page: OpenPage) -> None:
     page = open_page("/ask")
     choose_the_model(page)
     ask(page)

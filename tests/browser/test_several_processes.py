@@ -76,9 +76,7 @@ def stored(site: Served, table: str) -> int:
         return int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
 
 
-def test_an_answer_under_way_is_ended_and_stored_and_found_at_another_process(
-    chromium: Any, site: Served
-) -> None:
+def test_an_answer_under_way_is_stored_and_found_elsewhere(chromium: Any, site: Served) -> None:
     page = asked_at(chromium, site, "p1", "How do BM25 and dense retrieval compare?")
     os.kill(site.pids["p1"], signal.SIGTERM)
     told = httpx.get(f"{site.addresses['p1']}/readyz")
@@ -115,9 +113,7 @@ def test_fault_what_was_done_first_after_a_reconnection_was_lost(chromium: Any, 
 
 
 @pytest.mark.long
-def test_an_answer_that_takes_too_long_is_told_as_left_when_its_conversation_is_opened_again(
-    chromium: Any, site: Served
-) -> None:
+def test_an_answer_that_takes_too_long_is_reported_as_left(chromium: Any, site: Served) -> None:
     page = asked_at(chromium, site, "p2", "How do BM25 and dense retrieval compare, an endless question?")
     began = time.monotonic()
     os.kill(site.pids["p2"], signal.SIGTERM)

@@ -44,9 +44,7 @@ def guarded(
         yield address
 
 
-def test_papers_are_read_after_signing_in_and_not_before(
-    chromium: Any, guarded: str, provider: StandinProvider
-) -> None:
+def test_papers_are_read_after_signing_in(chromium: Any, guarded: str, provider: StandinProvider) -> None:
     with opening(chromium, guarded) as open_page:
         page = open_page("/ask")
         assert page.get_by_text("Sign in to read").is_visible()

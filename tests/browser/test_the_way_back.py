@@ -18,9 +18,7 @@ def _is_at(page: Any, address: str, *, searched: str) -> None:
     settled(page)
 
 
-def test_back_leads_to_the_search_and_never_to_a_page_with_the_parameters_of_another(
-    open_studied: OpenPage,
-) -> None:
+def test_back_leads_to_the_search_with_its_own_parameters(open_studied: OpenPage) -> None:
     search = "/collection?q=layers&view=Cards"
     page = open_studied(search)
     page.get_by_role("link", name=TITLES["heads"]).click()

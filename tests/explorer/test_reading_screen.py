@@ -31,7 +31,7 @@ def go_on(test: AppTest, page: str, **query: str) -> AppTest:
     return test.run()
 
 
-def test_a_paper_is_put_on_the_list_marked_as_read_exported_and_taken_off(screen: Screen) -> None:
+def test_papers_are_put_on_the_list_marked_as_read_exported_and_taken_off(screen: Screen) -> None:
     test = screen("paper", id=BM25)
     test.button(key="list_paper").click().run()
     assert "unlist_paper" in keys(test)
@@ -44,9 +44,6 @@ def test_a_paper_is_put_on_the_list_marked_as_read_exported_and_taken_off(screen
     assert "Read" in [caption.value for caption in test.caption]
     test.button(key=f"unlist_{BM25}").click().run()
     assert "Nothing yet" in texts(test)
-
-
-def test_selected_papers_are_put_on_the_list(screen: Screen) -> None:
     test = screen("collection")
     test.button(key="select_listed").click().run()
     test.button(key="list_these").click().run()
@@ -80,9 +77,7 @@ def followed_before(screen: Screen, library: Library) -> AppTest:
     return test
 
 
-def test_papers_that_came_since_are_told_where_the_reader_comes_in_until_they_are_seen(
-    followed_before: AppTest,
-) -> None:
+def test_new_papers_are_announced_until_they_are_seen(followed_before: AppTest) -> None:
     test = followed_before.run()
     (news,) = (label for label in links(test) if "what you follow" in label)
     assert news.startswith("**1 new paper**") and "Elsewhere" not in news
@@ -94,16 +89,13 @@ def test_papers_that_came_since_are_told_where_the_reader_comes_in_until_they_ar
     assert not any("what you follow" in label for label in links(go_on(test, "collection")))
 
 
-def test_what_was_there_is_not_new(library: Library) -> None:
+def test_what_is_followed_leads_to_its_list_and_what_was_there_is_not_new(library: Library) -> None:
     store = library.reading()
     store.follow("me", Followed("x", "BM25", Scope()), paper_set(library.corpus))
     assert [arrival.papers for arrival in arrivals(store, library.corpus, library.encoder, "me")] == [()]
-
-
-def test_what_is_followed_leads_to_its_list(library: Library) -> None:
     scope = Scope(collections=("c",), authors=("Ana Lin",), years=(2019, 2021))
-    library.reading().follow("me", Followed("x", "fusion", scope), paper_set(library.corpus))
-    (found,) = arrivals(library.reading(), library.corpus, library.encoder, "me")
+    store.follow("you", Followed("x", "fusion", scope), paper_set(library.corpus))
+    (found,) = arrivals(store, library.corpus, library.encoder, "you")
     assert address_of(found) == {
         "q": ["fusion"],
         "collection": ["c"],

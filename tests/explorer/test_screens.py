@@ -34,13 +34,23 @@ def questions_of(collection: str) -> set[str]:
     return {question.question for question in demonstration_questions() if question.collection == collection}
 
 
-def test_readers_begin_with_the_collection(home: Path) -> None:
+def test_a_search_marks_what_matched_and_without_result_says_what_to_do(home: Path, screen: Screen) -> None:
     test = AppTest.from_file(str(PROJECT / "streamlit_app.py"), default_timeout=180).run()
     assert not test.exception
     assert "16 papers" in texts(test)
+    test = screen("collection", q="reciprocal rank fusion")
+    assert "match, best first" in texts(test)
+    assert "**fusion**" in texts(test)
+    test = screen("collection", q="zzzqqqxxyy")
+    assert "No paper here matches “zzzqqqxxyy”" in texts(test)
+    test.button(key="clear_filters").click().run()
+    assert "16 papers" in texts(test)
+    test = screen("collection", view="Cards")
+    assert not test.exception
+    assert "Paper Trail contributors" in texts(test)
 
 
-def test_a_collection_is_chosen_by_its_address_and_questions_to_begin_with_keep_to_it(screen: Screen) -> None:
+def test_collections_are_chosen_and_kept_to(screen: Screen) -> None:
     test = screen("collection", collection="field-notes-evaluation")
     assert "8 papers" in texts(test)
     assert examples_of(test)
@@ -50,19 +60,12 @@ def test_a_collection_is_chosen_by_its_address_and_questions_to_begin_with_keep_
     assert set(examples_of(test)) <= questions_of("field-notes-evaluation")
     test.button(key="example_1").click().run()
     assert visitor_of(finish(test)).turns[0].scope.collections == ("field-notes-evaluation",)
-
-
-def test_a_search_marks_what_matched(screen: Screen) -> None:
-    test = screen("collection", q="reciprocal rank fusion")
-    assert "match, best first" in texts(test)
-    assert "**fusion**" in texts(test)
-
-
-def test_a_search_without_result_says_what_to_do(screen: Screen) -> None:
-    test = screen("collection", q="zzzqqqxxyy")
-    assert "No paper here matches “zzzqqqxxyy”" in texts(test)
-    test.button(key="clear_filters").click().run()
-    assert "16 papers" in texts(test)
+    test = screen("ask")
+    test.multiselect(key="scope_collections").set_value(["field-notes-evaluation"]).run()
+    ask(test, "How is citation precision defined?")
+    turn = visitor_of(test).turns[0]
+    assert turn.scope.collections == ("field-notes-evaluation",)
+    assert {paper.paper.collection_id for paper in turn.evidence.papers} == {"field-notes-evaluation"}
 
 
 @pytest.mark.parametrize("query", [{"view": "Nope", "page": "99"}, {"page": "x", "order": "' OR 1=1"}])
@@ -72,13 +75,7 @@ def test_a_bad_address_shows_the_collection_all_the_same(screen: Screen, query: 
     assert "16 papers" in texts(test)
 
 
-def test_cards_show_the_same_papers(screen: Screen) -> None:
-    test = screen("collection", view="Cards")
-    assert not test.exception
-    assert "Paper Trail contributors" in texts(test)
-
-
-def test_selected_papers_are_asked(screen: Screen) -> None:
+def test_papers_are_asked_that_are_selected_or_looked_at(screen: Screen) -> None:
     test = screen("collection")
     test.checkbox[0].check().run()
     test.checkbox[1].check().run()
@@ -86,22 +83,12 @@ def test_selected_papers_are_asked(screen: Screen) -> None:
     test.button(key="ask_these").click().run()
     assert len(visitor_of(test).asked_about) == 2
     assert len(test.multiselect(key="scope_papers").value) == 2
-
-
-def test_asking_about_a_paper_narrows_the_scope(screen: Screen) -> None:
     test = screen("paper", id=PAPER)
     test.button(key="ask_about").click().run()
     assert test.multiselect(key="scope_papers").value == [PAPER]
     assert test.chat_input[0].placeholder.startswith("Ask about: BM25")
     assert test.title[0].value.startswith("Ask about\\: BM25")
     assert examples_of(test) == []
-
-
-def test_an_example_is_asked_with_one_click(screen: Screen) -> None:
-    test = screen("ask")
-    test.button(key="example_1").click().run()
-    finish(test)
-    assert visitor_of(test).turns[0].question == QUESTION
 
 
 def test_a_question_is_answered_with_citations(screen: Screen) -> None:
@@ -113,6 +100,14 @@ def test_a_question_is_answered_with_citations(screen: Screen) -> None:
     assert f"Evidence for \\[{label}\\]" in texts(test)
     assert visitor_of(test).turns[0].answer.sentences[0].citations[0].evidence in texts(test)
     assert any('aria-label="Overlap' in str(block.proto.body) for block in test.get("html"))
+    test = ask(ask(screen("ask"), QUESTION), "What about its storage cost?")
+    assert len(visitor_of(test).turns) == 2
+    conversation = visitor_of(test).conversation()
+    assert from_json(to_json(conversation)) == conversation
+    assert "2 answers" in texts(test)
+    open_menu(test, "clear_menu").button(key="clear").click().run()
+    assert visitor_of(test).turns == ()
+    assert "Ask the papers" in texts(test)
 
 
 def test_what_was_sent_is_one_click_from_an_answer_and_from_a_refusal(screen: Screen) -> None:
@@ -127,9 +122,11 @@ def test_what_was_sent_is_one_click_from_an_answer_and_from_a_refusal(screen: Sc
         assert "1. " in test.expander(key="call_1").label
 
 
-def test_all_that_was_found_is_listed_with_what_is_cited_in_bold(screen: Screen) -> None:
-    test = ask(screen("ask"), QUESTION)
-    turn = visitor_of(test).turns[0]
+def test_an_example_is_asked_and_its_citations_and_all_that_was_found_are_shown(screen: Screen) -> None:
+    test = screen("ask")
+    test.button(key="example_1").click().run()
+    turn = visitor_of(finish(test)).turns[0]
+    assert turn.question == QUESTION
     cited = {citation.passage_id for each in turn.answer.sentences for citation in each.citations}
     cited_in = cited_sentences(turn.answer)
     given = [passage for paper in turn.evidence.papers for passage in paper.passages]
@@ -146,17 +143,11 @@ def test_all_that_was_found_is_listed_with_what_is_cited_in_bold(screen: Screen)
     assert texts_drawn == [passage_markdown(passage, cited_in.get(passage.id, ())) for passage in given]
     evidence = turn.answer.sentences[0].citations[0].evidence
     assert any(f"**{escaped(evidence)}**" in text for text in texts_drawn)
-
-
-def test_each_citation_in_the_text_says_how_well_it_holds(screen: Screen) -> None:
-    test = ask(screen("ask"), QUESTION)
-    citations = [
-        citation for each in visitor_of(test).turns[0].answer.sentences for citation in each.citations
-    ]
-    drawn = next(block.value for block in test.markdown if "#cite-1-1" in block.value)
+    citations = [citation for each in turn.answer.sentences for citation in each.citations]
+    answer = next(block.value for block in test.markdown if "#cite-1-1" in block.value)
     for number, citation in enumerate(citations, start=1):
         said = escaped(describe_support(citation.support))
-        assert f"[\\[{citation.label}\\]*{said}*](#cite-1-{number})" in drawn
+        assert f"[\\[{citation.label}\\]*{said}*](#cite-1-{number})" in answer
     supports = [citation.support for citation in citations]
     assert None not in supports
     assert citation_bars(1, supports) in [str(block.proto.body) for block in test.get("html")]
@@ -173,35 +164,12 @@ def test_what_is_weak_is_told_by_more_than_its_colour(support: float, said: str,
     assert "#cite-1-1" not in citation_bars(1, (None, support)), "what was not measured has a bar"
 
 
-def test_a_conversation_goes_on_and_is_cleared(screen: Screen) -> None:
-    test = ask(ask(screen("ask"), QUESTION), "What about its storage cost?")
-    assert len(visitor_of(test).turns) == 2
-    conversation = visitor_of(test).conversation()
-    assert from_json(to_json(conversation)) == conversation
-    assert "2 answers" in texts(test)
-    open_menu(test, "clear_menu").button(key="clear").click().run()
-    assert visitor_of(test).turns == ()
-    assert "Ask the papers" in texts(test)
-
-
-def test_the_scope_is_kept_to(screen: Screen) -> None:
-    test = screen("ask")
-    test.multiselect(key="scope_collections").set_value(["field-notes-evaluation"]).run()
-    ask(test, "How is citation precision defined?")
-    turn = visitor_of(test).turns[0]
-    assert turn.scope.collections == ("field-notes-evaluation",)
-    assert {paper.paper.collection_id for paper in turn.evidence.papers} == {"field-notes-evaluation"}
-
-
-def test_what_cannot_be_answered_is_refused_calmly(screen: Screen) -> None:
+def test_what_cannot_be_answered_is_refused_calmly_with_what_was_searched(screen: Screen) -> None:
     test = ask(screen("ask"), UNANSWERABLE)
     assert "Not answered" in texts(test)
     assert "What the corpus covers:" in texts(test)
     assert "#cite" not in texts(test)
     assert "Click a number" not in texts(test)
-
-
-def test_a_refusal_names_what_was_searched_and_nothing_else(screen: Screen) -> None:
     test = screen("ask")
     test.multiselect(key="scope_collections").set_value(["field-notes-evaluation"]).run()
     shown = texts(ask(test, UNANSWERABLE)).partition("What was searched:")[2]
@@ -238,7 +206,9 @@ def test_an_empty_question_leaves_no_half_turn(screen: Screen, question: str) ->
     assert "Write what you want to know" in texts(test) or visitor_of(test).failure is None
 
 
-def test_a_failing_model_keeps_the_question(screen: Screen, model: Callable[..., StandinChat]) -> None:
+def test_a_failing_model_keeps_the_question_and_an_answer_cut_off_is_marked(
+    screen: Screen, model: Callable[..., StandinChat]
+) -> None:
     model(refusal(401))
     test = ask(choose_the_model(screen("ask")), QUESTION)
     failure = visitor_of(test).failure
@@ -246,11 +216,6 @@ def test_a_failing_model_keeps_the_question(screen: Screen, model: Callable[...,
     assert failure is not None and failure.question == QUESTION
     assert "key" in failure.message
     assert test.button(key="retry")
-
-
-def test_an_answer_that_was_cut_off_is_shown_and_said_to_be(
-    screen: Screen, model: Callable[..., StandinChat]
-) -> None:
     model(cut_off("BM25 ranks passages by words [1]. Dense retrieval [2"))
     test = ask(choose_the_model(screen("ask")), QUESTION)
     (turn,) = visitor_of(test).turns
@@ -259,9 +224,7 @@ def test_an_answer_that_was_cut_off_is_shown_and_said_to_be(
     assert escaped(PROBLEMS["interrupted"]) in texts(test)
 
 
-def test_what_a_model_writes_is_only_text_and_citations(
-    screen: Screen, model: Callable[..., StandinChat]
-) -> None:
+def test_model_text_is_only_text_and_citations(screen: Screen, model: Callable[..., StandinChat]) -> None:
     answer = "BM25 ranks by words [1].\n\nIt is a formula. ![x](http://e.x/a) <img> [99] [y](//e.x)"
     model(reply(answer))
     test = ask(choose_the_model(screen("ask")), "What is BM25?")
@@ -276,7 +239,7 @@ def test_what_a_model_writes_is_only_text_and_citations(
     assert any("\\[99\\?\\] “" in block.value for block in listed.markdown)
 
 
-def test_a_paper_that_supports_a_sentence_better_is_offered(
+def test_better_supporting_papers_and_unsupported_phrases_are_named(
     screen: Screen, model: Callable[..., StandinChat]
 ) -> None:
     claim = "BM25 has two parameters: k1 sets how fast repeated terms saturate, b how much length counts"
@@ -288,11 +251,6 @@ def test_a_paper_that_supports_a_sentence_better_is_offered(
     assert offered.label == "Supported by another paper than the one cited: 1 sentence"
     assert escaped(claim) in offered.markdown[0].value
     assert len(offered.get("page_link")) == 1
-
-
-def test_a_phrase_that_is_not_said_is_named_below_the_answer_and_in_the_panel(
-    screen: Screen, model: Callable[..., StandinChat]
-) -> None:
     claim = "BM25 has two parameters: k1 sets how fast repeated terms saturate, b how much length counts"
     model(reply(f"{claim} in Romance languages [1]."))
     test = ask(choose_the_model(screen("ask")), "What is BM25?")
@@ -306,17 +264,12 @@ def test_a_phrase_that_is_not_said_is_named_below_the_answer_and_in_the_panel(
     assert told in [caption.value for caption in test.caption]
 
 
-def test_without_a_corpus_it_says_what_to_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_no_usable_corpus(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, demo_home: Path) -> None:
     monkeypatch.setenv("PAPER_TRAIL_HOME", str(tmp_path))
     test = AppTest.from_file(str(PROJECT / "streamlit_app.py"), default_timeout=180).run()
     assert not test.exception
     assert "There are no papers here yet" in texts(test)
     assert "make app" in test.code[0].value
-
-
-def test_a_corpus_of_another_encoder_is_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, demo_home: Path
-) -> None:
     shutil.copytree(demo_home / "corpus", tmp_path / "corpus")
     manifest = tmp_path / "corpus" / "manifest.json"
     manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "encoder": "another"}))
@@ -326,7 +279,7 @@ def test_a_corpus_of_another_encoder_is_named(
     assert "another" in texts(test)
 
 
-def test_what_a_visitor_selects_and_searches_for_is_theirs_alone(screen: Screen) -> None:
+def test_what_a_visitor_selects_searches_for_and_compares_is_theirs_alone(screen: Screen) -> None:
     mine, others = screen("collection", q="rank fusion"), screen("collection")
     mine.checkbox(key=f"tick_{PAPER}").check().run()
     others.run()
@@ -334,9 +287,6 @@ def test_what_a_visitor_selects_and_searches_for_is_theirs_alone(screen: Screen)
     assert visitor_of(others).picked == ()
     assert "1 paper selected" in texts(mine) and "selected" not in texts(others)
     assert others.text_input(key="q").value == ""
-
-
-def test_what_a_visitor_adds_to_a_comparison_is_theirs_alone(screen: Screen) -> None:
     mine, others = screen("paper", id=PAPER), screen("paper", id=PAPER)
     mine.button(key="add_to_comparison").click().run()
     others.run()

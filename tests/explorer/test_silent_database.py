@@ -17,9 +17,7 @@ pytestmark = OPEN_SOCKETS
 
 
 @pytest.mark.usefixtures("home")
-def test_fault_screens_took_minutes_where_the_database_never_answers(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_fault_screens_took_minutes_where_the_database_never_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     with silent_server() as url:
         monkeypatch.setenv("PAPER_TRAIL_CONVERSATIONS", url)
         app = AppTest.from_file(str(PROJECT / "streamlit_app.py"), default_timeout=180)

@@ -177,9 +177,7 @@ def test_the_first_visitor_waits_for_no_counting_or_sorting_of_all_papers(
     assert not counted
 
 
-def test_settings_are_read_anew_when_the_environment_changes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_settings_follow_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PAPER_TRAIL_HOME", str(tmp_path))
     assert read_settings().home == tmp_path
     assert read_settings() is read_settings()
@@ -187,9 +185,7 @@ def test_settings_are_read_anew_when_the_environment_changes(
     assert read_settings().home == tmp_path / "other"
 
 
-def test_questions_to_offer_are_tried_beside_the_screens(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_questions_are_tried_beside(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(home / "corpus", tmp_path / "corpus", ignore=shutil.ignore_patterns("questions.json"))
     (tmp_path / "encoder").symlink_to(home / "encoder")
     monkeypatch.setenv("PAPER_TRAIL_HOME", str(tmp_path))

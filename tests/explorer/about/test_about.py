@@ -52,9 +52,7 @@ def test_about_says_what_is_here(screen: Screen) -> None:
     assert "canard \\(CC BY\\-SA 4\\.0\\)" in texts(test)
 
 
-def test_a_learned_part_that_does_not_fit_is_said_to_be_out_of_use(
-    screen: Screen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unfit_part_is_out_of_use(screen: Screen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "followups.json").write_text("{}")
     monkeypatch.setenv("PAPER_TRAIL_LEARNED", str(tmp_path))
     said = texts(screen("about", part="What was learned"))
@@ -76,13 +74,10 @@ def test_a_corpus_without_a_record_of_its_builds_says_how_to_have_one(
     assert "no record of its builds" in texts(test)
 
 
-def test_the_last_build_of_each_collection_that_is_there_counts() -> None:
+def test_the_last_build_of_each_collection_is_a_row_and_what_failed_is_listed_with_its_reason() -> None:
     assert last_builds((ONCE, LATER, OTHER), ("b", "a")) == (OTHER, LATER)
     assert last_builds((LATER, ONCE, OTHER), ("a", "gone")) == (LATER,)
     assert last_builds((), ("a",)) == ()
-
-
-def test_a_build_is_a_row_and_what_failed_is_listed_with_its_reason() -> None:
     (row,) = build_rows((LATER,), TITLES)
     assert row == {
         "Collection": "Title A", "Built": "1 February 2026", "New": 1, "Changed": 1, "Same": 2, "Gone": 0,
@@ -96,7 +91,7 @@ def test_a_build_is_a_row_and_what_failed_is_listed_with_its_reason() -> None:
     assert format_effort(()) == format_parsers(()) == ""
 
 
-def test_the_menu_says_where_questions_go_and_never_a_password(tmp_path: Path) -> None:
+def test_the_menu_says_where_questions_go_with_which_parameters_and_never_a_password(tmp_path: Path) -> None:
     assert offered(Settings()) == ()
     assert set(not_offered(Settings())) == {"TOGETHER_API_KEY", "PAPER_TRAIL_MODEL_URL"}
     models = tmp_path / "models.toml"
@@ -110,6 +105,9 @@ def test_the_menu_says_where_questions_go_and_never_a_password(tmp_path: Path) -
     assert first.facts[2] == "$1.00 for a million tokens read, $2.50 written"
     assert "price not known here" in others[0].facts
     assert "secret" not in str(offered(own)) and set(not_offered(own)) == {"TOGETHER_API_KEY"}
+    rows = {row["Parameter"]: row for row in parameter_rows(Settings(top_k=40))}
+    assert rows["Temperature"]["Here"] == "0.2" and rows["Temperature"]["May be"] == "0 to 2"
+    assert rows["Top-k"]["Here"] == "40" and rows["Repetition penalty"]["Here"] == "not sent"
 
 
 def test_a_hosted_model_is_said_to_be_asked_over_the_internet(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,12 +118,6 @@ def test_a_hosted_model_is_said_to_be_asked_over_the_internet(monkeypatch: pytes
     assert "canary" not in str(models)
 
 
-def test_parameters_are_told_as_the_choice_of_them_tells() -> None:
-    rows = {row["Parameter"]: row for row in parameter_rows(Settings(top_k=40))}
-    assert rows["Temperature"]["Here"] == "0.2" and rows["Temperature"]["May be"] == "0 to 2"
-    assert rows["Top-k"]["Here"] == "40" and rows["Repetition penalty"]["Here"] == "not sent"
-
-
 def test_what_the_weights_say_of_themselves_is_said_in_cases() -> None:
     known, others = ({"with the network": {"X": {"auroc": auroc}, "below": {}}} for auroc in (0.799, 0.7))
     found = {"judged": {"Y": 1200}, "scaled_on": {"X": 90}, "cross_validated": known}
@@ -134,9 +126,7 @@ def test_what_the_weights_say_of_themselves_is_said_in_cases() -> None:
     assert "X: 79, and weighed without that set 70" in said[1]
 
 
-def test_figures_of_this_version_are_shown_and_those_of_another_marked(
-    screen: Screen, home: Path, request: pytest.FixtureRequest
-) -> None:
+def test_figures_are_of_this_version(screen: Screen, home: Path, request: pytest.FixtureRequest) -> None:
     path = Settings(home=home).measured_path
     request.addfinalizer(lambda: path.unlink(missing_ok=True))
     assert "has not been measured" in texts(screen("about", part="How well it does"))

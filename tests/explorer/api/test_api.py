@@ -28,13 +28,6 @@ def error_of(response) -> str:
     return body["error"]
 
 
-def test_without_a_key_there_is_no_api(program, monkeypatch):
-    monkeypatch.delenv("PAPER_TRAIL_API_KEYS")
-    response = program("").get("/collections")
-    assert (response.status_code, error_of(response)) == (404, "off")
-    assert "PAPER_TRAIL_API_KEYS" in response.json()["message"]
-
-
 @pytest.mark.parametrize(
     "keys", ["short", f"{KEY},{KEY}", f"a:{KEY},a:{OTHER_KEY}", f"a:{KEY}:many", f"a:b:{KEY}:1"]
 )
@@ -45,19 +38,20 @@ def test_keys_that_cannot_be_used_are_named_and_not_shown(api, monkeypatch, keys
     assert "PAPER_TRAIL_API_KEYS" in response.text and KEY not in response.text
 
 
-def test_what_is_not_for_programs_passes(program, address):
-    assert program("").get(f"{address}/collection").text == "beyond the door"
-    assert program("").get(f"{address}/apiary").text == "beyond the door"
-    assert [part.cls for part in middleware(ProgramsDoor)].index(ProgramsDoor) == 1
-
-
-def test_a_key_is_asked_for_and_known(program):
+def test_a_key_is_asked_for_and_known_and_without_keys_there_is_no_api(program, address, monkeypatch) -> None:
     response = program("").get("/collections")
     assert (response.status_code, error_of(response)) == (401, "key_missing")
     assert response.headers["www-authenticate"] == "Bearer"
     assert error_of(program("no-key-of-anybody").get("/collections")) == "key_unknown"
     assert program(OTHER_KEY).get("/collections").status_code == 200
     assert program("").get("/openapi.json").status_code == 200
+    assert program("").get(f"{address}/collection").text == "beyond the door"
+    assert program("").get(f"{address}/apiary").text == "beyond the door"
+    assert [part.cls for part in middleware(ProgramsDoor)].index(ProgramsDoor) == 1
+    monkeypatch.delenv("PAPER_TRAIL_API_KEYS")
+    response = program("").get("/collections")
+    assert (response.status_code, error_of(response)) == (404, "off")
+    assert "PAPER_TRAIL_API_KEYS" in response.json()["message"]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +68,7 @@ def test_a_key_in_the_address_is_refused_and_in_no_log(api, caplog, where):
     assert KEY not in logged and "anything" not in logged
 
 
-def test_papers_are_found_and_read_page_by_page(api):
+def test_papers_are_found_and_read_page_by_page_and_nothing_is_kept_that_is_not_to_be(api) -> None:
     found = api.post("/search", json={"query": "rank fusion", "papers": 2, "passages": 1}).json()
     assert [len(paper["hits"]) for paper in found["papers"]] == [1, 1]
     assert found["papers"][0]["paper"]["id"] == FUSION
@@ -84,6 +78,9 @@ def test_papers_are_found_and_read_page_by_page(api):
     assert len(first["passages"]) + len(rest["passages"]) == first["total"]
     assert api.get("/writers").json()["writers"][0]["name"] == "extractive"
     assert api.post("/cite", json={"papers": [BM25]}).json()["text"].startswith("@inproceedings")
+    asked = api.post("/ask", json={"question": NOT_ANSWERED, "keep": False}).json()
+    assert (asked["conversation"], asked["trail"]) == ("", "")
+    assert asked["answer"]["refusal"]["nearest"]
 
 
 def test_an_answer_its_trail_and_a_question_after_it(api, program):
@@ -107,12 +104,6 @@ def test_an_answer_its_trail_and_a_question_after_it(api, program):
     place = trail.removesuffix("/trail")
     assert program(OTHER_KEY).delete(place).status_code == 404
     assert (api.delete(place).status_code, api.get(trail).status_code) == (204, 404)
-
-
-def test_nothing_is_kept_that_is_not_to_be(api):
-    asked = api.post("/ask", json={"question": NOT_ANSWERED, "keep": False}).json()
-    assert (asked["conversation"], asked["trail"]) == ("", "")
-    assert asked["answer"]["refusal"]["nearest"]
 
 
 @pytest.mark.parametrize(("path", "accept"), [("/ask/events", "*/*"), ("/ask", "text/event-stream")])
@@ -153,14 +144,11 @@ def test_a_body_that_cannot_be_read_is_refused_in_one_form(api, body, status):
     error_of(response)
 
 
-def test_a_body_that_is_not_said_to_be_json_is_told_what_is_missing(api):
-    """Regression: a program without the header was told that a dictionary was no valid dictionary."""
+def test_a_body_of_another_type_or_of_unknown_length_is_refused(api) -> None:
+    # Regression: a program without the header was told that a dictionary was no valid dictionary.
     response = api.post("/search", content=b'{"query": "BM25"}', headers={"content-type": "text/plain"})
     assert response.status_code == 400
     assert "content-type: application/json" in response.json()["message"]
-
-
-def test_a_body_of_unknown_length_is_read_so_far_and_no_further(api):
     pieces = (b" " * 2**16 for _ in range(64))
     response = api.post("/search", content=pieces, headers={"content-type": "application/json"})
     assert (response.status_code, error_of(response)) == (413, "too_large")
@@ -229,9 +217,7 @@ def test_a_model_server_that_dies_is_a_typed_error(api, model):
 
 
 @pytest.mark.parametrize("path", ["/ask", "/ask/events"])
-def test_a_client_that_goes_away_ends_the_work_and_others_are_answered_meanwhile(
-    program, model, address, path
-):
+def test_a_client_that_goes_away_ends_its_work(program, model, address, path):
     server = model(silence(60))
     body = json.dumps({"question": QUESTION, "writer": "standin"})
     head = f"POST {PREFIX}{path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {KEY}\r\n"

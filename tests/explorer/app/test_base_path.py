@@ -64,9 +64,11 @@ def test_fault_programs_got_the_page_of_the_app_below_a_path(below: Any, base: s
         assert below(base, f"{start}/library-export/x") == (200, "a zip")
 
 
-def test_what_describes_the_api_names_the_path(below: Any) -> None:
+def test_a_path_called_like_ours_works_and_the_api_names_the_path(below: Any) -> None:
     assert json.loads(below("papers", "/papers/api/v1/openapi.json")[1])["servers"] == [{"url": "/papers"}]
     assert "/papers/api/v1/openapi.json lists them" in below("papers", "/papers/api/v1/none")[1]
+    assert below("api", "/api/api/v1/collections")[0] == 200
+    assert below("api", "/api/v1/collections")[0] == 200
 
 
 @pytest.mark.parametrize(
@@ -74,8 +76,3 @@ def test_what_describes_the_api_names_the_path(below: Any) -> None:
 )
 def test_other_addresses_are_the_apps(below: Any, path: str) -> None:
     assert below("papers", path) == (200, "the page of the app")
-
-
-def test_a_path_called_like_ours(below: Any) -> None:
-    assert below("api", "/api/api/v1/collections")[0] == 200
-    assert below("api", "/api/v1/collections")[0] == 200

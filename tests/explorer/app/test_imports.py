@@ -92,16 +92,9 @@ def test_fault_a_conversation_about_anothers_library_was_taken_in(library: Libra
     assert "mixes papers of different libraries" in mixed.import_problem and not mixed.turns
 
 
-def test_fault_a_failed_import_kept_its_notes(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PAPER_TRAIL_STORED_ROWS_PER_VISITOR", "2")
-    few = Library(type(library.settings)(), library.encoder, library.corpus)
-    visitor = Current(VisitorSession())
-    import_transcript(few, visitor, trail(NOTE))
-    assert "2 entries" in visitor.now.import_problem
-    assert few.reading().annotations(visitor.now.stranger) == ()
-
-
-def test_fault_an_import_whose_notes_could_not_be_kept_stayed_without_them(library: Library) -> None:
+def test_fault_notes_of_an_import_were_kept_or_lost_without_it(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
     many = [replace(NOTE, note=f"Note {number}") for number in range(201)]
     visitor = Current(VisitorSession())
     import_transcript(library, visitor, trail(*many))
@@ -111,3 +104,9 @@ def test_fault_an_import_whose_notes_could_not_be_kept_stayed_without_them(libra
     import_transcript(library, visitor, trail(NOTE))
     assert visitor.now.turns and not (visitor.now.import_problem or visitor.now.notes)
     assert len(library.reading().annotations(visitor.now.stranger)) == 1
+    monkeypatch.setenv("PAPER_TRAIL_STORED_ROWS_PER_VISITOR", "2")
+    few = Library(type(library.settings)(), library.encoder, library.corpus)
+    visitor = Current(VisitorSession())
+    import_transcript(few, visitor, trail(NOTE))
+    assert "2 entries" in visitor.now.import_problem
+    assert few.reading().annotations(visitor.now.stranger) == ()

@@ -17,9 +17,7 @@ from tests.explorer.comparing import Model, Screen, modelled, over, session_of
 from tests.explorer.uploads.test_documents_screen import NOTES, bring, hand_in, uploads_of
 
 
-def test_going_on_with_a_comparison_is_counted(
-    screen: Screen, writer: Model, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_resuming_is_counted(screen: Screen, writer: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PAPER_TRAIL_QUESTIONS_PER_TEN_MINUTES", "4")
     writer(ComparingModel(seconds=0.3))
     test = modelled(screen)
@@ -42,9 +40,7 @@ def test_imports_are_counted(screen: Screen, asked: AppTest, monkeypatch: pytest
     assert visitor_of(test).conversation_id == first
 
 
-def test_files_and_addresses_that_are_brought_are_counted_and_what_was_typed_stays(
-    screen: Screen, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_uploads_are_counted_and_typed_text_stays(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PAPER_TRAIL_DOCUMENTS_PER_TEN_MINUTES", "1")
     test = bring(screen("ask"), ("notes.md", NOTES))
     hand_in(test, ("notes.md", NOTES), ("more.md", NOTES + b" "))
@@ -56,9 +52,7 @@ def test_files_and_addresses_that_are_brought_are_counted_and_what_was_typed_sta
     assert len(uploads_of(test).documents()) == 1
 
 
-def test_an_answer_beyond_what_is_stored_for_a_visitor_is_kept_in_the_visit(
-    screen: Screen, asked: AppTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unstored_answers_are_kept(screen: Screen, asked: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PAPER_TRAIL_STORED_ROWS_PER_VISITOR", "2")
     test = ask(asked, "What about its storage cost?")
     assert len(visitor_of(test).turns) == 2
@@ -74,7 +68,7 @@ def answered(path: str, method: str = "PUT", **headers: str) -> tuple[int, str]:
     return start["status"], body["body"].decode()
 
 
-def test_nothing_is_uploaded_before_a_visitor_was_let_in(home: object) -> None:
+def test_uploads_need_a_visitor_and_disk_space(home: object, monkeypatch: pytest.MonkeyPatch) -> None:
     path = "/_stcore/upload_file/session-a/file"
     assert answered(path, content_length="10")[0] == 403
     admitted.admit("session-a", Caller("a"))
@@ -84,9 +78,6 @@ def test_nothing_is_uploaded_before_a_visitor_was_let_in(home: object) -> None:
     admitted.turn_away("session-a")
     assert answered(path, content_length="10")[0] == 403
     assert answered(path, "OPTIONS")[0] == answered("/_stcore/health", "GET")[0] == 204
-
-
-def test_uploads_were_taken_where_the_disk_was_full(home: object, monkeypatch: pytest.MonkeyPatch) -> None:
     path = "/_stcore/upload_file/session-b/file"
     admitted.admit("session-b", Caller("b"))
     assert answered(path, content_length="10")[0] == 204
@@ -97,9 +88,7 @@ def test_uploads_were_taken_where_the_disk_was_full(home: object, monkeypatch: p
     admitted.turn_away("session-b")
 
 
-def test_the_upload_route_has_a_budget_of_bytes_for_each_visitor_and_for_all(
-    home: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_uploads_have_a_budget_of_bytes(home: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PAPER_TRAIL_UPLOAD_MEGABYTES_PER_TEN_MINUTES", "3")
     monkeypatch.setenv("PAPER_TRAIL_LIMIT_OF_ALL", "2")
     for name in "abcd":

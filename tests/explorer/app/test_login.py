@@ -63,9 +63,7 @@ def test_without_secrets_nobody_is_asked(screen: Callable[..., AppTest], secrets
 @pytest.mark.parametrize(
     "text", [AUTH, AUTH.replace("auth", "Auth", 1), "[auth]\n", "[AUTH]\n", "[auth\n", b"\xff\xfe", ""]
 )
-def test_sign_in_fails_open_no_more(
-    screen: Callable[..., AppTest], secrets: Secrets, text: str | bytes
-) -> None:
+def test_sign_in_fails_closed(screen: Callable[..., AppTest], secrets: Secrets, text: str | bytes) -> None:
     secrets(text)
     assert is_let_in(screen) is (text == "")
 
@@ -106,17 +104,13 @@ def test_required_asks_without_secrets_and_says_that_there_is_no_way_in(
 
 
 @pytest.mark.parametrize("text", ["[auth\n", b"\xff\xfe"])
-def test_the_server_does_not_start_with_secrets_that_cannot_be_read(
-    secrets: Secrets, text: str | bytes
-) -> None:
+def test_unreadable_secrets_stop_the_server(secrets: Secrets, text: str | bytes) -> None:
     secrets(text)
     with pytest.raises(SystemExit, match=r"does not start: its secrets .*secrets\.toml.* cannot be read"):
         check_sign_in()
 
 
-def test_the_server_does_not_start_with_a_rejected_setting(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_server_does_not_start_with_a_rejected_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PAPER_TRAIL_QUESTIONS_PER_TEN_MINUTES", "-4")
     with pytest.raises(SystemExit, match=r"does not start: The setting PAPER_TRAIL_QUESTIONS"):
         check_sign_in()

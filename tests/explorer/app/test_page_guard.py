@@ -29,18 +29,27 @@ def reply_of(
     return {name.decode(): value.decode() for name, value in start["headers"]}
 
 
-def test_every_reply_carries_the_policy() -> None:
+def test_every_reply_carries_a_policy_that_lets_no_foreign_host_and_no_inline_script_in() -> None:
     headers = reply_of(SecurityHeaders)
     assert headers["content-security-policy"] == content_security_policy()
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["referrer-policy"] == "no-referrer"
+    scripts = re.search(r"script-src ([^;]*)", content_security_policy())
+    assert scripts is not None
+    assert "unsafe-inline" not in scripts[1]
+    assert "'unsafe-eval'" not in scripts[1]
+    assert "sha256-" in scripts[1]
+    assert "http" not in content_security_policy()
+    assert replied(SameOrigin, {"host": "a.example"}, type="websocket")[0]["type"] != "websocket.close"
+    for sheet in (STYLE, DARK_STYLE):
+        assert not re.search(r"url\(|@import", sheet.read_text(encoding="utf-8"))
 
 
 def cookie_of_reply(scheme: str = "http", *, client: str = "203.0.113.7", **headers: str) -> str:
     return reply_of(OwnerCookie, headers, scheme=scheme, client=(client, 1234)).get("set-cookie", "")
 
 
-def test_a_browser_gets_a_token_with_its_first_page(home: Path) -> None:
+def test_a_browser_gets_a_token_with_its_first_page_that_tells_its_owner(home: Path) -> None:
     cookie = cookie_of_reply(accept="text/html,*/*")
     value, *attributes = cookie.removeprefix(f"{OWNER_COOKIE}=").split("; ")
     assert owner_tokens().of({OWNER_COOKIE: value}, is_https=False) == value
@@ -48,6 +57,12 @@ def test_a_browser_gets_a_token_with_its_first_page(home: Path) -> None:
     assert "Secure" not in attributes
     assert cookie_of_reply(accept="text/html") != cookie
     assert cookie_of_reply(accept="text/html", cookie=f"a=b; {OWNER_COOKIE}={value}") == ""
+    assert cookie_of_reply(accept="*/*") == ""
+    assert cookie_of_reply() == ""
+    first, second = owner_tokens().new(), owner_tokens().new()
+    assert owner_of(first) == owner_of(first) != owner_of(second)
+    assert first not in owner_of(first)
+    assert len(owner_of(first)) <= 255
 
 
 def test_over_https_the_cookie_is_of_this_host_alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,11 +152,6 @@ def test_the_key_is_kept_for_its_owner_alone_and_is_made_once(tmp_path: Path) ->
     assert [part.name for part in path.parent.iterdir()] == ["server.key"]
 
 
-def test_what_a_page_loads_brings_no_token(home: Path) -> None:
-    assert cookie_of_reply(accept="*/*") == ""
-    assert cookie_of_reply() == ""
-
-
 @pytest.mark.parametrize(
     ("origin", "is_open"),
     [
@@ -168,26 +178,6 @@ def test_fault_a_page_of_another_port_could_connect_and_one_of_another_host_held
     assert net_util.get_external_ip() is not None, "Streamlit would ask a public server for it"
 
 
-def test_programs_that_name_no_origin_may_connect() -> None:
-    assert replied(SameOrigin, {"host": "a.example"}, type="websocket")[0]["type"] != "websocket.close"
-
-
-def test_an_owner_is_told_by_the_token_but_does_not_tell_it(home: Path) -> None:
-    first, second = owner_tokens().new(), owner_tokens().new()
-    assert owner_of(first) == owner_of(first) != owner_of(second)
-    assert first not in owner_of(first)
-    assert len(owner_of(first)) <= 255
-
-
-def test_the_policy_lets_no_foreign_host_and_no_inline_script_in() -> None:
-    scripts = re.search(r"script-src ([^;]*)", content_security_policy())
-    assert scripts is not None
-    assert "unsafe-inline" not in scripts[1]
-    assert "'unsafe-eval'" not in scripts[1]
-    assert "sha256-" in scripts[1]
-    assert "http" not in content_security_policy()
-
-
 @pytest.mark.parametrize(("score", "word"), [(0.349, "weak"), (0.35, "partial"), (0.65, "strong")])
 def test_support_has_levels_of_its_own(score: float, word: str) -> None:
     assert f"{word}</span>" in support_bar(score)
@@ -211,22 +201,11 @@ def test_bars_say_number_and_word(score: float, shown: str) -> None:
     assert f"pt-{word}" in bar
 
 
-def test_the_words_under_the_bars_name_all_three_levels_and_what_is_measured() -> None:
+def test_bars_say_what_is_measured_and_never_a_zero_for_what_is_not() -> None:
     assert "weak below 0.30, partial below 0.65, strong from there on" in meaning()
     assert "of the passage, not of the marked sentence alone" in meaning()
-
-
-def test_a_score_that_was_not_measured_is_never_a_zero() -> None:
     assert "no score" in score_bars(0.5, None)
     assert "0.00" not in score_bars(0.5, None)
     assert score_bars(None, None).count("no score") == 2 and "0.00" not in score_bars(None, None)
     assert 'aria-label="Support: 0.91, strong"' in score_bars(0.5, 0.91)
-
-
-def test_bars_are_built_from_numbers_and_our_words() -> None:
     assert re.fullmatch(r'[\w\s<>/="\-:.,%]*', overlap_bar(0.5))
-
-
-def test_the_style_loads_nothing() -> None:
-    for sheet in (STYLE, DARK_STYLE):
-        assert not re.search(r"url\(|@import", sheet.read_text(encoding="utf-8"))

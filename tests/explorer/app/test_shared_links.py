@@ -20,9 +20,7 @@ from tests.explorer.comparing import ABOUT, Model, Screen, compared, modelled, o
 from tests.standin_chat import StandinChat, reply
 
 
-def test_who_has_the_link_reads_on_and_cannot_rename_or_delete_the_comparison_of_another(
-    screen: Screen, writer: Model, library: Library
-) -> None:
+def test_a_link_reads_and_changes_no_comparison(screen: Screen, writer: Model, library: Library) -> None:
     writer()
     test = over(modelled(screen))
     comparison, identifier = compared(test), session_of(test).identifier
@@ -56,9 +54,7 @@ def test_a_running_comparison_of_another_is_watched_and_not_stopped(screen: Scre
     over(second)
 
 
-def test_an_imported_comparison_says_that_nothing_of_it_was_checked_and_how_it_is(
-    screen: Screen, writer: Model, library: Library
-) -> None:
+def test_an_imported_comparison_says_so(screen: Screen, writer: Model, library: Library) -> None:
     writer()
     test = over(modelled(screen))
     assert "came from a file" not in texts(test)
@@ -71,9 +67,7 @@ def test_an_imported_comparison_says_that_nothing_of_it_was_checked_and_how_it_i
     assert "came from a file" in shown and "paper-trail replay comparison.json" in shown
 
 
-def test_who_has_the_link_continues_and_cannot_rename_or_delete_the_conversation_of_another(
-    screen: Screen, asked: AppTest, library: Library
-) -> None:
+def test_a_link_continues_a_conversation(screen: Screen, asked: AppTest, library: Library) -> None:
     identifier = visitor_of(asked).conversation_id
     other = open_menu(screen("ask", conversation=identifier), "clear_menu")
     open_menu(other, "conversation_more")
@@ -92,9 +86,7 @@ def test_who_has_the_link_continues_and_cannot_rename_or_delete_the_conversation
     assert library.conversations().get(identifier) is None
 
 
-def test_a_question_of_another_is_watched_and_not_stopped(
-    screen: Screen, model: Callable[..., StandinChat]
-) -> None:
+def test_anothers_question_is_watched(screen: Screen, model: Callable[..., StandinChat]) -> None:
     model(reply("BM25 ranks passages by their words [1].", wait_between=0.2))
     first = choose_the_model(screen("ask"))
     first.chat_input(key="question_box").set_value("What is BM25?").run()
@@ -105,9 +97,7 @@ def test_a_question_of_another_is_watched_and_not_stopped(
     finish(first)
 
 
-def test_an_imported_conversation_says_that_nothing_of_it_was_checked_and_how_it_is(
-    screen: Screen, asked: AppTest
-) -> None:
+def test_an_imported_conversation_says_that_it_is_unchecked(screen: Screen, asked: AppTest) -> None:
     assert "came from a file" not in texts(asked)
     written = to_json(visitor_of(asked).conversation()).encode()
     test = screen("ask")

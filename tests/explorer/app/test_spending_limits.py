@@ -87,9 +87,7 @@ def settled(dollars: float) -> None:
         time.sleep(0.05)
 
 
-def test_a_question_is_counted_said_when_little_is_left_and_refused_when_it_does_not_fit(
-    screen: Screen, paid: Model, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_questions_are_limited(screen: Screen, paid: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     limit(monkeypatch, visitor=13)
     server = paid(written())
     test = choose_the_model(screen("ask"))
@@ -111,9 +109,7 @@ def test_a_question_is_counted_said_when_little_is_left_and_refused_when_it_does
     settled(OF_A_QUESTION)
 
 
-def test_each_visitor_has_a_limit_of_their_own_and_all_have_one_together(
-    screen: Screen, paid: Model, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_visitors_and_all_have_limits(screen: Screen, paid: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     limit(monkeypatch, everyone=30, visitor=13)
     paid(*(written() for _ in range(2)))
     first, second, third = (choose_the_model(screen("ask")) for _ in range(3))
@@ -126,9 +122,7 @@ def test_each_visitor_has_a_limit_of_their_own_and_all_have_one_together(
     assert not visitor_of(third).turns
 
 
-def test_what_is_under_way_counts_for_who_asks_meanwhile_and_ends_normally(
-    screen: Screen, paid: Model, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_running_questions_count(screen: Screen, paid: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     limit(monkeypatch, everyone=13)
     paid(written(wait_before=2.0))
     first, second = choose_the_model(screen("ask")), choose_the_model(screen("ask"))
@@ -143,9 +137,7 @@ def test_what_is_under_way_counts_for_who_asks_meanwhile_and_ends_normally(
     assert "nothing is left until 1 " in plain(first.run())
 
 
-def test_a_stopped_question_counts_as_the_most_it_can_have_cost(
-    screen: Screen, paid: Model, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_stopped_questions_count(screen: Screen, paid: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     limit(monkeypatch, visitor=100)
     server = paid(written(wait_between=0.3))
     test = choose_the_model(screen("ask"))
@@ -163,9 +155,7 @@ def test_a_stopped_question_counts_as_the_most_it_can_have_cost(
     assert spent()[0] == pytest.approx((prompt + 700) / 1000, abs=0.01)
 
 
-def test_every_draft_is_counted_and_what_failed_before_anything_came_is_not(
-    screen: Screen, paid: Model, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_drafts_are_counted(screen: Screen, paid: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     limit(monkeypatch, visitor=100)
     paid(written(), refusal(400), written())
     test = choose_the_model(screen("ask"))
@@ -206,9 +196,7 @@ def test_a_model_whose_price_is_not_known_is_not_offered_where_spending_is_limit
     assert "Stand-in is not offered: spending is limited, and its price is not known." in caplog.text
 
 
-def test_a_model_of_ones_own_without_a_price_costs_nothing(
-    screen: Screen, model: Model, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_own_models_are_free(screen: Screen, model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     limit(monkeypatch, everyone=0.0001)
     model()
     assert visitor_of(ask(choose_the_model(screen("ask")), QUESTION)).turns
@@ -265,9 +253,7 @@ def test_fault_a_comparison_began_where_what_it_costs_could_not_be_counted(
     assert server.requests == []
 
 
-def test_a_comparison_is_counted_and_one_that_does_not_fit_is_refused_with_both_figures(
-    screen: Screen, paid_writer: Model, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_comparisons_are_limited(screen: Screen, paid_writer: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     limit(monkeypatch, everyone=1)
     server = paid_writer()
     made = compared(modelled(screen))
@@ -312,9 +298,7 @@ def test_a_stopped_comparison_goes_on_where_the_rest_of_it_fits(
     assert spent()[0] >= paid_for
 
 
-def test_what_a_question_may_cost_is_above_what_it_costs(
-    screen: Screen, paid: Model, library: Library
-) -> None:
+def test_the_estimate_is_above_the_cost(screen: Screen, paid: Model, library: Library) -> None:
     server = paid()
     (entry, *_) = available_models(read_settings())
     entry = entry.model_copy(update={"context": 100_000})

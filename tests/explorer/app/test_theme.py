@@ -44,9 +44,7 @@ def theme() -> CustomThemeConfig:
     return whole
 
 
-def test_the_theme_is_the_one_of_the_settings_and_put_together_once(
-    told: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_theme_of_the_settings_is_made_once(told: None, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     options = config.get_options_for_section
 

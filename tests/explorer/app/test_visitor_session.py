@@ -21,7 +21,7 @@ TALK = VisitorSession(turns=(FIRST, SECOND))
 ORDER = Order(ComparisonRequest(("a", "b"), "about"), "writer")
 
 
-def test_a_value_read_before_a_transition_cannot_bring_back_what_has_changed_since() -> None:
+def test_a_value_is_of_one_visitor_and_of_the_time_it_was_read() -> None:
     visitor = Current(VisitorSession())
     before, look = visitor.now, visitor.updating(VisitorSession.look_at)
     visitor.update(VisitorSession.pick, "a", picked=True)
@@ -29,9 +29,6 @@ def test_a_value_read_before_a_transition_cannot_bring_back_what_has_changed_sin
     assert (visitor.now.picked, visitor.now.focus, before.focus) == (("a",), Focus(1, 2), None)
     with pytest.raises(FrozenInstanceError):
         before.title = "changed"  # type: ignore[misc]
-
-
-def test_two_visitors_have_nothing_in_common() -> None:
     mine, others = Current(VisitorSession()), Current(VisitorSession())
     mine.update(VisitorSession.visit, "somewhere")
     assert others.now.visited == frozenset() and mine.now.stranger != others.now.stranger
@@ -48,7 +45,7 @@ def test_a_question_is_sent_begun_and_taken_into_the_conversation_once() -> None
     assert (taken.turns, taken.job_id, taken.taken_off) == ((FIRST, SECOND, third), "", None)
 
 
-def test_what_a_question_was_to_replace_is_back_when_it_fails() -> None:
+def test_what_was_replaced_or_taken_off_can_be_had_back() -> None:
     begun = TALK.begin("job", SECOND)
     assert (begun.turns, begun.replaced) == ((FIRST,), SECOND)
     failed = begun.fail(Failure("again?", "No answer."))
@@ -58,9 +55,6 @@ def test_what_a_question_was_to_replace_is_back_when_it_fails() -> None:
     third = replace(FIRST, question="third", asked="third")
     replaced = begun.take(third)
     assert (replaced.turns, replaced.taken_off) == ((FIRST, third), TakenOff(SECOND, was_replaced=True))
-
-
-def test_what_was_taken_off_can_be_put_back() -> None:
     taken = replace(TALK, unkept=(SECOND,)).take_off()
     assert (taken.turns, taken.unkept, taken.taken_off) == ((FIRST,), (), TakenOff(SECOND))
     assert taken.put_back(SECOND).turns == (FIRST, SECOND)
@@ -91,20 +85,14 @@ def test_another_conversation_leaves_nothing_of_the_one_before_but_the_visit() -
     assert empty.conversation_id in empty.visited
 
 
-def test_own_documents_are_asked_in_a_conversation_that_no_store_has() -> None:
+def test_where_to_look_and_what_is_open_is_one_thing_at_a_time() -> None:
     private = TALK.turn_to_own(None)
     assert (private.is_private, private.is_kept) == (True, False)
     assert private.turn_to().is_private and not private.turn_to_collection().is_private
-
-
-def test_one_thing_at_a_time_is_open_over_the_screen() -> None:
     session = TALK.look_at(1, 1).show_calls(2)
     assert (session.drawer_open, session.shown_calls) == (False, 2)
     session = session.open_documents()
     assert (session.documents_open, session.shown_calls) == (True, 0)
-
-
-def test_where_to_look_is_either_papers_or_a_filter() -> None:
     session = TALK.look_in(("a",))
     assert (session.asked_about, session.asked_within) == (("a",), Scope())
     session = session.look_in((), Scope(venues=("V",)))
@@ -130,9 +118,6 @@ def test_a_comparison_is_chosen_begun_and_left_for_another() -> None:
     assert stopped.add_to_chosen("c").papers == ("c",)
     assert stopped.choose(("c",)).papers == ("c",)
     assert stopped.turn_to("", None).miss("gone").state == "missing"
-
-
-def test_more_papers_than_can_be_compared_are_refused_in_words() -> None:
     full = ComparisonSession().add([f"p{number}" for number in range(40)])
     assert len(full.papers) == MOST_PAPERS
     assert full.notes[0].startswith("10 papers were not added: 30 can be compared at once.")

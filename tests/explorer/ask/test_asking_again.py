@@ -51,9 +51,7 @@ def edit(test: AppTest, number: int, question: str) -> AppTest:
     return test.button(key=f"ask_edited_{number}").click().run()
 
 
-def test_the_last_question_is_undone_and_put_back_once_and_the_first_to_an_empty_conversation(
-    asked: AppTest, library: Library
-) -> None:
+def test_questions_are_undone_and_put_back(asked: AppTest, library: Library) -> None:
     test = ask(asked, OTHER)
     before = visitor_of(test).turns
     test.button(key="undo").click().run()
@@ -70,9 +68,7 @@ def test_the_last_question_is_undone_and_put_back_once_and_the_first_to_an_empty
     assert "Removed" not in texts(test)
 
 
-def test_an_edited_question_takes_the_place_of_the_last_and_an_earlier_one_is_a_new_one(
-    asked: AppTest, library: Library
-) -> None:
+def test_edited_questions_replace_the_last_one_only(asked: AppTest, library: Library) -> None:
     test = ask(asked, "What about its storage cost?")
     finish(edit(test, 2, OTHER))
     assert [turn.question for turn in visitor_of(test).turns] == [QUESTION, OTHER]
@@ -85,7 +81,7 @@ def test_an_edited_question_takes_the_place_of_the_last_and_an_earlier_one_is_a_
     assert [turn.question for turn in visitor_of(test).turns] == [*questions, "What is BM25?"]
 
 
-def test_an_earlier_answer_is_drawn_without_its_sources_until_they_are_wanted(asked: AppTest) -> None:
+def test_earlier_answers_are_drawn_without_sources_and_menus(asked: AppTest) -> None:
     test = ask(asked, OTHER)
     first = visitor_of(test).turns[0]
     found = format_claims(first.answer)
@@ -103,35 +99,6 @@ def test_an_earlier_answer_is_drawn_without_its_sources_until_they_are_wanted(as
     test.button(key="cite_1_1").click().run()
     assert where in texts(test)
     assert escaped(found) in texts(test)
-
-
-def test_an_earlier_follow_up_says_what_it_was_understood_as(asked: AppTest) -> None:
-    test = ask(ask(asked, "What are its limitations?"), "What is BM25?")
-    rewrite = visitor_of(test).turns[1].rewrite
-    assert rewrite.searched_for != rewrite.question
-    assert searched_for(rewrite) in texts(test)
-
-
-def test_a_second_search_stands_beside_the_first(asked: AppTest) -> None:
-    test = ask(asked, "How does ColBERT store token vectors, and when should a system abstain?")
-    (second,) = visitor_of(test).turns[1].second_searches
-    assert second.part == "when should a system abstain?"
-    assert searched_again(second) in texts(test)
-    assert searched_again(second) not in texts(ask(test, "What is BM25?"))
-    assert searched_again(second) in texts(show_rest_of(test, 2))
-
-
-def test_an_earlier_question_that_was_not_answered_says_why_and_keeps_its_ways_on(asked: AppTest) -> None:
-    test = ask(ask(asked, "How do penguins breed in Antarctica?"), "What is BM25?")
-    refused = visitor_of(test).turns[1].answer.refusal
-    assert refused
-    assert escaped(refused.message) in texts(test)
-    assert "The nearest passages:" not in texts(test)
-    assert "The nearest passages:" in texts(show_rest_of(test, 2))
-
-
-def test_the_menus_of_answers_are_drawn_when_they_are_opened(asked: AppTest) -> None:
-    test = show_rest_of(ask(asked, OTHER), 1)
     assert not test.text_area
     for number in (1, 2):
         open_menu(test, f"edit_{number}_{visitor_of(test).menus_closed}")
@@ -143,9 +110,26 @@ def test_the_menus_of_answers_are_drawn_when_they_are_opened(asked: AppTest) -> 
     assert [field.key for field in test.text_area] == drawn
 
 
-def test_an_edited_question_that_fails_leaves_the_answer_before(
-    screen: Screen, model: Model, library: Library
-) -> None:
+def test_earlier_questions_say_how_they_were_read_searched_and_why_not_answered(asked: AppTest) -> None:
+    test = ask(asked, "What are its limitations?")
+    ask(test, "How does ColBERT store token vectors, and when should a system abstain?")
+    (second,) = visitor_of(test).turns[2].second_searches
+    assert second.part == "when should a system abstain?"
+    assert searched_again(second) in texts(test)
+    ask(test, "How do penguins breed in Antarctica?")
+    refused = visitor_of(ask(test, "What is BM25?")).turns[3].answer.refusal
+    rewrite = visitor_of(test).turns[1].rewrite
+    assert rewrite.searched_for != rewrite.question
+    assert searched_for(rewrite) in texts(test)
+    assert searched_again(second) not in texts(test)
+    assert searched_again(second) in texts(show_rest_of(test, 3))
+    assert refused
+    assert escaped(refused.message) in texts(test)
+    assert "The nearest passages:" not in texts(test)
+    assert "The nearest passages:" in texts(show_rest_of(test, 4))
+
+
+def test_a_failed_edit_leaves_the_answer(screen: Screen, model: Model, library: Library) -> None:
     model(reply("BM25 ranks passages by words [1]."), refusal(401))
     test = ask(choose_the_model(screen("ask")), QUESTION)
     finish(edit(test, 1, "And what is BM25?"))
@@ -158,9 +142,7 @@ def test_an_edited_question_that_fails_leaves_the_answer_before(
     assert stored_turns(library, test) == visitor_of(test).turns
 
 
-def test_a_reload_while_an_edited_question_is_answered_does_not_show_the_answer_before(
-    screen: Screen, model: Model, library: Library
-) -> None:
+def test_a_reload_hides_the_replaced_answer(screen: Screen, model: Model, library: Library) -> None:
     model(
         reply("BM25 ranks passages by words [1]."),
         reply("BM25 is a formula [1].", wait_between=0.1),
@@ -203,9 +185,7 @@ def thumbs(test: AppTest) -> Any:
     return found
 
 
-def test_an_answer_and_a_citation_are_judged_and_the_judgement_taken_back_and_clear_keeps_it_all(
-    asked: AppTest, library: Library
-) -> None:
+def test_answers_and_citations_are_judged_and_clear_keeps_them(asked: AppTest, library: Library) -> None:
     test, identifier = asked, visitor_of(asked).conversation_id
     thumbs(test).set_value(1).run()
     assert stored_turns(library, test)[0].feedback.verdict == "good"
@@ -231,9 +211,7 @@ def test_an_answer_and_a_citation_are_judged_and_the_judgement_taken_back_and_cl
     assert visitor_of(test).turns == () and library.conversations().get(identifier) is not None
 
 
-def test_who_has_the_link_can_neither_undo_nor_judge_nor_replace(
-    screen: Screen, asked: AppTest, library: Library
-) -> None:
+def test_a_link_undoes_and_judges_nothing(screen: Screen, asked: AppTest, library: Library) -> None:
     identifier = visitor_of(asked).conversation_id
     other = open_menu(screen("ask", conversation=identifier), "clear_menu")
     open_menu(other, f"edit_1_{visitor_of(other).menus_closed}")
@@ -254,9 +232,7 @@ def test_who_has_the_link_can_neither_undo_nor_judge_nor_replace(
     assert [turn.question for turn in stored_turns(library, asked)] == [QUESTION, OTHER]
 
 
-def test_who_asks_too_much_is_told_when_to_ask_again_and_the_question_is_kept(
-    screen: Screen, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_refused_question_is_kept(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PAPER_TRAIL_QUESTIONS_PER_TEN_MINUTES", "1")
     test = ask(screen("ask"), OTHER)
     test = ask(test, QUESTION)

@@ -46,6 +46,13 @@ def test_a_conversation_is_resumed_by_its_address(screen: Screen, asked: AppTest
     assert len(visitor_of(ask(choose_the_model(second), "What about its storage cost?")).turns) == 2
     stored = library.conversations().read(identifier(asked))
     assert stored is not None and len(stored.conversation.turns) == 2 and stored.faults == ()
+    # A turn of another tab is on the screen with the next question.
+    ask(asked, "What is reciprocal rank fusion?")
+    questions = [turn.question for turn in visitor_of(asked).turns]
+    assert questions == [QUESTION, "What about its storage cost?", "What is reciprocal rank fusion?"]
+    other = screen("ask")
+    assert "Nothing yet" in texts(other)
+    assert not [button for button in other.button if button.key == f"open_{identifier(asked)}"]
 
 
 def test_a_reload_while_answering_finds_the_question_on_its_way_and_stores_it_once(
@@ -91,9 +98,7 @@ def test_an_address_of_no_conversation_says_so_and_offers_a_new_one(screen: Scre
     assert "Ask the papers" in texts(test)
 
 
-def test_a_new_conversation_leaves_the_old_one_in_the_list_and_fields_hold_nothing_of_it(
-    asked: AppTest,
-) -> None:
+def test_a_new_conversation_leaves_the_old_one_in_the_list(asked: AppTest) -> None:
     test, old = asked, identifier(asked)
     open_query(test).set_value("half written").run()
     test.button(key="new_conversation").click().run()
@@ -119,15 +124,7 @@ def test_the_list_is_of_one_owner_and_of_what_was_answered(tmp_path: Path, asked
     store.close()
 
 
-def test_a_visitor_sees_no_conversation_of_another(screen: Screen, asked: AppTest) -> None:
-    second = screen("ask")
-    assert "Nothing yet" in texts(second)
-    assert not [button for button in second.button if button.key == f"open_{identifier(asked)}"]
-
-
-def test_a_conversation_is_renamed_with_text_alone_and_deleted_when_it_was_asked_once_more(
-    screen: Screen, asked: AppTest, library: Library
-) -> None:
+def test_conversations_are_renamed_and_deleted(screen: Screen, asked: AppTest, library: Library) -> None:
     test, kept = asked, identifier(asked)
     title = "![x](http://e.x/a) <b> :red[alarm]"
     open_menu(test, "conversation_more").text_input(key="new_title_0").set_value(title)
@@ -144,12 +141,22 @@ def test_a_conversation_is_renamed_with_text_alone_and_deleted_when_it_was_asked
     assert "No conversation is at this address" in texts(screen("ask", conversation=kept))
 
 
-def test_what_was_downloaded_is_imported_as_a_conversation_of_its_own(screen: Screen, asked: AppTest) -> None:
+def test_a_downloaded_conversation_is_imported_and_what_no_answer_can_hold_costs_its_turn(
+    screen: Screen, asked: AppTest
+) -> None:
     written = to_json(visitor_of(asked).conversation()).encode()
     second = screen("ask")
     take_in(second, written)
     assert visitor_of(second).turns == visitor_of(asked).turns
     assert identifier(second) != identifier(asked)
+    conversation = visitor_of(asked).conversation()
+    for damage, said in DAMAGED:
+        hostile = to_json(replace(conversation, turns=(damage(conversation.turns[0]), *conversation.turns)))
+        test = screen("ask")
+        take_in(test, hostile.encode())
+        assert not test.exception
+        assert visitor_of(test).turns == conversation.turns
+        assert "Turn 1 cannot be shown" in texts(test) and said in texts(test)
 
 
 DAMAGED: tuple[tuple[Callable[[Turn], Turn], str], ...] = (
@@ -165,20 +172,7 @@ DAMAGED: tuple[tuple[Callable[[Turn], Turn], str], ...] = (
 )
 
 
-def test_what_no_answer_of_ours_can_hold_costs_its_turn(screen: Screen, asked: AppTest) -> None:
-    conversation = visitor_of(asked).conversation()
-    for damage, said in DAMAGED:
-        hostile = to_json(replace(conversation, turns=(damage(conversation.turns[0]), *conversation.turns)))
-        test = screen("ask")
-        take_in(test, hostile.encode())
-        assert not test.exception
-        assert visitor_of(test).turns == conversation.turns
-        assert "Turn 1 cannot be shown" in texts(test) and said in texts(test)
-
-
-def test_an_answer_longer_than_any_costs_its_turn_in_the_store_and_its_file_at_the_import(
-    screen: Screen, asked: AppTest, library: Library
-) -> None:
+def test_an_overlong_answer_costs_its_turn(screen: Screen, asked: AppTest, library: Library) -> None:
     conversation = visitor_of(asked).conversation()
     turn = conversation.turns[0]
     long = replace(turn, answer=replace(turn.answer, text="x " * 150_000))
@@ -236,9 +230,7 @@ def test_a_store_that_fails_loses_no_answer_and_says_so(
     assert visitor_of(resumed).turns == visitor_of(test).turns
 
 
-def test_an_answer_to_a_conversation_deleted_meanwhile_is_not_lost(
-    screen: Screen, asked: AppTest, library: Library
-) -> None:
+def test_answers_survive_deleted_conversations(screen: Screen, asked: AppTest, library: Library) -> None:
     test = asked
     library.conversations().delete(identifier(test))
     ask(test, "What about its storage cost?")
@@ -264,7 +256,7 @@ def test_fault_an_imported_conversation_stored_again_passed_for_one_checked_here
     assert "came from a file" in texts(screen("ask", conversation=identifier(test)))
 
 
-def test_a_turn_that_cannot_be_read_back_costs_that_turn(
+def test_an_unreadable_turn_costs_itself_and_latest_turns_are_drawn_first(
     screen: Screen, asked: AppTest, library: Library
 ) -> None:
     test = asked
@@ -275,19 +267,6 @@ def test_a_turn_that_cannot_be_read_back_costs_that_turn(
     resumed = screen("ask", conversation=identifier(test))
     assert [turn.question for turn in visitor_of(resumed).turns] == ["second"]
     assert "Turn 1 cannot be read" in texts(resumed)
-
-
-def _damage(path: Path, number: int) -> None:
-    import sqlite3  # noqa: PLC0415
-
-    with sqlite3.connect(path) as connection:
-        connection.execute("UPDATE turns SET document = '{}' WHERE number = ?", (number,))
-    connection.close()
-
-
-def test_of_a_long_conversation_the_latest_turns_are_drawn_first(
-    screen: Screen, asked: AppTest, library: Library
-) -> None:
     conversation = visitor_of(asked).conversation()
     turns = tuple(replace(conversation.turns[0], question=f"number {n}") for n in range(1, 26))
     kept = library.conversations().put("owner", replace(conversation, turns=turns))
@@ -298,6 +277,14 @@ def test_of_a_long_conversation_the_latest_turns_are_drawn_first(
     test.button(key="show_earlier").click().run()
     assert "number 1\n" in texts(test)
     assert not [button for button in test.button if button.key == "show_earlier"]
+
+
+def _damage(path: Path, number: int) -> None:
+    import sqlite3  # noqa: PLC0415
+
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE turns SET document = '{}' WHERE number = ?", (number,))
+    connection.close()
 
 
 def test_an_edited_query_is_searched_for_in_a_new_turn(asked: AppTest) -> None:
@@ -311,9 +298,7 @@ def test_an_edited_query_is_searched_for_in_a_new_turn(asked: AppTest) -> None:
     assert "your own search query" in texts(test)
 
 
-def test_an_edited_query_is_asked_of_the_papers_that_the_question_was_asked_of(
-    screen: Screen, model: Callable[..., StandinChat]
-) -> None:
+def test_an_edited_query_keeps_its_scope(screen: Screen, model: Callable[..., StandinChat]) -> None:
     model()
     test = choose_the_model(screen("ask"))
     test.multiselect(key="scope_collections").set_value(["field-notes-evaluation"]).run()
@@ -324,7 +309,8 @@ def test_an_edited_query_is_asked_of_the_papers_that_the_question_was_asked_of(
     assert visitor_of(finish(test)).turns[1].scope.collections == ("field-notes-evaluation",)
 
 
-def test_a_writer_writes_as_it_was_told_to(screen: Screen, model: Callable[..., StandinChat]) -> None:
+def test_models_have_settings_others_none(screen: Screen, model: Callable[..., StandinChat]) -> None:
+    assert not [slider for slider in screen("ask").slider if str(slider.key).startswith("manner")]
     server = model(reply("BM25 ranks by words [1]."))
     test = choose_the_model(screen("ask"))
     test.slider(key="manner_temperature_1").set_value(0.8)
@@ -337,21 +323,9 @@ def test_a_writer_writes_as_it_was_told_to(screen: Screen, model: Callable[..., 
     assert "kind: a fact" in texts(test)
 
 
-def test_writers_without_a_model_have_nothing_to_set(screen: Screen) -> None:
-    assert not [slider for slider in screen("ask").slider if str(slider.key).startswith("manner")]
-
-
-def test_a_turn_of_another_tab_is_on_the_screen_when_a_question_is_asked(
-    screen: Screen, asked: AppTest
+def test_conversations_of_others_and_answers_without_citations_say_so(
+    screen: Screen, asked: AppTest, library: Library
 ) -> None:
-    second = screen("ask", conversation=identifier(asked))
-    ask(choose_the_model(second), "What about its storage cost?")
-    ask(asked, "What is reciprocal rank fusion?")
-    questions = [turn.question for turn in visitor_of(asked).turns]
-    assert questions == [QUESTION, "What about its storage cost?", "What is reciprocal rank fusion?"]
-
-
-def test_a_conversation_of_another_browser_says_so(screen: Screen, asked: AppTest, library: Library) -> None:
     assert "another browser" not in texts(asked)
     turn = visitor_of(asked).turns[0]
     begun = library.conversations().start("somebody else", "title")
@@ -361,11 +335,6 @@ def test_a_conversation_of_another_browser_says_so(screen: Screen, asked: AppTes
     assert "Nothing of your own yet" in texts(other) and "Nothing yet" not in texts(other)
     other.button(key="new_conversation").click().run()
     assert "another browser" not in texts(other)
-
-
-def test_an_answer_that_cites_nothing_has_no_heading_above_no_references(
-    screen: Screen, asked: AppTest, library: Library
-) -> None:
     assert "**References**" in texts(asked)
     turn = visitor_of(asked).turns[0]
     bare = replace(turn, answer=replace(turn.answer, text="Nothing is cited", sentences=()))

@@ -12,9 +12,7 @@ QUERY = "How does BM25 rank passages?"
 ANSWER = "BM25 ordnet die Dokumente nach den Wörtern, die sie mit der Anfrage gemeinsam haben [1]."
 
 
-def test_what_was_not_measured_is_drawn_as_a_dash(
-    screen: Callable[..., AppTest], model: Callable[..., StandinChat]
-) -> None:
+def test_missing_scores_are_dashes(screen: Callable[..., AppTest], model: Callable[..., StandinChat]) -> None:
     model(reply(QUERY), reply(ANSWER))
     test = ask(choose_the_model(screen("ask")), QUESTION)
     (turn,) = visitor_of(test).turns

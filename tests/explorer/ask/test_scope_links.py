@@ -16,11 +16,13 @@ EVALUATION = "field-notes-evaluation"
 BM25, FUSION = "field-notes-retrieval/bm25", "field-notes-retrieval/rank-fusion"
 
 
-def test_a_link_to_a_collection_asks_that_collection(screen: Screen) -> None:
+def test_a_link_to_a_collection_asks_that_collection_and_is_followed_once(screen: Screen) -> None:
     test = screen("ask", collection=EVALUATION)
     assert test.multiselect(key="scope_collections").value == [EVALUATION]
     ask(test, "How is citation precision defined?")
     assert visitor_of(test).turns[0].scope == Scope(collections=(EVALUATION,))
+    test.multiselect(key="scope_collections").set_value([]).run()
+    assert test.multiselect(key="scope_collections").value == []
 
 
 @pytest.mark.parametrize("papers", [(BM25,), (BM25, FUSION)])
@@ -31,14 +33,11 @@ def test_a_link_to_papers_asks_these(screen: Screen, papers: tuple[str, ...]) ->
     assert visitor_of(test).notes == ()
 
 
-def test_a_question_of_a_link_is_filled_in_and_not_asked(screen: Screen) -> None:
+def test_a_question_of_a_link_is_filled_in_as_long_as_one_may_be_and_not_asked(screen: Screen) -> None:
     test = screen("ask", collection=EVALUATION, question=f"  {QUESTION}\n\u200b ")
     assert test.chat_input(key="question_box").value == QUESTION
     test.run()
     assert not (visitor_of(test).turns or visitor_of(test).job_id or visitor_of(test).waiting)
-
-
-def test_a_question_of_a_link_is_no_longer_than_a_question_may_be(screen: Screen) -> None:
     test = screen("ask", question="why " * 5000)
     assert len(str(test.chat_input(key="question_box").value)) <= 2000
 
@@ -65,21 +64,12 @@ def test_missing_papers_of_a_link_are_reported(screen: Screen, query: dict[str, 
         assert visitor_of(test).asked_about == ()
 
 
-def test_a_link_is_followed_once(screen: Screen) -> None:
-    test = screen("ask", collection=EVALUATION)
-    test.multiselect(key="scope_collections").set_value([]).run()
-    assert test.multiselect(key="scope_collections").value == []
-
-
-def test_what_the_address_says_of_a_choice_leads_to_that_choice(screen: Screen) -> None:
+def test_what_the_address_says_of_a_choice_leads_to_that_choice_once(screen: Screen) -> None:
     for scope in (Scope(collections=(EVALUATION,)), Scope(papers=(BM25, FUSION))):
         address = scope_address(Current(VisitorSession()), scope)
         test = screen("ask", **{name: value for name, value in address.items() if value})
         found = visitor_of(test)
         assert (found.asked_about, found.asked_within.collections) == (scope.papers, scope.collections)
-
-
-def test_what_was_chosen_here_is_not_chosen_again_by_an_address_that_comes_late() -> None:
     visitor = Current(VisitorSession())
     scope_address(visitor, Scope(collections=(EVALUATION,)))
     assert f"collection={EVALUATION}" in visitor.now.visited
@@ -88,19 +78,9 @@ def test_what_was_chosen_here_is_not_chosen_again_by_an_address_that_comes_late(
 @pytest.mark.parametrize(
     ("is_private", "papers"), [(True, ("uploads/1",)), (False, tuple(map(str, range(MOST_NAMED + 1))))]
 )
-def test_an_address_names_no_own_documents_and_no_more_than_it_can(
-    is_private: bool, papers: tuple[str, ...]
-) -> None:
+def test_addresses_name_no_own_or_too_many_papers(is_private: bool, papers: tuple[str, ...]) -> None:
     visitor = Current(VisitorSession(is_private=is_private))
     assert set(scope_address(visitor, Scope(papers=papers)).values()) == {""}
-
-
-def test_a_collection_is_asked_from_its_list(screen: Screen) -> None:
-    test = screen("collection", collection=EVALUATION)
-    button = test.button(key="ask_filtered")
-    assert button.label == "Ask this collection"
-    button.click().run()
-    assert test.multiselect(key="scope_collections").value == [EVALUATION]
 
 
 def test_a_fresh_visit_sees_what_is_here_and_asks_one_collection_of_it(screen: Screen) -> None:
@@ -112,8 +92,10 @@ def test_a_fresh_visit_sees_what_is_here_and_asks_one_collection_of_it(screen: S
     assert test.multiselect(key="scope_collections").value == [EVALUATION]
     assert "**Field Notes on Evaluation**" in texts(test)
     assert "2 collections" not in texts(test)
-
-
-def test_what_chosen_papers_are_about_is_said_of_these_alone(screen: Screen) -> None:
     shown = texts(screen("ask", paper=BM25))
     assert "BM25" in shown and "Judges" not in shown and "collections**" not in shown
+    test = screen("collection", collection=EVALUATION)
+    button = test.button(key="ask_filtered")
+    assert button.label == "Ask this collection"
+    button.click().run()
+    assert test.multiselect(key="scope_collections").value == [EVALUATION]

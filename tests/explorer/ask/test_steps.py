@@ -54,7 +54,7 @@ def line(step: StepShown) -> str:
     return " ".join(filter(None, (step.state, step.name, step.took)))
 
 
-def test_a_turn_has_the_steps_that_were_taken() -> None:
+def test_a_turn_has_the_steps_that_were_taken_and_the_one_under_way_is_told_to_screen_readers() -> None:
     turn = replace(TURN, seconds=(READ, RETRIEVED, WRITTEN, StepTime("check", 0.5)))
     assert [line(step) for step in steps_of(turn)] == [
         "done Question read 0.0 s",
@@ -62,15 +62,9 @@ def test_a_turn_has_the_steps_that_were_taken() -> None:
         "done Written 12.0 s",
         "done Checked 0.5 s",
     ]
-
-
-def test_a_refusal_before_writing_has_fewer() -> None:
     hits = tuple(ScoredPassage(f"p#{number}", 0.1, 0.1, None) for number in range(5))
     turn = replace(TURN, evidence=type(TURN.evidence)(), hits=hits, seconds=(READ, RETRIEVED))
     assert [line(step) for step in steps_of(turn)][-1] == "done 1 paper, 5 passages 0.3 s"
     assert steps_of(replace(turn, seconds=())) == ()
-
-
-def test_the_step_that_is_taken_is_told_to_screen_readers() -> None:
     written = steps_html(steps_so_far(QuestionView(question="<b>", state="running")))
     assert written.count('aria-current="step"') == 1 and "<b>" not in written

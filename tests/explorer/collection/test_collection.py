@@ -82,7 +82,7 @@ def test_volumes_make_way_for_what_was_asked_for(screen: Screen, query: dict[str
 # Filters
 
 
-def test_venues_are_chosen_and_taken_back(studied: Screen) -> None:
+def test_venues_are_chosen_and_unknown_collections_reported(studied: Screen) -> None:
     test = studied("collection", venue="Findings of Somewhere")
     assert listed(test) == ["tokens", "heads"]
     assert buttons(test, "chosen_") == {"chosen_1": "Venue: Findings of Somewhere"}
@@ -91,6 +91,16 @@ def test_venues_are_chosen_and_taken_back(studied: Screen) -> None:
     assert listed(test) == ["tokens", "heads", "summaries"]
     test.button(key="chosen_1").click().run()
     assert address(test, "venue") == ["Workshop on Words"]
+    test = studied("collection", collection="nope **bold**")
+    assert "There is no collection “nope **bold**” here: all are shown." in plain(texts(test))
+    assert set(listed(test)) == set(TITLES)
+    assert "There is no collection" not in texts(studied("collection"))
+    test = studied("collection", order="Most cited here")
+    assert listed(test)[:2] == ["tokens", "heads"]
+    assert "cited here by 3" in texts(test)
+    found = studied("collection", q="tokens heads summaries", sort="Most cited here")
+    assert listed(found)[:2] == ["tokens", "heads"]
+    assert "best first" not in texts(found)
 
 
 @pytest.mark.parametrize("parameter", ["venue", "topic"])
@@ -101,29 +111,16 @@ def test_unknown_venues_and_topics_in_the_address_are_ignored(studied: Screen, p
     assert set(listed(test)) == set(TITLES) and chips(test) == []
 
 
-def test_a_collection_that_is_not_here_was_ignored_in_silence(studied: Screen) -> None:
-    test = studied("collection", collection="nope **bold**")
-    assert "There is no collection “nope **bold**” here: all are shown." in plain(texts(test))
-    assert set(listed(test)) == set(TITLES)
-    assert "There is no collection" not in texts(studied("collection"))
-
-
-def test_an_author_of_a_link_is_a_chip_to_take_back(studied: Screen) -> None:
+def test_authors_and_years_of_a_link_are_chips_to_take_back(studied: Screen) -> None:
     test = studied("collection", author="Ana Lin")
     assert set(listed(test)) == set(TITLES)
     assert buttons(test, "chosen_") == {"chosen_1": "Author: Ana Lin"}
     test.button(key="chosen_1").click().run()
     assert address(test, "author") == []
-
-
-def test_an_author_without_papers_is_reported(studied: Screen) -> None:
     test = studied("collection", author="*Nobody* <b>")
     assert "No paper here is by *Nobody* <b>." in plain(texts(test))
     test.button(key="clear_filters").click().run()
     assert set(listed(test)) == set(TITLES)
-
-
-def test_years_are_a_chip_to_take_back(studied: Screen) -> None:
     test = studied("collection", years=["2019", "2020"])
     assert buttons(test, "chosen_") == {"chosen_years": "Year: 2019 to 2020"}
     assert set(listed(test)) == {"tokens", "heads", "plain", "hostile"}
@@ -133,15 +130,6 @@ def test_years_are_a_chip_to_take_back(studied: Screen) -> None:
     assert set(listed(test)) == set(TITLES)
 
 
-def test_the_order_by_citations_says_how_many(studied: Screen) -> None:
-    test = studied("collection", order="Most cited here")
-    assert listed(test)[:2] == ["tokens", "heads"]
-    assert "cited here by 3" in texts(test)
-    found = studied("collection", q="tokens heads summaries", sort="Most cited here")
-    assert listed(found)[:2] == ["tokens", "heads"]
-    assert "best first" not in texts(found)
-
-
 @pytest.mark.parametrize("view", ["Table", "Map"])
 def test_nonsense_in_the_address_is_ignored(studied: Screen, view: str) -> None:
     test = studied("collection", view=view, group="x", years="²⁰", volumes="never", overview="?")
@@ -149,7 +137,13 @@ def test_nonsense_in_the_address_is_ignored(studied: Screen, view: str) -> None:
     assert "5 papers" in texts(test)
 
 
-def test_a_link_of_a_paper_lists_what_it_names_and_not_what_was_searched_before(studied: Screen) -> None:
+def test_a_search_outlasts_a_paper_and_a_link_replaces_it(studied: Screen) -> None:
+    test = studied("collection", q="heads")
+    found = listed(test)
+    _go(test, "paper", id="studied/heads")
+    _go(test, "collection")
+    assert test.text_input(key="q").value == "heads"
+    assert listed(test) == found
     test = studied("collection", q="faithful summaries", years=["2020", "2021"])
     _go(test, "paper", id="studied/heads")
     _go(test, "collection", author="Ana Lin")
@@ -159,15 +153,6 @@ def test_a_link_of_a_paper_lists_what_it_names_and_not_what_was_searched_before(
     test.text_input(key="q").set_value("heads").run()
     assert buttons(test, "chosen_") == {"chosen_1": "Author: Ana Lin"}
     assert test.text_input(key="q").value == "heads" and "heads" in listed(test)
-
-
-def test_a_search_outlasts_a_paper_that_was_read(studied: Screen) -> None:
-    test = studied("collection", q="heads")
-    found = listed(test)
-    _go(test, "paper", id="studied/heads")
-    _go(test, "collection")
-    assert test.text_input(key="q").value == "heads"
-    assert listed(test) == found
 
 
 def test_a_word_read_as_another_is_said_and_the_readers_own_is_a_click_away(screen: Screen) -> None:
@@ -192,7 +177,7 @@ def _go(test: AppTest, page: str, **query: str) -> None:
 # Overview
 
 
-def test_the_overview_is_made_only_while_it_is_open(studied: Screen) -> None:
+def test_the_overview_is_made_only_while_it_is_open_and_says_what_it_is_of(studied: Screen) -> None:
     assert "Frequent tasks" not in texts(studied("collection"))
     test = studied("collection", overview="true")
     assert "Papers by field and year" in texts(test)
@@ -202,14 +187,8 @@ def test_the_overview_is_made_only_while_it_is_open(studied: Screen) -> None:
     test.button(key="overview_task_1").click().run()
     assert len(address(test, "topic")) == 1
     assert test.expander[0].label == "Overview"
-
-
-def test_the_overview_of_a_search_says_what_it_is_of(studied: Screen) -> None:
     test = studied("collection", overview="true", q="heads")
     assert test.expander[0].label == "Overview of all 5 papers searched"
-
-
-def test_of_papers_without_topics_the_overview_says_so(studied: Screen) -> None:
     test = studied("collection", overview="true", q="", years=["2019", "2019"], author="Bo Ruan")
     assert not test.exception
     assert "Most cited here" in texts(test)
@@ -233,17 +212,16 @@ def test_the_map_lists_its_groups_and_their_papers(studied: Screen) -> None:
     assert "1 paper selected" in texts(test)
 
 
-def test_what_a_search_found_is_listed_beside_the_map(studied: Screen) -> None:
+def test_the_map_lists_what_was_found_or_its_groups_alone_without_an_order(studied: Screen) -> None:
     test = studied("collection", view="Map", q="pruning attention heads")
     assert "found, best first" in plain(texts(test))
     assert listed(test)[0] == "heads"
     test.button(key="select_on_map").click().run()
     assert set(visitor_of(test).picked) >= {"studied/heads"}
-
-
-def test_a_map_of_few_papers_has_their_groups_alone(studied: Screen) -> None:
     test = studied("collection", view="Map", topic="field:Summarization")
     assert list(buttons(test, "group_").values()) == ["summaries 1"]
+    assert studied("collection", view="Map").selectbox(key="order").disabled
+    assert not studied("collection").selectbox(key="order").disabled
 
 
 @pytest.mark.parametrize(("has_map", "said"), [(True, "has a place on the map yet"), (False, "has no map")])
@@ -260,15 +238,10 @@ def test_without_places_the_map_says_so_and_leads_back(
     assert set(listed(test)) == set(TITLES)
 
 
-def test_on_a_map_papers_have_no_order(studied: Screen) -> None:
-    assert studied("collection", view="Map").selectbox(key="order").disabled
-    assert not studied("collection").selectbox(key="order").disabled
-
-
 # Selection
 
 
-def test_a_selection_lasts_over_pages_and_views(studied: Screen) -> None:
+def test_a_selection_lasts_over_pages_and_views_and_ends_somewhere(studied: Screen) -> None:
     test = studied("collection")
     test.checkbox(key="tick_studied/heads").check().run()
     test.session_state["view"] = "Cards"
@@ -282,19 +255,6 @@ def test_a_selection_lasts_over_pages_and_views(studied: Screen) -> None:
     test.session_state["q"] = ""
     test.run()
     assert not test.checkbox(key="tick_studied/heads").value
-
-
-def test_all_that_is_listed_is_selected(studied: Screen) -> None:
-    test = studied("collection", topic="field:Efficiency")
-    test.button(key="select_listed").click().run()
-    assert visitor_of(test).picked == ("studied/tokens", "studied/heads")
-    assert test.button(key="select_listed").disabled
-    offered = [button.proto.label for button in test.get("download_button")]
-    assert offered == ["BibTeX", "RIS", "CSL-JSON", "Table as CSV"]
-    assert test.button(key="compare_these").label == "Compare these"
-
-
-def test_a_selection_ends_somewhere() -> None:
     visitor = Current(VisitorSession())
     select(visitor, ["a"])
     select(visitor, (str(number) for number in range(2 * MOST_SELECTED)))
@@ -302,7 +262,14 @@ def test_a_selection_ends_somewhere() -> None:
     assert visitor.now.picked[:2] == ("a", "0")
 
 
-def test_a_filter_is_asked_as_it_is_and_what_a_search_found_one_by_one(studied: Screen) -> None:
+def test_all_that_is_listed_is_selected_or_asked(studied: Screen) -> None:
+    test = studied("collection", topic="field:Efficiency")
+    test.button(key="select_listed").click().run()
+    assert visitor_of(test).picked == ("studied/tokens", "studied/heads")
+    assert test.button(key="select_listed").disabled
+    offered = [button.proto.label for button in test.get("download_button")]
+    assert offered == ["BibTeX", "RIS", "CSL-JSON", "Table as CSV"]
+    assert test.button(key="compare_these").label == "Compare these"
     test = studied("collection", venue="Findings of Somewhere")
     test.button(key="ask_filtered").click().run()
     assert visitor_of(test).asked_within == Scope(venues=("Findings of Somewhere",))
@@ -320,9 +287,7 @@ def test_a_filter_is_asked_as_it_is_and_what_a_search_found_one_by_one(studied: 
           for view in ({}, {"view": "Map"}, {"view": "Cards"}, {"overview": "true"})),
     ],
 )  # fmt: skip
-def test_hostile_venues_topics_and_groups_are_only_text(
-    studied: Screen, query: dict[str, str], chip: str
-) -> None:
+def test_hostile_topics_are_only_text(studied: Screen, query: dict[str, str], chip: str) -> None:
     test = studied("collection", **query)
     assert not test.exception
     assert chips(test) == [chip]

@@ -28,21 +28,18 @@ def finding(library: Library, query: str = "", scope: Scope | None = None) -> Fi
     return Finding(library.corpus, library.encoder, query, scope or Scope())
 
 
-def test_all_papers_are_listed(library: Library) -> None:
+def test_papers_are_listed_in_order_and_found_by_subject_and_author(library: Library) -> None:
     listing = finding(library).papers("position", 1)
     assert (listing.total, listing.page, listing.pages, len(listing.papers)) == (16, 1, 1, 16)
-
-
-def test_a_page_that_is_not_there_is_the_last(library: Library) -> None:
     assert finding(library).papers("title", 99).page == 1
-
-
-def test_titles_are_sorted(library: Library) -> None:
     assert titles(library, order="title") == sorted(titles(library), key=str.lower)
-
-
-def test_a_search_finds_the_paper_it_is_about(library: Library) -> None:
     assert "Rank Fusion" in titles(library, "reciprocal rank fusion", "relevance")[0]
+    assert len(titles(library, "Paper Trail contributors", "relevance")) == 16
+    assert titles(library, scope=Scope(years=(1990, 1991))) == []
+    found = finding(library, "dense retreival").papers("relevance", 1)
+    assert (found.searched_for, [word.asked for word in found.respelt]) == ("dense retrieval", ["retreival"])
+    kept = Finding(library.corpus, library.encoder, "dense retreival", Scope(), verbatim=True)
+    assert kept.papers("relevance", 1).respelt == ()
 
 
 @pytest.mark.parametrize("order", ["title", "newest", "oldest", "position", "relevance", "cited"])
@@ -64,15 +61,8 @@ def test_strange_searches_find_little_and_fail_never(library: Library, query: st
     assert set(titles(library, query, "relevance")) <= set(titles(library))
 
 
-def test_nothing_is_found_outside_the_years(library: Library) -> None:
-    assert titles(library, scope=Scope(years=(1990, 1991))) == []
-
-
-def test_words_of_a_subject_are_marked_and_long_ones_without_their_ending() -> None:
+def test_a_snippet_stands_round_the_first_match_of_the_words_that_matter() -> None:
     assert query_terms("the retrieval of BM25 and why") == {"retriev", "bm25"}
-
-
-def test_a_snippet_stands_round_the_first_match() -> None:
     text = "word " * 100 + "needle " + "word " * 100
     cut = snippet(text, query_terms("needles"), 60)
     assert "needle" in cut and len(cut) < 70
@@ -87,17 +77,12 @@ def test_years_count_only_where_they_restrict(chosen: object, expected: tuple[in
     assert year_range(2020, 2024, chosen) == expected
 
 
-def test_examples_are_the_demonstrations_own_only_where_it_is_held(library: Library) -> None:
+def test_examples_are_written_or_generated(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     held = [collection.collection.id for collection in library.corpus.collections()]
     assert example_questions(library.corpus, held)[0] in demonstration_questions()
     others = example_questions(library.corpus, held[:1])
     assert all(example.collection == held[0] for example in others)
     assert example_questions(library.corpus, ()) == ()
-
-
-def test_questions_that_no_one_wrote_are_of_what_papers_share_and_asked_there(
-    library: Library, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setattr(coverage, "demonstration_questions", tuple)
     found = example_questions(library.corpus, ["field-notes-retrieval"])
     assert {example.collection for example in found} == {"field-notes-retrieval"}
@@ -127,13 +112,10 @@ def test_sections_hold_every_passage_but_the_abstract(library: Library) -> None:
     assert len({section.anchor for section in sections}) == len(sections)
 
 
-def test_facts_of_the_corpus_are_said_in_a_line(library: Library) -> None:
+def test_facts_dates_and_names_are_written_for_readers(library: Library) -> None:
     assert collection_facts(library.corpus.collections()).startswith(
         "16 papers · 2026 · 16 full texts · built "
     )
-
-
-def test_dates_and_names_are_written_for_readers() -> None:
     assert day("2026-11-21T15:09:52+00:00") == "21 November 2026"
     assert day("yesterday") == "yesterday"
     lin, ruan, group = Author("A", "Lin"), Author("B", "Ruan"), Author("", "Group")
@@ -141,14 +123,3 @@ def test_dates_and_names_are_written_for_readers() -> None:
     assert short_authors((lin, ruan)) == "Lin and Ruan"
     assert short_authors((lin, ruan, group)) == "Lin et al."
     assert short_authors(()) == ""
-
-
-def test_a_misspelt_word_is_said_and_can_be_kept(library: Library) -> None:
-    found = finding(library, "dense retreival").papers("relevance", 1)
-    assert (found.searched_for, [word.asked for word in found.respelt]) == ("dense retrieval", ["retreival"])
-    kept = Finding(library.corpus, library.encoder, "dense retreival", Scope(), verbatim=True)
-    assert kept.papers("relevance", 1).respelt == ()
-
-
-def test_whoever_wrote_a_paper_finds_it(library: Library) -> None:
-    assert len(titles(library, "Paper Trail contributors", "relevance")) == 16

@@ -60,7 +60,7 @@ def test_an_address_restricts_papers_by_language_and_label(
     assert listed(test) == expected
 
 
-def test_languages_are_offered_by_name_and_chosen(screen: Callable[..., AppTest]) -> None:
+def test_languages_are_offered_by_name_chosen_and_named(screen: Callable[..., AppTest]) -> None:
     test = screen("collection", collection="notes")
     languages = pills(test, "language")
     assert [option.content for option in languages.proto.options] == [
@@ -72,8 +72,5 @@ def test_languages_are_offered_by_name_and_chosen(screen: Callable[..., AppTest]
     pills(test, "language").set_value(["de"]).run()
     assert listed(test) == {"woerter"}
     assert test.query_params["language"] == "de"
-
-
-def test_about_names_the_languages_of_papers_and_encoder(screen: Callable[..., AppTest]) -> None:
     told = texts(screen("about")).replace("\\", "")
     assert "The papers are in English and German; the encoder reads English." in told

@@ -40,7 +40,7 @@ def places(count: int = 4) -> pa.Table:
     )
 
 
-def test_lit_papers_are_drawn_last() -> None:
+def test_lit_papers_are_drawn_last_and_of_very_many_every_kth(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = drawn_places(places(), ["c/00001"], {0: "first"})
     assert drawn.table["id"].to_pylist()[-1] == "c/00001"
     assert drawn.table["lit"].to_pylist() == [False, False, False, True]
@@ -48,9 +48,6 @@ def test_lit_papers_are_drawn_last() -> None:
     assert drawn.table["title"].to_pylist()[0] == "Title 0 "
     assert not drawn.is_sample
     assert all(drawn_places(places(), None, {}).table["lit"].to_pylist())
-
-
-def test_of_very_many_places_every_kth_is_drawn_and_all_that_are_lit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(map_places, "MOST_DRAWN", 10)
     lit = ["c/00001", "c/00029"]
     drawn = drawn_places(places(30), lit, {})
@@ -60,7 +57,7 @@ def test_of_very_many_places_every_kth_is_drawn_and_all_that_are_lit(monkeypatch
     assert drawn_places(places(30), None, {}).table.num_rows == 10
 
 
-def test_groups_are_those_that_occur() -> None:
+def test_groups_are_those_that_occur_within_the_extent_of_their_places() -> None:
     groups = groups_of(places(3), CLUSTERS)
     assert [(group.number, group.label, group.papers) for group in groups] == [
         (0, "first", 2),
@@ -69,6 +66,7 @@ def test_groups_are_those_that_occur() -> None:
     assert (groups[0].x, groups[0].y) == (1.0, -1.0)
     assert groups_of(places(3), ()) == ()
     assert alternative(groups, 3).endswith("first, 2; Group 1, 1.")
+    assert extent(places(3)) == (-2.0, 0.0, 2.0)
 
 
 @given(some.lists(some.tuples(some.floats(0, 10), some.floats(0, 5)), max_size=12))
@@ -131,10 +129,6 @@ def test_the_chart_takes_its_points_later_and_shows_names_as_data() -> None:
 )
 def test_on_the_map_a_label_is_as_many_terms_as_there_is_room_for(label: str, expected: str) -> None:
     assert brief(label, 16) == expected
-
-
-def test_extent_of_places() -> None:
-    assert extent(places(3)) == (-2.0, 0.0, 2.0)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

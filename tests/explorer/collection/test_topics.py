@@ -35,30 +35,38 @@ def facets(test: AppTest) -> set[str]:
     return {group.key for group in test.get("button_group") if group.key.startswith("facet_")}
 
 
-def test_facets_are_drawn_only_for_kinds_that_occur(studied: Screen) -> None:
+def test_facets_and_aspects_are_drawn_only_where_they_occur(studied: Screen) -> None:
     test = studied("collection", topic="field:Summarization")
     assert not test.exception
     assert facets(test) == {"facet_field"}, "a menu is drawn before it is opened"
     for kind in ("task", "dataset", "metric", "method"):
         open_menu(test, f"facet_menu_{kind}")
     assert facets(test) == {"facet_field", "facet_task", "facet_dataset", "facet_metric"}
+    test = studied("collection", view="Cards")
+    line = next(block.value for block in test.markdown if "Challenge] Inference" in block.value)
+    assert line.index("Challenge") < line.index("Approach") < line.index("Outcome")
+    assert "Nothing is said here" in texts(test)
+    assert ":gray[Challenge] Inference" not in texts(studied("collection", q="inference"))
 
 
-def test_a_topic_in_the_address_filters_and_can_be_taken_back(studied: Screen) -> None:
+def test_topics_in_the_address_filter_add_up_by_kind_and_can_be_taken_back(studied: Screen) -> None:
     test = studied("collection", topic="field:Efficiency")
     assert set(listed(test)) == {"tokens", "heads"}
     assert chips(test) == ["Field: Efficiency"]
     test.button(key="chosen_1").click().run()
     assert set(listed(test)) == set(TITLES)
     assert address(test, "topic") == []
-
-
-def test_topics_of_a_kind_are_alternatives_and_kinds_add_up(studied: Screen) -> None:
     test = studied("collection", topic=["field:Efficiency", "field:Summarization", "metric:F1"])
     assert set(listed(test)) == {"heads", "summaries"}
     assert chips(test) == ["Field: Efficiency", "Field: Summarization", "Metric: F1"]
     test.button(key="clear_topics").click().run()
     assert chips(test) == []
+    assert set(listed(test)) == set(TITLES)
+    test = studied("collection", topic="field:Efficiency", q="summaries of scientific papers")
+    assert set(listed(test)) <= {"tokens", "heads"}
+    test = studied("collection", topic=["dataset:SciTLDR", "method:head pruning"])
+    assert "No paper here is about all of this." in texts(test)
+    test.button(key="clear_filters").click().run()
     assert set(listed(test)) == set(TITLES)
 
 
@@ -72,26 +80,6 @@ def test_choosing_a_pill_writes_the_address(studied: Screen) -> None:
     assert set(listed(test)) == {"heads"}
     pills(test, "field").unselect("field:Efficiency").run()
     assert address(test, "topic") == ["metric:F1"]
-
-
-def test_a_search_stays_within_the_topics(studied: Screen) -> None:
-    test = studied("collection", topic="field:Efficiency", q="summaries of scientific papers")
-    assert set(listed(test)) <= {"tokens", "heads"}
-
-
-def test_what_no_paper_is_about_is_said_and_cleared(studied: Screen) -> None:
-    test = studied("collection", topic=["dataset:SciTLDR", "method:head pruning"])
-    assert "No paper here is about all of this." in texts(test)
-    test.button(key="clear_filters").click().run()
-    assert set(listed(test)) == set(TITLES)
-
-
-def test_aspects_stand_in_the_list_where_nothing_is_searched_for(studied: Screen) -> None:
-    test = studied("collection", view="Cards")
-    line = next(block.value for block in test.markdown if "Challenge] Inference" in block.value)
-    assert line.index("Challenge") < line.index("Approach") < line.index("Outcome")
-    assert "Nothing is said here" in texts(test)
-    assert ":gray[Challenge] Inference" not in texts(studied("collection", q="inference"))
 
 
 def test_a_filter_is_asked_as_it_is(studied: Screen) -> None:
@@ -113,7 +101,7 @@ def test_a_filter_is_asked_as_it_is(studied: Screen) -> None:
 # Without a screen
 
 
-def test_counts_are_those_of_the_list(corpus: Corpus, encoder: Encoder) -> None:
+def test_counts_are_those_of_the_list_without_the_choice_of_a_kind(corpus: Corpus, encoder: Encoder) -> None:
     scope = Scope(topics=("field:Efficiency",))
     for query in ("", "pruning heads"):
         finding = Finding(corpus, encoder, query, scope)
@@ -123,9 +111,6 @@ def test_counts_are_those_of_the_list(corpus: Corpus, encoder: Encoder) -> None:
         assert listing.counts.venues == {"Findings of Somewhere": listing.total}
         assert sum(listing.counts.years.values()) == listing.total
         assert "field:Summarization" not in listing.counts.topics
-
-
-def test_a_kind_with_a_choice_is_counted_without_it(corpus: Corpus) -> None:
     scope = Scope(topics=("field:Efficiency", "metric:F1"))
     facets = {
         facet.kind: facet
@@ -139,7 +124,7 @@ def test_a_kind_with_a_choice_is_counted_without_it(corpus: Corpus) -> None:
     assert [value.key for value in facets["method"].values] == ["method:head pruning"]
 
 
-def test_a_chosen_topic_is_always_among_those_shown() -> None:
+def test_chosen_topics_are_always_shown_and_only_some_are_taken_from_an_address() -> None:
     values = tuple(FacetValue(f"task:{name}", name, 9 - place) for place, name in enumerate("abcdef"))
     assert Facet("task", values, ()).first_keys(2) == ("task:a", "task:b")
     assert Facet("task", values, ("task:f",)).first_keys(2) == ("task:a", "task:f")
@@ -148,11 +133,13 @@ def test_a_chosen_topic_is_always_among_those_shown() -> None:
         "task:d",
         "task:f",
     )
-
-
-def test_a_choice_without_papers_is_kept_to_be_taken_back() -> None:
     (facet,) = facets_of(Scope(topics=("task:x",)), {}, lambda _: {})
     assert facet.values == (FacetValue("task:x", "x", 0),)
+    keys = [f"task:{number}" for number in range(1000)]
+    assert len(known_topics(keys, set(keys))) == 20
+    assert topic_label("dataset:SQuAD") == "Data set: SQuAD"
+    topics = (Topic("metric", "F1", 1), Topic("field", "NLP", 1), Topic("metric", "BLEU", 0.1))
+    assert list(by_kind(topics)) == ["field", "metric"]
 
 
 @given(some.lists(some.text(max_size=30) | some.sampled_from(["task:a", "field:b", "metric:\u200b"])))
@@ -161,50 +148,27 @@ def test_only_topics_of_the_corpus_are_taken_from_an_address(keys: list[str]) ->
     assert set(known_topics(keys, vocabulary)) == set(keys) & {"task:a", "field:b"}
 
 
-def test_an_address_with_very_many_topics_is_cut() -> None:
-    keys = [f"task:{number}" for number in range(1000)]
-    assert len(known_topics(keys, set(keys))) == 20
-
-
-def test_topics_are_named_with_their_kind() -> None:
-    assert topic_label("dataset:SQuAD") == "Data set: SQuAD"
-    topics = (Topic("metric", "F1", 1), Topic("field", "NLP", 1), Topic("metric", "BLEU", 0.1))
-    assert list(by_kind(topics)) == ["field", "metric"]
-
-
-def test_a_filter_says_what_it_covers(corpus: Corpus) -> None:
+def test_a_filter_says_what_it_covers_and_is_kept_to_as_far_as_it_is_left(corpus: Corpus) -> None:
     scope = Scope(topics=("dataset:SciTLDR",))
     assert names_papers(scope) and not names_papers(Scope(collections=("studied",)))
     assert covered(corpus, scope) == (TITLES["summaries"],)
     assert asked_about(corpus, scope) == f"Ask about: {TITLES['summaries']}"
-
-
-def test_a_filter_of_years_and_topics_is_named() -> None:
     assert filter_labels(Scope(years=(2019, 2021), topics=("task:parsing",))) == {
         "task:parsing": "Task: parsing",
         "years": "Year: 2019 to 2021",
     }
     assert filter_labels(Scope(topics=("task:parsing",))) == {"task:parsing": "Task: parsing"}
-
-
-def test_a_question_keeps_to_every_filter_that_is_left() -> None:
     within = Scope(years=(2019, 2021), topics=("task:parsing",), venues=("ACL",), authors=("Ada Lin",))
     assert left_of(within, filter_labels(within)) == within
     assert left_of(within, ["venue:ACL", "task:parsing"]) == Scope(venues=("ACL",), topics=("task:parsing",))
-
-
-def test_small_things_are_written_for_readers() -> None:
     assert format_years((2020, 2020)) == "2020"
     assert format_years((2019, 2022)) == "2019 to 2022"
 
 
-def test_each_affiliation_is_named_once() -> None:
+def test_affiliations_are_named_once_and_aspects_read_in_their_order() -> None:
     assert affiliations((Author("A", "B", ("X", "Y")), Author("C", "D", ("X",)))) == "X · Y"
     assert affiliations((Author("A", "B", tuple("UVWXYZ")),)) == "U · V · W · X and 2 more"
     assert affiliations((Author("A", "B"), Author("C", "D", ("\u200b",)))) == ""
-
-
-def test_aspects_are_read_in_their_order() -> None:
     paper: Paper = replace(
         make_paper("c", "p"), aspects=(Aspect("outcome", "o", 0, 0), Aspect("challenge", "c", 0, 0))
     )

@@ -26,7 +26,7 @@ def volume(key: str, papers: int = 3, year: int | None = 2020, title: str = "T")
     return CollectionSummary(Collection(key, title), papers, papers, 0, 0, year, year, "")
 
 
-def test_volumes_stand_by_years_the_newest_first_the_largest_before_the_others() -> None:
+def test_volumes_stand_by_years_and_say_what_they_hold() -> None:
     years = volume_years(
         [volume("a", 2), volume("b", 9, None), volume("c", 5), volume("d", 1, 2022), volume("e", 5)]
     )
@@ -34,20 +34,10 @@ def test_volumes_stand_by_years_the_newest_first_the_largest_before_the_others()
     assert [volume.collection.id for volume in years[1].volumes] == ["c", "e", "a"]
     assert years[1].label == "2020 · 3 volumes, 12 papers"
     assert volume_years([]) == ()
-
-
-def test_a_volume_says_what_it_holds() -> None:
     assert volume_facts(volume("a", 1)) == "1 paper · 2020"
     full = replace(volume("a", 603), full_texts=24, first_year=2019)
     assert volume_facts(full) == "603 papers · 2019 to 2020 · 24 full texts"
     assert volume_facts(full, with_years=False) == "603 papers · 24 full texts"
-
-
-def test_of_a_long_title_a_menu_keeps_the_end() -> None:
-    title = "Proceedings of the 60th Annual Meeting of the Association (Volume 1: Long Papers)"
-    assert menu_title(title).endswith("(Volume 1: Long Papers)")
-    assert menu_title(title).startswith("Proceedings of the 60th")
-    assert menu_title("Short") == "Short"
 
 
 @given(some.text(max_size=200))
@@ -55,17 +45,27 @@ def test_a_menu_is_never_wider_than_it_may_be(title: str) -> None:
     assert len(menu_title(title)) <= LONGEST_MENU_TITLE + 3
 
 
-def test_titles_that_are_the_same_are_told_apart() -> None:
+def test_titles_are_told_apart_and_of_a_long_one_a_menu_keeps_the_end() -> None:
     titles = collection_titles((volume("a"), volume("b"), volume("c", title="U")))
     assert titles == {"a": "T (a)", "b": "T (b)", "c": "U"}
+    title = "Proceedings of the 60th Annual Meeting of the Association (Volume 1: Long Papers)"
+    assert menu_title(title).endswith("(Volume 1: Long Papers)")
+    assert menu_title(title).startswith("Proceedings of the 60th")
+    assert menu_title("Short") == "Short"
 
 
-def test_venues_are_alternatives() -> None:
+def test_venues_are_alternatives_and_years_bars_of_numbers() -> None:
     wider = {"A": 3, "B": 1, "\u200b": 1}
     (facet,) = named_facet("venue", Scope(venues=("B",)), {"B": 1}, lambda _: wider)
     assert [(value.key, value.papers) for value in facet.values] == [("A", 3), ("B", 1)]
     assert facet.chosen == ("B",) and facet.name == "Venue"
     assert named_facet("venue", Scope(), {"A": 3}, dict) == ()  # type: ignore[arg-type]
+    drawn = year_bars({2020: 4, 2022: 400}, 2020, 2022)
+    assert drawn.count("<span") == 3
+    assert 'title="2020: 4" style="height:2px"' in drawn
+    assert 'title="2021: 0" style="height:0px"' in drawn
+    assert "The most, 400, are of 2022." in drawn
+    assert "height:0px" in year_bars({}, 2020, 2021)
 
 
 @given(some.lists(some.text(max_size=300)))
@@ -73,15 +73,6 @@ def test_authors_and_venues_of_an_address_are_bounded(named: list[str]) -> None:
     assert set(named_authors(named)) <= set(named)
     assert known_values(named, set()) == ()
     assert len(named_authors([*named, *map(str, range(99))])) <= 20
-
-
-def test_years_are_bars_of_numbers_alone() -> None:
-    drawn = year_bars({2020: 4, 2022: 400}, 2020, 2022)
-    assert drawn.count("<span") == 3
-    assert 'title="2020: 4" style="height:2px"' in drawn
-    assert 'title="2021: 0" style="height:0px"' in drawn
-    assert "The most, 400, are of 2022." in drawn
-    assert "height:0px" in year_bars({}, 2020, 2021)
 
 
 @pytest.mark.parametrize("years", [{2020: 3}, {2019: 1, 2021: 5}])

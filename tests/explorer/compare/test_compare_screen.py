@@ -42,7 +42,7 @@ from tests.standin_chat import Received, refusal
 HOSTILE = "![x](http://203.0.113.9/a) <img src=x> :red-badge[0.99 strong] [y](http://203.0.113.9/b)"
 
 
-def test_an_empty_screen_says_what_to_do_and_offers_an_example(screen: Screen) -> None:
+def test_an_empty_screen_offers_an_example_and_papers_of_the_address_are_chosen(screen: Screen) -> None:
     test = screen("compare")
     assert "Choose 2 to 30 papers first" in texts(test)
     assert test.button(key="compare").disabled
@@ -51,9 +51,18 @@ def test_an_empty_screen_says_what_to_do_and_offers_an_example(screen: Screen) -
     assert len(session_of(test).papers) >= 3
     assert session_of(test).about == test.text_area(key=f"about_{session_of(test).opened}").value != ""
     assert "No model is asked" in texts(test)
+    test = screen("compare", papers=f"{BM25},' OR 1=1 --,{DENSE},{BM25},../../etc/passwd")
+    assert session_of(test).papers == (BM25, DENSE)
+    assert "Say what your own work is about" in texts(test)
+    assert not test.button(key="compare").disabled
+    described(test)
+    test.switch_page("explorer/pages/about.py").run()
+    test.switch_page("explorer/pages/compare.py").run()
+    assert test.text_area(key=f"about_{session_of(test).opened}").value == ABOUT
+    assert session_of(test).papers == (BM25, DENSE), "what is written is gone after another screen"
 
 
-def test_papers_are_found_added_and_taken_out(screen: Screen) -> None:
+def test_papers_are_chosen_by_search_by_address_and_from_their_own_screen(screen: Screen) -> None:
     test = screen("compare")
     test.text_input(key="compare_search_0").set_value("late interaction").run()
     test.button(key="add_1").click().run()
@@ -65,18 +74,11 @@ def test_papers_are_found_added_and_taken_out(screen: Screen) -> None:
     assert session_of(test).papers == (second,)
     test.button(key="compare_clear").click().run()
     assert session_of(test).papers == ()
-
-
-def test_papers_of_the_address_are_chosen_and_unknown_ones_are_not(screen: Screen) -> None:
-    test = screen("compare", papers=f"{BM25},' OR 1=1 --,{DENSE},{BM25},../../etc/passwd")
-    assert session_of(test).papers == (BM25, DENSE)
-    assert "Say what your own work is about" in texts(test)
-    assert not test.button(key="compare").disabled
-    described(test)
-    test.switch_page("explorer/pages/about.py").run()
-    test.switch_page("explorer/pages/compare.py").run()
-    assert test.text_area(key=f"about_{session_of(test).opened}").value == ABOUT
-    assert session_of(test).papers == (BM25, DENSE), "what is written is gone after another screen"
+    test = screen("paper", id=BM25)
+    test.button(key="add_to_comparison").click().run()
+    assert not test.exception
+    assert session_of(test).papers == (BM25,)
+    assert not [button for button in test.button if button.key == "add_to_comparison"]
 
 
 def test_a_selection_of_the_collection_is_compared(screen: Screen) -> None:
@@ -92,14 +94,6 @@ def test_a_selection_of_the_collection_is_compared(screen: Screen) -> None:
     test.switch_page("explorer/pages/compare.py").run()
     test.button(key="add_picked").click().run()
     assert len(session_of(test).papers) == 3
-
-
-def test_a_paper_is_added_from_its_own_screen(screen: Screen) -> None:
-    test = screen("paper", id=BM25)
-    test.button(key="add_to_comparison").click().run()
-    assert not test.exception
-    assert session_of(test).papers == (BM25,)
-    assert not [button for button in test.button if button.key == "add_to_comparison"]
 
 
 def test_the_plan_says_what_a_model_will_take(screen: Screen, writer: Model) -> None:
@@ -169,9 +163,7 @@ def test_too_many_questions_are_told_before_anything_is_compared(screen: Screen)
     assert session_of(test).state == "choosing"
 
 
-def test_a_citation_opens_its_passage_and_differences_tree_and_calls_are_there_to_look_into(
-    screen: Screen, writer: Model
-) -> None:
+def test_citations_differences_tree_and_calls_are_shown(screen: Screen, writer: Model) -> None:
     writer()
     test = over(modelled(screen))
     comparison = compared(test)
@@ -201,9 +193,7 @@ def test_a_running_comparison_is_found_by_its_address_and_ends_once(screen: Scre
     assert compared(second) == compared(first)
 
 
-def test_a_stopped_comparison_keeps_what_is_done_and_goes_on(
-    screen: Screen, writer: Model, library: Library
-) -> None:
+def test_a_stopped_comparison_goes_on(screen: Screen, writer: Model, library: Library) -> None:
     server = writer(ComparingModel(seconds=0.1))
     test = modelled(screen)
     while not library.comparisons().calls(session_of(test).identifier):
@@ -243,9 +233,7 @@ def _plain(shown: str) -> str:
     return shown.replace("\\", "").replace("\u2060", "")
 
 
-def test_an_unfinished_comparison_can_be_changed_and_deleted(
-    screen: Screen, writer: Model, library: Library
-) -> None:
+def test_unfinished_comparisons_are_changed(screen: Screen, writer: Model, library: Library) -> None:
     writer(lambda _: refusal(401, "no such key"))
     test = over(modelled(screen))
     identifier = session_of(test).identifier
@@ -262,9 +250,7 @@ def test_an_unfinished_comparison_can_be_changed_and_deleted(
 
 
 @pytest.mark.parametrize("refused", ["", "I am sorry, I cannot help with that."])
-def test_a_model_that_writes_no_summary_is_asked_anew_when_it_is_to_go_on(
-    screen: Screen, writer: Model, refused: str
-) -> None:
+def test_a_model_without_a_summary_is_asked_anew(screen: Screen, writer: Model, refused: str) -> None:
     model = ComparingModel(summaries=lambda _labels, _number: refused)
     writer(model)
     test = over(modelled(screen))
@@ -333,9 +319,7 @@ def test_what_cannot_be_stored_is_compared_all_the_same(
     assert "reload would lose it" in texts(test)
 
 
-def test_every_file_of_a_comparison_can_be_made_also_of_hostile_text_and_its_own_is_imported_as_it_was(
-    screen: Screen, writer: Model, library: Library, tmp_path: Path
-) -> None:
+def test_comparisons_are_exported(screen: Screen, writer: Model, library: Library, tmp_path: Path) -> None:
     writer()
     comparison = compared(modelled(screen))
     hostile = replace(comparison, about=f"{ABOUT} {HOSTILE}")
@@ -365,9 +349,7 @@ def test_a_file_that_is_no_comparison_is_refused_in_words(library: Library, data
     assert session.now.import_problem.startswith("The file is not") and session.now.state == "choosing"
 
 
-def test_a_forged_comparison_that_could_not_be_drawn_is_not_taken_and_remarks_stand_above_the_summary(
-    screen: Screen, writer: Model, library: Library
-) -> None:
+def test_a_forged_comparison_is_not_taken(screen: Screen, writer: Model, library: Library) -> None:
     writer()
     comparison = compared(over(modelled(screen)))
     paper = comparison.evidence.papers[0]

@@ -162,7 +162,7 @@ def test_a_comparison_runs_once_at_a_time_and_not_too_many_do() -> None:
     assert begun == [1]
 
 
-def test_a_store_that_fails_is_asked_no_more_and_the_calls_are_not_lost() -> None:
+def test_a_store_that_fails_or_is_not_there_loses_no_calls_and_one_taken_up_elsewhere_stops() -> None:
     store = FullDisk()
     keeper = ComparisonKeeper("c", store)
     ledger = keeper.ledger()
@@ -173,8 +173,6 @@ def test_a_store_that_fails_is_asked_no_more_and_the_calls_are_not_lost() -> Non
     assert "The disk is full" in keeper.problem and "reload would lose it" in keeper.problem
     assert len(keeper.ledger().recorded("elements 1")) == 4
 
-
-def test_a_comparison_that_was_taken_up_elsewhere_stops_here() -> None:
     class Taken(FullDisk):
         def add_call(self, *_stored: object) -> None:
             raise TakenUpError("It has been taken up elsewhere.")
@@ -182,9 +180,6 @@ def test_a_comparison_that_was_taken_up_elsewhere_stops_here() -> None:
     keeper = ComparisonKeeper("c", Taken())
     with pytest.raises(TakenUpError):
         keeper.ledger().add(CALL)
-
-
-def test_without_a_store_a_stopped_comparison_still_goes_on_from_what_is_done() -> None:
     keeper = ComparisonKeeper("c", problem="There is no database.")
     keeper.ledger().add(CALL)
     assert keeper.ledger().recorded("elements 1") == (CALL,)

@@ -60,32 +60,27 @@ def test_a_job_is_watched_while_it_runs() -> None:
     go_on.set()
 
 
-def test_a_failing_model_is_reported_in_its_words() -> None:
+def test_what_fails_is_reported_in_words_of_the_model_or_with_a_reference() -> None:
     view = wait_until(start(half_and(ModelError("The model server did not answer within 60 s."))))
     assert (view.state, view.error, view.text, view.can_retry) == (
         "failed", "The model server did not answer within 60 s.", "half", True,
     )  # fmt: skip
-
-
-def test_a_question_refused_at_the_door_is_not_to_be_tried_again() -> None:
     view = wait_until(start(half_and(AssistantError("The question is empty."))))
     assert (view.error, view.can_retry) == ("The question is empty.", False)
-
-
-def test_a_crash_is_reported_with_a_reference_and_without_its_words() -> None:
     view = wait_until(start(half_and(RuntimeError("secret detail"))))
     assert view.state == "failed"
     assert "secret detail" not in view.error
     assert "kept" in view.error
 
 
-def test_too_many_questions_are_refused() -> None:
+def test_too_many_questions_are_refused_and_an_unknown_job_is_none() -> None:
     go_on, runner = threading.Event(), question_runner(most_waiting=1)
     start(after(go_on), runner)
     with pytest.raises(AssistantError, match="Too many questions") as refused:
         start(one_turn, runner)
     assert may_succeed_again(refused.value)
     go_on.set()
+    assert question_runner().get("nothing") is None
 
 
 def test_fault_one_visitor_took_every_worker_and_every_place_to_wait() -> None:
@@ -171,16 +166,29 @@ def test_who_waits_for_the_end_of_a_question_is_called_once(begin: Script, state
     assert called == ["over"]
 
 
-def test_a_question_that_is_stopped_before_its_turn_is_over_too() -> None:
+def test_a_question_stopped_while_it_waited_is_over_and_asks_no_model() -> None:
     go_on, called, runner = threading.Event(), [], question_runner(workers=1)
     start(after(go_on), runner)
     job = start(one_turn, runner, QuestionJob("why?", on_over=lambda: called.append("over")))
     job.stop()
     assert (job.view().state, called) == ("stopped", ["over"])
     go_on.set()
+    runner, go_on, asked = question_runner(workers=1), threading.Event(), []
+
+    def script() -> Iterator[Event]:
+        asked.append(1)
+        yield from one_turn()
+
+    start(after(go_on), runner)
+    stopped = start(script, runner)
+    stopped.stop()
+    assert stopped.view().state == "stopped"
+    go_on.set()
+    wait_until(start(one_turn, runner))
+    assert (asked, stopped.view().state) == ([], "stopped")
 
 
-def test_a_store_that_crashes_does_not_lose_the_answer() -> None:
+def test_what_could_not_be_stored_is_not_lost_and_stored_with_the_next_turn(tmp_path: Path) -> None:
     def keep(turn: Turn) -> Kept:
         raise RuntimeError("secret detail")
 
@@ -188,9 +196,6 @@ def test_a_store_that_crashes_does_not_lose_the_answer() -> None:
     assert (view.state, view.kept.unkept) == ("finished", (view.turn,))
     assert "could not be stored" in view.kept.problem
     assert "secret" not in view.kept.problem
-
-
-def test_what_could_not_be_stored_is_stored_with_the_next_turn_in_order(tmp_path: Path) -> None:
     store = ConversationStore(tmp_path / "conversations.sqlite")
     first, second, third = (replace(make_turn("Text."), question=name) for name in ("1", "2", "3"))
     failed = TurnKeeper(store, "nowhere", (first,)).keep(second)
@@ -219,23 +224,3 @@ def test_a_question_that_runs_longer_than_a_quarter_of_an_hour_does_not_vanish()
     wait_until(long)
     # A finished job is kept from its end on.
     assert is_known_at(1800) and not is_known_at(2000)
-
-
-def test_a_question_stopped_while_it_waited_asks_no_model() -> None:
-    runner, go_on, asked = question_runner(workers=1), threading.Event(), []
-
-    def script() -> Iterator[Event]:
-        asked.append(1)
-        yield from one_turn()
-
-    start(after(go_on), runner)
-    stopped = start(script, runner)
-    stopped.stop()
-    assert stopped.view().state == "stopped"
-    go_on.set()
-    wait_until(start(one_turn, runner))
-    assert (asked, stopped.view().state) == ([], "stopped")
-
-
-def test_an_unknown_job_is_none() -> None:
-    assert question_runner().get("nothing") is None

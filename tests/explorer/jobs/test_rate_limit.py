@@ -39,7 +39,7 @@ def limited(
     return RateLimit(Allowed(most, address=address, everyone=everyone), buckets or OwnBuckets(clock))
 
 
-def test_a_visitor_asks_as_much_as_is_allowed_and_no_other_is_held_up() -> None:
+def test_a_visitor_asks_as_much_as_is_allowed_and_is_told_when_to_ask_again() -> None:
     limit = limited(2, clock := Clock())
     limit.take(Caller("a"))
     limit.take(Caller("a"))
@@ -50,9 +50,6 @@ def test_a_visitor_asks_as_much_as_is_allowed_and_no_other_is_held_up() -> None:
     limit.take(Caller("b"))
     clock.now = WHILE / 2
     limit.take(Caller("a"))
-
-
-def test_the_wait_that_is_said_is_long_enough() -> None:
     limit = limited(20, clock := Clock())
     for _ in range(20):
         limit.take(Caller("a"))
@@ -60,9 +57,6 @@ def test_the_wait_that_is_said_is_long_enough() -> None:
         limit.take(Caller("a"))
     clock.now = 30
     limit.take(Caller("a"))
-
-
-def test_a_comparison_counts_as_several_questions_and_is_always_possible_once() -> None:
     limit = limited(5, Clock())
     limit.take(Caller("a"), COMPARISON_COST)
     with pytest.raises(TooSoonError):
@@ -70,14 +64,11 @@ def test_a_comparison_counts_as_several_questions_and_is_always_possible_once() 
     limited(1, Clock()).take(Caller("a"), COMPARISON_COST)
 
 
-def test_of_none_there_is_no_limit() -> None:
+def test_visitors_are_counted_where_there_is_a_limit_and_until_they_have_not_asked_for_long() -> None:
     limit = limited(0, clock := Clock(), buckets=(buckets := OwnBuckets(clock)))
     for _ in range(1000):
         limit.take(Caller("a"))
     assert buckets.count == 0, "nothing is counted"
-
-
-def test_visitors_who_have_not_asked_for_long_are_forgotten() -> None:
     limit = limited(2, clock := Clock(), buckets=(buckets := OwnBuckets(clock)))
     for number in range(MOST_REMEMBERED - 1):
         limit.take(Caller(f"visitor {number}"))
@@ -100,7 +91,7 @@ def test_never_more_is_asked_than_is_allowed(waits: list[float], most: int) -> N
     assert asked <= most + clock.now * most / WHILE + 1e-4
 
 
-def test_invented_visitors_run_into_the_limit_of_all_together() -> None:
+def test_invented_visitors_run_into_the_limits_of_all_and_of_their_address() -> None:
     limit = limited(20, clock := Clock(), everyone=5, buckets=(buckets := OwnBuckets(clock)))
     for number in range(100):
         limit.take(Caller(f"invented {number}"))
@@ -109,9 +100,6 @@ def test_invented_visitors_run_into_the_limit_of_all_together() -> None:
     assert buckets.count == 101, "who is refused takes no place"
     clock.now = WHILE / 100
     limit.take(Caller("invented 100"))
-
-
-def test_an_address_has_a_limit_of_its_own_and_who_is_refused_takes_nothing_from_others() -> None:
     limit = limited(2, Clock(), address=2, everyone=10)
     for number in range(4):
         limit.take(Caller(f"invented {number}", "203.0.113.7/32"))
@@ -154,16 +142,20 @@ def test_fault_each_process_gave_a_visitor_as_much_again(process: Callable[..., 
     assert sum(others) == 5, "all together have twice as much as one"
 
 
-def test_of_several_processes_no_question_is_lost(process: Callable[..., RateLimit]) -> None:
+def test_processes_share_their_counts(process: Callable[..., RateLimit], tmp_path: Path) -> None:
     limits = [process(100) for _ in range(3)]
     with ThreadPoolExecutor(6) as threads:
         taken = list(threads.map(lambda number: asked(limits[number % 3], Caller("a", "b")), range(60)))
     assert sum(taken) == 60
+    process(2, everyone=2, path=tmp_path / "other.sqlite").take(Caller("visitor-a", "203.0.113.7/32"))
+    with closing(sqlite3.connect(tmp_path / "other.sqlite")) as connection:
+        rows = connection.execute("SELECT * FROM rates").fetchall()
+    stored = str(rows)
+    assert len(rows) == 3
+    assert "203.0.113" not in stored and "visitor-a" not in stored
 
 
-def test_nobody_is_kept_out_longer_by_a_clock_that_was_set_back(
-    process: Callable[..., RateLimit], tmp_path: Path
-) -> None:
+def test_a_clock_set_back_keeps_nobody_out(process: Callable[..., RateLimit], tmp_path: Path) -> None:
     limit = process(2)
     limit.take(Caller("a"))
     with closing(sqlite3.connect(tmp_path / "rates.sqlite")) as connection, connection:
@@ -173,15 +165,6 @@ def test_nobody_is_kept_out_longer_by_a_clock_that_was_set_back(
     with pytest.raises(TooSoonError) as told:
         limit.take(Caller("a"))
     assert told.value.wait <= WHILE / 2
-
-
-def test_addresses_are_not_stored(process: Callable[..., RateLimit], tmp_path: Path) -> None:
-    process(2, everyone=2).take(Caller("visitor-a", "203.0.113.7/32"))
-    with closing(sqlite3.connect(tmp_path / "rates.sqlite")) as connection:
-        rows = connection.execute("SELECT * FROM rates").fetchall()
-    stored = str(rows)
-    assert len(rows) == 3
-    assert "203.0.113" not in stored and "visitor-a" not in stored
 
 
 def test_where_the_database_cannot_be_used_a_process_counts_alone_and_does_not_wait_for_it_each_time(

@@ -82,7 +82,7 @@ def figures(site: Served, metrics: str) -> dict[str, float]:
     return {name: float(value) for name, _, value in rows}
 
 
-def test_work_is_counted_by_what_came_of_it(figures: dict[str, float]) -> None:
+def test_work_requests_uploads_corpus_and_process_are_counted(figures: dict[str, float]) -> None:
     work = {
         tuple(re.findall(r'"([^"]*)"', name)): count
         for name, count in figures.items()
@@ -97,9 +97,6 @@ def test_work_is_counted_by_what_came_of_it(figures: dict[str, float]) -> None:
     assert figures['paper_trail_first_words_seconds_count{kind="program_question"}'] >= 1
     assert figures['paper_trail_model_call_seconds_count{outcome="failed"}'] >= 1
     assert figures['paper_trail_model_call_seconds_count{outcome="complete"}'] >= 1
-
-
-def test_requests_uploads_corpus_and_process_are_counted(figures: dict[str, float]) -> None:
     requests = 'paper_trail_api_request_seconds_count{operation="%s",status="%d"}'
     assert figures[requests % ("post_ask", 200)] == 3
     assert figures[requests % ("post_ask", 502)] == 1
@@ -112,12 +109,11 @@ def test_requests_uploads_corpus_and_process_are_counted(figures: dict[str, floa
     assert figures["process_cpu_seconds_total"] > 0
 
 
-def test_metrics_are_no_part_of_what_visitors_come_to(site: Served) -> None:
+def test_metrics_are_apart_and_the_log_is_lines_of_json_without_anybodys_words(
+    site: Served, figures: object
+) -> None:
     assert httpx.get(f"{site.address}/metrics").status_code == 404
     assert "paper_trail_work" not in httpx.get(f"{site.addresses['p1']}/metrics").text
-
-
-def test_the_log_is_lines_of_json_without_anybodys_words(site: Served, figures: object) -> None:
     until(lambda: '"api_request_over"' in site.log.read_text())
     written = site.log.read_text()
     for secret in (CANARY, KEY, "paper_trail_owner"):

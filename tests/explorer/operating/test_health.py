@@ -29,14 +29,13 @@ def told(path: str) -> tuple[int, dict[str, str]]:
     return start["status"], json.loads(body["body"])
 
 
-def test_it_is_not_ready_before_it_has_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_not_ready_before_it_has_loaded_or_without_papers(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(health, "_loaded", health.threading.Event())
     status, found = told("/readyz")
     assert (status, found["status"], found["process"]) == (503, "not ready", "starting")
     assert told("/healthz") == (200, {"status": "alive"})
-
-
-def test_a_home_without_papers_is_not_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PAPER_TRAIL_HOME", str(tmp_path))
     health.note_loaded()
     status, found = told("/readyz")
@@ -44,9 +43,9 @@ def test_a_home_without_papers_is_not_ready(tmp_path: Path, monkeypatch: pytest.
     assert str(tmp_path) not in json.dumps(found)
 
 
-def test_a_database_that_cannot_be_used_is_named_and_its_address_is_not(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_readiness_needs_a_usable_database(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _load()
+    assert told("/readyz")[0] == 200
     monkeypatch.setenv("PAPER_TRAIL_CONVERSATIONS", "postgresql://someone:hidden@127.0.0.1:1/none")
     _load()
     status, found = told("/readyz")
@@ -54,11 +53,6 @@ def test_a_database_that_cannot_be_used_is_named_and_its_address_is_not(
     assert found == {
         "status": "not ready", "process": "ok", "corpus": "ok", "encoder": "ok", "database": "unusable"
     }  # fmt: skip
-
-
-def test_all_that_answering_takes_makes_it_ready(home: Path) -> None:
-    _load()
-    assert told("/readyz")[0] == 200
 
 
 def test_fault_every_question_for_readiness_encoded_a_text(

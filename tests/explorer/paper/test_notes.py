@@ -43,9 +43,7 @@ def owner_of(library: Library) -> str:
         return str(connection.execute(sa.text("SELECT DISTINCT owner FROM reading")).scalar_one())
 
 
-def test_a_sentence_is_marked_in_the_text_and_what_is_written_on_it_stands_below(
-    screen: Screen, library: Library
-) -> None:
+def test_a_sentence_is_marked_with_its_note_below(screen: Screen, library: Library) -> None:
     test = write(screen("paper", id=BM25), "Does this hold?", 5)
     assert not test.exception
     (marked,) = (block.value for block in test.markdown if ":yellow-background[" in block.value)
@@ -64,25 +62,17 @@ def test_a_sentence_is_marked_in_the_text_and_what_is_written_on_it_stands_below
     assert "It does." in texts(test)
 
 
-def test_a_note_is_nobody_elses(screen: Screen) -> None:
-    write(screen("paper", id=BM25), "for my eyes alone")
-    assert "for my eyes alone" not in texts(screen("paper", id=BM25))
-
-
-def test_words_of_a_reader_are_shown_as_they_are_and_do_nothing(screen: Screen) -> None:
+def test_words_of_a_reader_are_shown_as_they_are_to_nobody_else_and_none_are_not_kept(screen: Screen) -> None:
     test = write(screen("paper", id=BM25), HOSTILE)
     assert HOSTILE.replace("\u202e", "") in [text.value for text in test.text]
     assert not any("203.0.113.9/a" in block.value for block in test.markdown)
-
-
-def test_an_empty_note_on_the_whole_paper_is_not_kept(screen: Screen) -> None:
+    write(screen("paper", id=BM25), "for my eyes alone")
+    assert "for my eyes alone" not in texts(screen("paper", id=BM25))
     test = write(screen("paper", id=BM25), "  ")
     assert "There is nothing to keep" in texts(test)
 
 
-def test_what_another_tab_has_written_meanwhile_is_shown_beside_ones_own_words(
-    screen: Screen, library: Library
-) -> None:
+def test_words_of_another_tab_are_shown_beside_own_ones(screen: Screen, library: Library) -> None:
     test = press(write(screen("paper", id=BM25), "first"), "edit_")
     owner = owner_of(library)
     (kept,) = library.reading().annotations(owner, BM25)
@@ -97,9 +87,7 @@ def test_what_another_tab_has_written_meanwhile_is_shown_beside_ones_own_words(
     ]
 
 
-def test_a_note_that_was_deleted_in_another_tab_keeps_ones_own_words(
-    screen: Screen, library: Library
-) -> None:
+def test_a_note_deleted_elsewhere_keeps_own_words(screen: Screen, library: Library) -> None:
     test = press(write(screen("paper", id=BM25), "first"), "edit_")
     owner = owner_of(library)
     (kept,) = library.reading().annotations(owner, BM25)
@@ -137,7 +125,7 @@ def cut(name: str, sentences: Sequence[str], number: int = 0) -> Passage:
 WORDS = ["It ranks.", "It ranks papers by words.", "It learns nothing.", "So it is fast.", "And it is old."]
 
 
-def test_marked_words_are_found_where_they_were_or_by_themselves_or_not_at_all() -> None:
+def test_marked_and_selected_words_are_found_where_they_are_now() -> None:
     before = cut("p", WORDS)
     note = Annotation("", "p", "P", before.id, 1, 2, quoted_text(before, 1, 2))
     assert place_of(note, [before])[0].first == 1
@@ -148,11 +136,19 @@ def test_marked_words_are_found_where_they_were_or_by_themselves_or_not_at_all()
     ]
     assert place_of(note, [cut("p", WORDS[3:])]) == ()
     assert place_of(replace(note, quoted=""), [before]) == ()
-
-
-def test_selected_words_are_found_however_their_white_space_was_copied() -> None:
     (place,) = find_quoted("papers\n by\u00a0words.It  learns", [cut("p", WORDS)])
     assert (place.first, place.last) == (1, 2)
+    selected = parse_selected({"quoted": "x" * 100_000, "section": "abstract", "wantsNote": 1})
+    assert selected is not None and len(selected.quoted) == 20_000 and not selected.wants_note
+    passages = [cut("p", WORDS, number) for number in range(3)]
+    found = list(blocks(passages, Bibliography((), {}), marks={"p#1": frozenset({1})}))
+    assert [(section.kind, len(section.passages)) for section in found] == [
+        ("plain", 1),
+        ("linked", 1),
+        ("plain", 1),
+    ]
+    drawn = linked_markdown(found[1].passages, Bibliography((), {}), {"p#1": frozenset({1})})
+    assert ":yellow-background[It ranks papers by words\\.] It learns" in drawn
 
 
 @given(st.lists(st.text(min_size=1, max_size=30), min_size=1, max_size=6), st.data())
@@ -171,20 +167,3 @@ def test_any_run_of_sentences_is_found_again_by_its_words(sentences: list[str], 
 )
 def test_what_no_page_of_ours_reports_marks_nothing(reported: object) -> None:
     assert parse_selected(reported) is None
-
-
-def test_what_is_selected_is_cut_to_what_can_be_kept() -> None:
-    selected = parse_selected({"quoted": "x" * 100_000, "section": "abstract", "wantsNote": 1})
-    assert selected is not None and len(selected.quoted) == 20_000 and not selected.wants_note
-
-
-def test_a_marked_passage_is_a_block_of_its_own_and_its_links_stay() -> None:
-    passages = [cut("p", WORDS, number) for number in range(3)]
-    found = list(blocks(passages, Bibliography((), {}), marks={"p#1": frozenset({1})}))
-    assert [(section.kind, len(section.passages)) for section in found] == [
-        ("plain", 1),
-        ("linked", 1),
-        ("plain", 1),
-    ]
-    drawn = linked_markdown(found[1].passages, Bibliography((), {}), {"p#1": frozenset({1})})
-    assert ":yellow-background[It ranks papers by words\\.] It learns" in drawn

@@ -58,13 +58,11 @@ def test_reasons_are_those_of_the_corpus(corpus: Corpus) -> None:
         ("c", (), 1200, "1,200 references in common"),
     ],
 )
-def test_a_reason_names_what_is_shared(
-    other: str, topics: tuple[str, ...], entries: int, expected: str
-) -> None:
+def test_reasons_name_shared_things(other: str, topics: tuple[str, ...], entries: int, expected: str) -> None:
     assert reason(other, Links(frozenset("a"), frozenset("b")), topics, entries) == expected
 
 
-def test_shared_topics_that_tell_more_come_first_and_fields_tell_nothing() -> None:
+def test_shared_topics_and_words_are_those_of_both_papers() -> None:
     def about(key: str, *names: str) -> object:
         topics = tuple(Topic("method", name, 0.5) for name in names)
         return replace(
@@ -77,9 +75,6 @@ def test_shared_topics_that_tell_more_come_first_and_fields_tell_nothing() -> No
         about("two", "BERT"),
     )
     assert shared_topics(own, [first, second]) == {"one": ("pruning", "BERT"), "two": ("BERT",)}  # type: ignore[arg-type, list-item]
-
-
-def test_shared_words_are_words_of_both() -> None:
     other = replace(PAPER, id="o", title="Tokens that go", abstract="Speed comes from tokens we drop.")
     another = replace(PAPER, id="p", title="On something else", abstract="Nothing of it.")
     assert shared_words(PAPER, [other, another]) == {"o": ("tokens",), "p": ()}
@@ -122,49 +117,34 @@ def test_a_reference_says_what_is_known(changes: dict[str, object], expected: st
     assert acl_reference(replace(PAPER, **changes)) == expected  # type: ignore[arg-type]
 
 
-def test_facts_name_a_year_once() -> None:
+def test_facts_questions_and_names_of_a_paper_are_short_and_visible() -> None:
     home = Collection("c", "C", source="ACL Anthology")
     paper = replace(PAPER, venue="ACL 2020", pages="1-3")
     assert facts_of(home, paper) == "ACL 2020 · pp. 1-3 · ACL Anthology"
     assert facts_of(Collection("c", "C"), PAPER) == "2020"
-
-
-def test_arxiv_papers_are_linked_by_good_ids_only(corpus: Corpus) -> None:
-    assert ("arXiv", "https://arxiv.org/abs/2203.08991v2") in external_links(corpus.paper("studied/tokens"))
-    assert external_links(corpus.paper("studied/hostile")) == ()
-
-
-def test_a_cited_work_is_linked_by_plain_addresses_only() -> None:
-    assert places_of(Reference("x", doi="10.1/a")) == (("DOI", "https://doi.org/10.1/a"),)
-    assert places_of(Reference("x", doi="10.1/a b)](x", arxiv_id="<2>")) == ()
-
-
-def test_names_that_cannot_be_seen_are_no_links() -> None:
     assert named_authors((ADA, ADA, Author("", "\u200b"), CY)) == ("Ada Lin", "The Group")
-
-
-def test_a_very_long_title_makes_a_question_that_can_be_asked() -> None:
     assert len(summary_question(replace(PAPER, title="word " * 2000))) < 400
-
-
-def test_a_bibliography_says_how_much_of_it_is_here() -> None:
     assert references_title(42, 7) == "References (42, 7 in this corpus)"
     assert references_title(1, 0) == "References (1)"
+
+
+def test_papers_and_cited_works_are_linked_by_good_ids_and_plain_addresses_only(corpus: Corpus) -> None:
+    assert ("arXiv", "https://arxiv.org/abs/2203.08991v2") in external_links(corpus.paper("studied/tokens"))
+    assert external_links(corpus.paper("studied/hostile")) == ()
+    assert places_of(Reference("x", doi="10.1/a")) == (("DOI", "https://doi.org/10.1/a"),)
+    assert places_of(Reference("x", doi="10.1/a b)](x", arxiv_id="<2>")) == ()
 
 
 # The text
 
 
-def test_a_formula_is_cut_out_between_the_lines_of_its_column() -> None:
-    formula = Box(2, 100.0, 130.0, 80.0, 10.0)
+def test_a_formula_is_a_block_cut_out_between_the_lines_of_its_column() -> None:
+    place = Box(2, 100.0, 130.0, 80.0, 10.0)
     above, below = Box(2, 72.0, 110.0, 20.0, 10.0), Box(2, 72.0, 160.0, 200.0, 11.0)
     other_column, other_page = Box(2, 320.0, 128.0, 200.0, 11.0), Box(3, 72.0, 128.0, 200.0, 11.0)
-    text = [above, formula, below, other_column, other_page]
-    assert area_between([formula], text) == Box(2, 100.0, 122.0, 80.0, 36.0)
-    assert area_between([formula], [formula]) == Box(2, 100.0, 112.0, 80.0, 46.0)
-
-
-def test_a_formula_is_a_block_of_its_own_where_there_are_pages_to_cut_it_from() -> None:
+    lines = [above, place, below, other_column, other_page]
+    assert area_between([place], lines) == Box(2, 100.0, 122.0, 80.0, 36.0)
+    assert area_between([place], [place]) == Box(2, 100.0, 112.0, 80.0, 46.0)
     text, formula = "We take the mean of all scores. ", "Pr(f, a|e) = p(J|I) p(aj |aj−1)"
     boxes = (Box(2, 72.0, 90.0, 200.0, 11.0),)
     whole = replace(
@@ -181,16 +161,13 @@ def test_a_formula_is_a_block_of_its_own_where_there_are_pages_to_cut_it_from() 
         assert [group.text for group in found] == [text + formula]
 
 
-def test_passages_that_are_drawn_alike_are_one_block() -> None:
+def test_passages_drawn_alike_are_one_block_and_links_stand_behind_their_sentence() -> None:
     cited = Bibliography((Reference("a"), Reference("b")), {1: "c/other"})
     texts = [passage(n, "Text.", references=(1,) if n in (10, 11) else (7,)) for n in range(300)]
     found = list(blocks(texts, cited, meant="c/own#200"))
     assert [(group.kind, len(group.passages)) for group in found] == [
         ("plain", 10), ("linked", 2), ("plain", 188), ("meant", 1), ("plain", 99),
     ]  # fmt: skip
-
-
-def test_links_stand_behind_the_sentence_that_cites() -> None:
     text = "First cites. Second\ndoes not."
     made = replace(
         passage(1, text), sentences=(Sentence(0, 13, references=(1, 0, 1)), Sentence(13, len(text)))
@@ -216,13 +193,10 @@ def test_a_clicked_link_is_checked(cite: object, entry: int | None) -> None:
     assert Bibliography((Reference("a"),) * 5, {}).entry_of(cite) == entry
 
 
-def test_an_entry_names_the_sections_that_cite_it() -> None:
+def test_an_entry_names_the_sections_that_cite_it_and_chapters_without_text_have_headings() -> None:
     first, second = Section("1", "One"), Section("2", "Two")
     texts = [passage(n, "T.", section, references=(0,)) for n, section in enumerate((first, first, second))]
     assert sections_citing([*texts, passage(9, "T.", references=(0,))], 0) == ("1 One", "2 Two", "Text")
-
-
-def test_a_chapter_without_text_of_its_own_has_a_heading_all_the_same() -> None:
     first, second, below = Section("1", "One"), Section("2", "Two"), Section("2.1", "Below")
     made = [passage(1, "a", first), passage(2, "b", second, below), passage(3, "c")]
     caption = replace(passage(4, "d"), kind="caption")
@@ -238,18 +212,12 @@ def test_a_chapter_without_text_of_its_own_has_a_heading_all_the_same() -> None:
 # The viewer
 
 
-def test_the_viewer_draws_the_pages_from_the_one_looked_at() -> None:
+def test_the_viewer_draws_pages_and_boxes_of_an_existing_pdf(tmp_path: Path) -> None:
     assert pages_drawn(1, 3) == [1, 2, 3]
     assert pages_drawn(3, 3) == [3]
     assert pages_drawn(7, 900) == list(range(7, 7 + MOST_PAGES))
-
-
-def test_only_boxes_on_those_pages_are_drawn() -> None:
     (box,) = annotations((Box(1, 1, 2, 3, 4), Box(2, 5, 6, 7, 8)), [2, 3])
     assert (box["page"], box["x"], box["y"], box["width"], box["height"]) == (2, 5, 6, 7, 8)
-
-
-def test_a_pdf_that_is_gone_is_not_offered(tmp_path: Path) -> None:
     assert not fits_viewer(tmp_path / "gone.pdf")
     (tmp_path / "here.pdf").write_bytes(b"%PDF-")
     assert fits_viewer(tmp_path / "here.pdf")

@@ -46,12 +46,15 @@ def keys(test: AppTest) -> set[str]:
 # The page of a paper
 
 
-def test_a_paper_is_shown_with_its_text(screen: Screen) -> None:
+def test_a_paper_is_shown_with_its_text_at_the_passage_that_is_named(screen: Screen) -> None:
     test = screen("paper", id=BM25)
     assert not test.exception
     assert "BM25" in test.title[0].value
     assert "Similar papers" in texts(test)
     assert len(test.text) > 5
+    test = screen("paper", id=BM25, passage="8", sentence="1")
+    assert "The passage you came for" in texts(test)
+    assert not test.exception
 
 
 def test_a_paper_says_that_its_pdf_holds_text_that_cannot_be_seen(
@@ -68,10 +71,19 @@ def test_a_paper_says_that_its_pdf_holds_text_that_cannot_be_seen(
     assert not any("cannot be seen" in caption.value for caption in screen("paper", id="odd/open").caption)
 
 
-def test_many_authors_stand_in_a_menu(odd: Screen) -> None:
+def test_many_authors_stand_in_a_menu_and_what_is_missing_is_said_or_left_out(odd: Screen) -> None:
     test = odd("paper", id="odd/bare")
     assert "and 28 more" in [popover.proto.popover.label for popover in test.get("popover")]
     assert "Ada 39 Author" in links(test)
+    assert not test.exception
+    assert "This paper came without an abstract." in texts(test)
+    assert "Only title and abstract are indexed" in texts(test)
+    assert "Similar papers" not in texts(test)
+    assert not test.expander
+    assert not keys(test) & {"open_viewer", "next_page"}
+    test = odd("paper", id="odd/long")
+    assert not test.exception
+    assert sum("A passage of text." in text.value for text in test.text) == 1
 
 
 def test_a_paper_says_who_wrote_it_how_to_cite_it_what_it_found_and_what_is_similar(studied: Screen) -> None:
@@ -101,9 +113,7 @@ def test_a_paper_says_who_wrote_it_how_to_cite_it_what_it_found_and_what_is_simi
     assert "](paper?id=studied%2Fheads) :gray[cites this paper]" in texts(test)
 
 
-def test_links_to_the_list_say_how_it_was_shown_and_sorted_where_that_is_not_as_at_first(
-    studied: Screen,
-) -> None:
+def test_links_to_the_list_keep_its_view_and_order(studied: Screen) -> None:
     test = studied("paper", id="studied/tokens")
     for view, order, said in (
         ("Table", "position", ""),
@@ -144,29 +154,26 @@ def test_a_paper_has_its_topics_its_chapters_and_its_references(studied: Screen)
 # Actions
 
 
-def test_a_summary_is_asked_at_once(studied: Screen) -> None:
+def test_a_summary_is_asked_at_once_and_a_paper_put_into_the_comparison_once(studied: Screen) -> None:
     test = studied("paper", id="studied/tokens")
+    test.button(key="add_to_comparison").click().run()
+    assert "add_to_comparison" not in keys(test)
+    assert "In the comparison: 1 paper" in links(test)
     test.button(key="summarise").click().run()
     finish(test.switch_page("explorer/pages/ask.py").run())
     (turn,) = visitor_of(test).turns
     assert turn.rewrite.kind == "summary"
     assert turn.scope.papers == ("studied/tokens",)
     assert TITLES["tokens"] in turn.question
-
-
-def test_a_paper_is_put_into_the_comparison_once(studied: Screen) -> None:
-    test = studied("paper", id="studied/tokens")
-    test.button(key="add_to_comparison").click().run()
-    assert "add_to_comparison" not in keys(test)
-    assert "In the comparison: 1 paper" in links(test)
+    test = studied("paper", id="studied/tokens", passage="1", sentence="1")
+    assert "The passage you came for" in texts(test)
+    assert "It is dropped once its score is low." in [text.value for text in test.text]
 
 
 # Its text
 
 
-def test_an_entry_leads_to_its_paper_or_says_that_it_is_not_here_and_is_never_another_papers(
-    studied: Screen,
-) -> None:
+def test_an_entry_leads_to_its_paper_or_says_that_it_is_absent(studied: Screen) -> None:
     test = studied("paper", id=SUMMARIES)
 
     def look_at(*shown: object) -> None:
@@ -185,19 +192,7 @@ def test_an_entry_leads_to_its_paper_or_says_that_it_is_not_here_and_is_never_an
         assert "Cited in:" not in texts(test)
 
 
-def test_a_long_paper_has_few_elements(odd: Screen) -> None:
-    test = odd("paper", id="odd/long")
-    assert not test.exception
-    assert sum("A passage of text." in text.value for text in test.text) == 1
-
-
 # The passage that the address names
-
-
-def test_a_paper_opens_at_the_passage_that_is_named(screen: Screen) -> None:
-    test = screen("paper", id=BM25, passage="8", sentence="1")
-    assert "The passage you came for" in texts(test)
-    assert not test.exception
 
 
 @pytest.mark.parametrize("query", [{"passage": "999"}, {"passage": "x"}, {"passage": "8", "sentence": "²"}])
@@ -206,12 +201,6 @@ def test_a_wrong_passage_shows_the_paper(screen: Screen, query: dict[str, str]) 
     assert not test.exception
     assert "BM25" in test.title[0].value
     assert ("not in this paper" in texts(test)) == (query["passage"] != "8")
-
-
-def test_where_it_says_so_marks_the_sentence(studied: Screen) -> None:
-    test = studied("paper", id="studied/tokens", passage="1", sentence="1")
-    assert "The passage you came for" in texts(test)
-    assert "It is dropped once its score is low." in [text.value for text in test.text]
 
 
 @pytest.mark.parametrize("identifier", ["", "nothing", "' OR 1=1 --", "../../etc/passwd"])
@@ -224,7 +213,7 @@ def test_an_unknown_paper_leads_back(screen: Screen, identifier: str) -> None:
 # Its pages
 
 
-def test_the_pages_of_a_paper_are_turned(screen: Screen) -> None:
+def test_pages_are_turned_zoomed_and_viewed(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
     test = screen("paper", id=BM25)
     assert test.number_input(key="page_wanted").value == 1
     assert "of 2" in texts(test)
@@ -233,10 +222,6 @@ def test_the_pages_of_a_paper_are_turned(screen: Screen) -> None:
     assert test.button(key="next_page").disabled
     test.number_input(key="page_wanted").set_value(1).run()
     assert test.button(key="previous_page").disabled
-
-
-def test_a_page_is_looked_at_closely_and_the_viewer_comes_when_it_is_asked_for(screen: Screen) -> None:
-    test = screen("paper", id=BM25)
     test.button(key="page_zoom").click().run()
     assert test.button(key="page_zoom").label == "Whole page"
     assert not test.get("component_instance")
@@ -247,9 +232,6 @@ def test_a_page_is_looked_at_closely_and_the_viewer_comes_when_it_is_asked_for(s
     assert len(test.get("component_instance")) == 1
     test.button(key="close_viewer").click().run()
     assert not test.get("component_instance")
-
-
-def test_a_pdf_that_is_too_large_is_only_saved(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("explorer.paper.pdf_in_page.LARGEST_MB", 0)
     assert screen("paper", id=BM25).button(key="open_viewer").disabled
 
@@ -267,16 +249,6 @@ def test_a_paper_names_those_that_cite_it(studied: Screen, key: str, expected: l
 
 
 # Missing and hostile content
-
-
-def test_what_is_missing_is_said_or_left_out(odd: Screen) -> None:
-    test = odd("paper", id="odd/bare")
-    assert not test.exception
-    assert "This paper came without an abstract." in texts(test)
-    assert "Only title and abstract are indexed" in texts(test)
-    assert "Similar papers" not in texts(test)
-    assert not test.expander
-    assert not keys(test) & {"open_viewer", "next_page"}
 
 
 def test_what_is_hostile_on_a_paper_is_only_text(studied: Screen) -> None:

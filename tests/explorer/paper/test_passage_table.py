@@ -25,20 +25,14 @@ def texts(cells: Any) -> list[str]:
     return [cell["text"] for cell in cells]
 
 
-def test_text_of_a_paper_is_a_text_of_a_cell_as_it_stands() -> None:
+def test_text_of_a_paper_is_a_text_of_a_cell_and_the_cited_row_alone_is_marked() -> None:
     page = drawn(Table(((HOSTILE, HOSTILE + "b"), (HOSTILE, "\x00\u202e"), ("a", "1")), 1))
     assert texts(page["head"][0]) == [HOSTILE, HOSTILE + "b"]
     assert texts(page["rows"][0]["cells"]) == [HOSTILE, ""]
     assert page["caption"] == "Table 1: <script>x</script>."
-
-
-def test_the_cited_row_is_marked_and_no_other() -> None:
     page = drawn(Table((("", "P"), ("a", "1"), ("b", "2")), 1), 1)
     assert [texts(row["cells"])[0] for row in page["rows"] if row["marked"]] == ["b"]
     assert [cell["scope"] for cell in page["rows"][0]["cells"]] == ["row", ""]
-
-
-def test_a_head_over_columns_and_a_row_that_heads_others_are_one_cell() -> None:
     page = drawn(Table((("", "Test", "Test"), ("", "P", "R"), ("Gold", "", ""), ("a", "1", "2")), 2))
     assert page["head"][0][1] == {"text": "Test", "scope": "col", "span": 2}
     assert page["rows"][0]["cells"] == [{"text": "Gold", "scope": "rowgroup", "span": 3}]

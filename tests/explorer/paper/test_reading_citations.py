@@ -29,12 +29,15 @@ def test_each_citation_leads_to_its_own_sentences_passage() -> None:
     assert {source.count for source in found} == {3}
     assert first_number(found, 2) == 1
     assert first_number(found, 9) is None
-
-
-def test_a_claim_that_no_one_sentence_carries_leads_to_its_passage() -> None:
-    found = sources(make_turn("A [1].", AnswerSentence(0, 6, "A.", (1,), (citation(1, 2, None),))))[0]
-    assert (found.passage.id, found.sentence, found.is_supported_by_no_sentence) == ("p1#2", None, True)
+    (alone,) = sources(make_turn("A [1].", AnswerSentence(0, 6, "A.", (1,), (citation(1, 2, None),))))
+    assert (alone.passage.id, alone.sentence, alone.is_supported_by_no_sentence) == ("p1#2", None, True)
     assert not sources(TURN)[0].is_supported_by_no_sentence
+    hits = (PaperHits(make_paper("p1"), (Hit(make_passage("p1", 4), 1.0, 0.5, None),), 1.0),)
+    drafted = draft_source("Shown [1], invented [5], half [", hits, 1)
+    assert drafted is not None
+    assert not drafted.is_supported_by_no_sentence
+    assert (drafted.passage.id, drafted.citation, drafted.count) == ("p1#4", None, 1)
+    assert draft_source("Shown [1].", hits, 2) is None
 
 
 @pytest.mark.parametrize("identifier", ["1-2", "12-30"])
@@ -47,34 +50,17 @@ def test_other_ids_are_refused(identifier: object) -> None:
     assert parse_cite(identifier) is None
 
 
-def test_a_draft_leads_to_the_papers_best_passage() -> None:
-    hits = (PaperHits(make_paper("p1"), (Hit(make_passage("p1", 4), 1.0, 0.5, None),), 1.0),)
-    found = draft_source("Shown [1], invented [5], half [", hits, 1)
-    assert found is not None
-    assert not found.is_supported_by_no_sentence
-    assert (found.passage.id, found.citation, found.count) == ("p1#4", None, 1)
-    assert draft_source("Shown [1].", hits, 2) is None
-
-
-def test_a_passage_is_cut_round_its_sentence() -> None:
+def test_a_passage_is_cut_round_its_sentence_and_shown_on_its_page() -> None:
     passage = make_passage("p1", 1)
     parts = cut_passage(passage, 1)
     assert (parts.before, parts.sentence, parts.after) == ("One here.", "Two there.", "Three.")
     assert cut_passage(passage, None).before == passage.text
     assert cut_passage(passage, 99).sentence == ""
-
-
-def test_long_context_is_shortened_at_words() -> None:
-    passage = make_passage("p1", 1)
     parts = shorter_context(cut_passage(passage, 1))
     assert parts.before == "One here."
     long = shorter_context(type(parts)("word " * 100, "Sentence.", "word " * 100))
     assert long.before.startswith("… word") and len(long.before) < 200
     assert long.after.endswith("word …")
-
-
-def test_the_page_is_the_sentences_own() -> None:
-    passage = make_passage("p1", 1)
     assert passage_page(passage, 1) == 3
     assert passage_page(passage, None) == 2
     assert passage_page(passage, 2) == 2
@@ -94,29 +80,23 @@ def test_a_strip_has_the_boxes_in_its_middle(y: float, top: int) -> None:
     assert (strip.top, strip.height) == (top, 170)
 
 
-def test_a_strip_is_as_wide_as_the_column_of_the_passage() -> None:
+def test_a_strip_is_as_wide_as_its_columns_and_keeps_to_its_page() -> None:
     (first, *_), right = column(50), column(320)
     short = Box(1, 60, 200, 30, 10)
     strip = strip_round(Evidenced((short,), (first, *column(50), *right)), 600, 800)
     assert (strip.left, strip.width) == (38, 244)
     strip = strip_round(Evidenced((right[3],), (*column(50), *right)), 600, 800)
     assert (strip.left, strip.width) == (308, 244)
-
-
-def test_a_sentence_in_two_columns_is_shown_with_both() -> None:
     left, right = column(50), column(320)
     strip = strip_round(Evidenced((left[-1], right[0]), (*left, *right)), 600, 800)
     assert (strip.left, strip.width) == (38, 514)
-
-
-def test_a_strip_of_no_boxes_is_the_top_of_the_page() -> None:
     strip = strip_round(Evidenced((), ()), 600, 800)
     assert (strip.left, strip.top, strip.width) == (0, 0, 600)
-
-
-def test_a_strip_keeps_to_its_page() -> None:
     boxes = (Box(1, 40, 100, 200, 10), Box(2, 40, 700, 200, 10))
     assert Evidenced(boxes, boxes).on(2) == Evidenced(boxes[1:], boxes[1:])
+    box = Box(1, -20, 0, 640, 900)
+    strip = strip_round(Evidenced((box,), (box,)), 600, 800)
+    assert (strip.left, strip.width, strip.height) == (0, 600, 800)
 
 
 @pytest.mark.parametrize(
@@ -130,9 +110,3 @@ def test_a_strip_keeps_to_its_page() -> None:
 )
 def test_a_saved_file_is_named_after_its_paper(paper_id: str, name: str) -> None:
     assert file_name(paper_id, "pdf") == name
-
-
-def test_a_strip_is_never_larger_than_the_page() -> None:
-    box = Box(1, -20, 0, 640, 900)
-    strip = strip_round(Evidenced((box,), (box,)), 600, 800)
-    assert (strip.left, strip.width, strip.height) == (0, 600, 800)

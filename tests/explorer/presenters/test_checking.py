@@ -41,31 +41,39 @@ def checked_turn(*supports: float | None, uncited_claims: int = 0) -> Turn:
     return make_turn("a [1]" * len(supports) + "b c " * uncited_claims, *sentences)
 
 
-def test_of_an_answer_of_an_older_version_overlap_and_every_sentence_count() -> None:
+def test_support_decides_what_is_weak_and_claims_alone_want_citations_where_they_were_measured() -> None:
     assert uncited_ends(TURN.answer) == (32,)
     assert weak_numbers(TURN) == (2,)
     assert format_claims(TURN.answer) == ""
-
-
-def test_support_decides_what_is_weak_where_it_was_measured() -> None:
     assert weak_numbers(checked_turn(0.1, 0.9, 0.2)) == (1, 3)
     assert weak_numbers(checked_turn(None, 0.9)) == ()
-
-
-def test_only_claims_want_a_citation_where_they_were_told_from_the_rest() -> None:
     answer = replace(TURN.answer, citation_recall=1.0)
     assert uncited(answer) == ()
     claim = replace(answer.sentences[2], needs_citation=True)
     assert uncited_ends(replace(answer, sentences=(*answer.sentences[:2], claim))) == (32,)
 
 
-def test_claims_and_citations_that_hold_are_counted() -> None:
+def test_claims_citations_and_invented_labels_are_counted() -> None:
     answer = replace(
         checked_turn(0.9, 0.9, 0.1, uncited_claims=1).answer, citation_recall=0.5, citation_precision=2 / 3
     )
     said = format_claims(answer)
     assert said.startswith("2 of 4 claims are supported by what they cite")
     assert said.endswith("2 of 3 citations are needed for that")
+    answer = replace(checked_turn(0.9, uncited_claims=1).answer, citation_recall=0.5)
+    first = replace(answer.sentences[0], unknown_labels=("9", "7"))
+    answer = replace(answer, sentences=(first, *answer.sentences[1:]))
+    assert invented(answer) == (first,)
+    assert format_without_source(answer) == (
+        "2 labels name no paper that was given · 1 sentence makes a claim without a citation"
+    )
+    answer = replace(checked_turn(0.9).answer, citation_recall=1.0)
+    assert format_without_source(answer) == ""
+    assert format_problems(Answer("text")) == ""
+    assert listed(("A", "B", "and 1 more")) == "- A\n- B\n\nand 1 more"
+    assert listed(("A", "B *c*")) == "- A\n- B \\*c\\*"
+    assert listed(("and 1 more",)) == "- and 1 more"
+    assert listed(()) == ""
 
 
 @pytest.mark.parametrize(
@@ -92,30 +100,11 @@ def test_claims_without_citation_are_counted(count: int, said: str) -> None:
     assert format_without_source(answer).startswith(said)
 
 
-def test_invented_labels_are_counted_before_claims_without_citation() -> None:
-    answer = replace(checked_turn(0.9, uncited_claims=1).answer, citation_recall=0.5)
-    first = replace(answer.sentences[0], unknown_labels=("9", "7"))
-    answer = replace(answer, sentences=(first, *answer.sentences[1:]))
-    assert invented(answer) == (first,)
-    assert format_without_source(answer) == (
-        "2 labels name no paper that was given · 1 sentence makes a claim without a citation"
-    )
-
-
-def test_an_answer_with_sources_has_no_note() -> None:
-    answer = replace(checked_turn(0.9).answer, citation_recall=1.0)
-    assert format_without_source(answer) == ""
-
-
 @pytest.mark.parametrize("problem", get_args(DraftProblem))
 def test_every_problem_has_its_words(problem: DraftProblem) -> None:
     said = format_problems(Answer("text", problems=(problem,)))
     assert said.count(".") >= 2
     assert "What was sent" in said
-
-
-def test_an_answer_without_problems_says_nothing() -> None:
-    assert format_problems(Answer("text")) == ""
 
 
 @pytest.mark.parametrize(
@@ -133,10 +122,3 @@ def test_the_query_to_try_keeps_what_is_here(query: str, changed: str) -> None:
     assert changed_query(turn) == changed
     without = replace(turn, answer=Answer("", (), replace(refusal, nearest=())))
     assert changed_query(without) == query
-
-
-def test_and_more_is_no_point_of_a_list() -> None:
-    assert listed(("A", "B", "and 1 more")) == "- A\n- B\n\nand 1 more"
-    assert listed(("A", "B *c*")) == "- A\n- B \\*c\\*"
-    assert listed(("and 1 more",)) == "- and 1 more"
-    assert listed(()) == ""

@@ -162,24 +162,17 @@ def test_answers_keep_their_form(text: str, expected: str) -> None:
     assert answer_markdown(text, 1, {1, 2}).strip() == expected
 
 
-def test_a_sentence_without_citation_gets_a_sign() -> None:
+def test_signs_terms_and_long_texts_are_drawn_as_they_are_meant() -> None:
     assert ":gray[†]" in answer_markdown("One. Two [1].", 1, {1}, (4,))
     assert ":gray" not in answer_markdown("One \ue000. Two [1].", 1, {1})
-
-
-def test_an_unlinked_answer_has_no_links() -> None:
     assert "#cite" not in answer_markdown("One [1].", 1, {1}, linked=False)
-
-
-def test_terms_are_marked_as_whole_words() -> None:
     assert marked_terms("Retrieval (retrieving) of texts", frozenset({"retriev"})) == (
         "**Retrieval** \\(**retrieving**\\) of texts"
     )
-
-
-def test_an_at_sign_that_begins_no_address_is_left_alone() -> None:
     assert JOINER not in escaped("MRR@10 and P@5. See nDCG@10, f@x")
     assert JOINER in escaped("write to a@evil.example")
+    assert shortened("one two three", 8) == "one two …"
+    assert shortened("one two", 8) == "one two"
 
 
 @pytest.mark.parametrize("sign", ["<->", "->", "<-", "--", ">=", "<=", "~="])
@@ -193,11 +186,6 @@ def test_fault_signs_that_stand_alone_were_drawn_as_arrows(sign: str) -> None:
 
 def unescaped(markdown: str) -> str:
     return "".join(token.content for token in tokens(markdown) if token.type in ("text", "text_special"))
-
-
-def test_long_text_is_cut_at_a_word() -> None:
-    assert shortened("one two three", 8) == "one two …"
-    assert shortened("one two", 8) == "one two"
 
 
 @pytest.mark.parametrize(

@@ -95,8 +95,8 @@ def test_a_document_is_summed_up_by_its_own_sentences(screen: Screen) -> None:
     assert "passage=0&sentence=1" in links[1].proto.query_string
 
 
-def test_before_there_are_documents_there_is_a_quiet_way_in_and_an_address_is_refused_or_can_be_copied(
-    screen: Screen,
+def test_without_documents_there_is_a_way_in_unless_uploads_are_off(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     test = screen("ask")
     assert test.button(key="open_documents").label == "Your documents"
@@ -109,10 +109,6 @@ def test_before_there_are_documents_there_is_a_quiet_way_in_and_an_address_is_re
     test.button(key="read_address").click().run()
     assert "http://[::1]:9/page" in texts(wait_until_read(test))
 
-
-def test_a_site_without_uploads_has_no_way_to_bring_anything(
-    screen: Screen, monkeypatch: pytest.MonkeyPatch
-) -> None:
     def ways_in() -> tuple[bool, bool]:
         test = open_menu(screen("ask"), "import_menu")
         keys = [button.key for button in test.button]
@@ -123,9 +119,7 @@ def test_a_site_without_uploads_has_no_way_to_bring_anything(
     assert ways_in() == (False, False)
 
 
-def test_own_documents_are_asked_and_nothing_of_it_is_stored_nor_seen_by_others(
-    screen: Screen, library: Library
-) -> None:
+def test_own_documents_are_asked_and_neither_stored_nor_shared(screen: Screen, library: Library) -> None:
     test = bring(screen("ask"), ("notes.md", NOTES)).button(key="ask_own").click().run()
     assert "Ask your document" in texts(test)
     ask(test, QUESTION)
@@ -218,9 +212,7 @@ def test_files_of_a_second_upload_are_not_lost_nor_those_of_the_first_read_twice
     assert len(uploads_of(test).documents()) == 2
 
 
-def test_a_page_that_takes_too_long_is_a_message_on_the_screen(
-    screen: Screen, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_slow_page_is_a_message(screen: Screen, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("explorer.components.page_image.DRAWING_LIMITS", Limits(seconds=1))
     endless = write_endless_pdf(tmp_path / "endless.pdf", depth=5).read_bytes()
     test = bring(screen("ask"), ("endless.pdf", endless))
@@ -230,9 +222,7 @@ def test_a_page_that_takes_too_long_is_a_message_on_the_screen(
     assert "Drawing it took more than 1 seconds, the most that is given to one." in texts(test)
 
 
-def test_the_dialog_says_whom_a_hosted_model_sends_passages_to(
-    screen: Screen, model: Callable[..., StandinChat]
-) -> None:
+def test_the_dialog_names_the_model_server(screen: Screen, model: Callable[..., StandinChat]) -> None:
     """Regression: it said that documents are seen by nobody else, also where a hosted model is sent them."""
     model()
     test = screen("ask")

@@ -1,7 +1,6 @@
 """Kept libraries on the screens: kept, asked, compared, shared, deleted, and seen by nobody else."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from assistant.storage.libraries import LibrarySummary
 from corpus.records import library_collection
 from explorer.app.resources import Library
 from explorer.uploads.kept import GONE, NOT_YOURS
-from tests.explorer.asking import ask, finish, texts, visitor_of
+from tests.explorer.asking import ask, texts, visitor_of
 from tests.explorer.uploads.test_documents_screen import (
     NOTES,
     QUESTION,
@@ -67,9 +66,7 @@ def close_dialog(test: AppTest) -> AppTest:
     return test.run()
 
 
-def test_a_visits_documents_are_kept_with_their_conversation_and_opened_after_a_restart(
-    screen: Screen, libraries: Libraries, library: Library
-) -> None:
+def test_documents_are_kept_and_opened(screen: Screen, libraries: Libraries, library: Library) -> None:
     test = bring(screen("ask"), ("notes.md", NOTES))
     test.button(key="ask_own").click().run()
     ask(test, QUESTION)
@@ -182,6 +179,8 @@ def test_fault_a_renaming_locked_out_pages_that_had_the_library_open(
 def test_an_address_opens_a_library_for_those_who_may_read_it(screen: Screen, libraries: Libraries) -> None:
     """Regression: the address did not name a kept library, and a page that was loaded anew had left it."""
     test = keep(bring(screen("ask"), ("notes.md", NOTES)))
+    (link,) = [button for button in test.get("link_button") if button.proto.label == "Export"]
+    assert link.proto.url.startswith("library-export/")
     summary = own(libraries, test)
     again = as_same_visitor(test, screen("ask"))
     again.query_params["library"] = summary.id
@@ -191,9 +190,7 @@ def test_an_address_opens_a_library_for_those_who_may_read_it(screen: Screen, li
     assert "This link leads to no library" in texts(stranger)
 
 
-def test_a_library_grows_loses_a_document_and_is_renamed_in_two_tabs(
-    screen: Screen, libraries: Libraries
-) -> None:
+def test_a_library_is_changed_in_two_tabs(screen: Screen, libraries: Libraries) -> None:
     test = keep(bring(screen("ask"), ("notes.md", NOTES)))
     summary = own(libraries, test)
     other_tab = as_same_visitor(test, screen("ask"))
@@ -235,9 +232,7 @@ def bring_more(test: AppTest, *files: tuple[str, bytes]) -> AppTest:
     return wait_until_read(test)
 
 
-def test_a_shared_library_is_read_by_its_link_alone_and_not_after_that_was_taken_back(
-    screen: Screen, libraries: Libraries
-) -> None:
+def test_a_shared_library_is_read_by_its_link_alone(screen: Screen, libraries: Libraries) -> None:
     test = keep(bring(screen("ask"), ("notes.md", NOTES), ("other.md", OTHER_NOTES)))
     summary = own(libraries, test)
     test.button(key="share_library").click().run()
@@ -275,9 +270,7 @@ def test_a_shared_library_is_read_by_its_link_alone_and_not_after_that_was_taken
     assert visitor_of(late).library_id == ""
 
 
-def test_papers_of_a_library_are_compared_and_the_comparison_is_kept(
-    screen: Screen, libraries: Libraries, library: Library
-) -> None:
+def test_library_papers_are_compared(screen: Screen, libraries: Libraries, library: Library) -> None:
     test = keep(bring(screen("ask"), ("notes.md", NOTES), ("other.md", OTHER_NOTES)))
     summary = own(libraries, test)
     place = library_collection(summary.id)
@@ -321,10 +314,3 @@ def test_what_a_person_may_keep_is_said_where_it_is_reached(
     assert "A library holds 1 documents at most; this would be 2." in texts(test)
     assert len(uploads_of(test).ready()) == 2
     assert libraries.store.list(visitor_of(test).stranger) == ()
-
-
-def test_a_library_is_taken_away_as_a_zip(screen: Screen, libraries: Libraries, tmp_path: Path) -> None:
-    test = keep(bring(screen("ask"), ("notes.md", NOTES)))
-    (link,) = [button for button in test.get("link_button") if button.proto.label == "Export"]
-    assert link.proto.url.startswith("library-export/")
-    assert finish(test)
