@@ -36,9 +36,7 @@ def test_a_folder_is_indexed_and_asked(root: Path, tmp_path: Path) -> None:
     assert "[1] On Bats" in printed
 
 
-def test_papers_are_compared_and_the_comparison_is_exported(
-    root: Path, demo_home: Path, tmp_path: Path
-) -> None:
+def test_papers_are_compared_and_exported(root: Path, demo_home: Path, tmp_path: Path) -> None:
     papers = ("field-notes-retrieval/bm25", "field-notes-retrieval/rank-fusion")
     about = "How lexical and dense retrieval can be combined"
     printed = run_example(root, demo_home, "compare_and_export.py", tmp_path, about, *papers)

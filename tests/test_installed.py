@@ -65,9 +65,7 @@ def demonstration(installed: Installed) -> Path:
     return Path(installed.environment["HOME"], ".local", "share", "paper-trail")
 
 
-def test_papers_are_kept_in_the_users_data_folder_and_none_beside_the_code(
-    installed: Installed, demonstration: Path
-) -> None:
+def test_papers_are_kept_in_the_users_data_folder(installed: Installed, demonstration: Path) -> None:
     assert (demonstration / "corpus" / "manifest.json").exists()
     assert not (installed.folder / "home").exists()
 

@@ -55,7 +55,9 @@ def test_nginx_takes_the_configuration(root: Path) -> None:
         assert subprocess.run(command, capture_output=True, check=False).stderr == b""
 
 
-def test_its_processes_are_told_what_those_of_make_serve_are(services: dict[str, Any]) -> None:
+def test_processes_are_told_what_those_of_make_serve_are_and_reached_through_nginx(
+    services: dict[str, Any],
+) -> None:
     told = [process["environment"] for process in processes(services).values()]
     assert len(told) == 2
     for environment in told:
@@ -71,27 +73,18 @@ def test_its_processes_are_told_what_those_of_make_serve_are(services: dict[str,
         # They are counted in the database, for all processes together.
         assert not any(name.startswith("PAPER_TRAIL_LIMIT") for name in settings)
     Settings.model_validate({"log": told[0]["PAPER_TRAIL_LOG"]})
-
-
-def test_answers_are_ended_before_containers_are(services: dict[str, Any]) -> None:
     for process in processes(services).values():
         assert int(process["stop_grace_period"].removesuffix("s")) > Settings().stop_seconds + 10
+    open_to = {name: service["ports"] for name, service in services.items() if "ports" in service}
+    assert open_to == {"grobid": ["127.0.0.1:8070:8070"], "nginx": [f"127.0.0.1:{PORT}:{PORT}"]}
 
 
-def test_images_are_pinned(root: Path, services: dict[str, Any]) -> None:
+def test_images_are_pinned_and_have_what_the_app_is_made_of(root: Path, services: dict[str, Any]) -> None:
     built = [service for service in services.values() if "build" in service]
     bases = re.findall(r"(?m)^FROM (\S+)", (root / "Dockerfile").read_text(encoding="utf-8"))
     taken = [service["image"] for service in services.values() if service not in built]
     assert len(bases) == 1
     assert all(re.search(r":\d+\.\d+(\.\d+)?", image) for image in (*bases, *taken)), (bases, taken)
-
-
-def test_nothing_but_nginx_is_reached_from_outside(services: dict[str, Any]) -> None:
-    open_to = {name: service["ports"] for name, service in services.items() if "ports" in service}
-    assert open_to == {"grobid": ["127.0.0.1:8070:8070"], "nginx": [f"127.0.0.1:{PORT}:{PORT}"]}
-
-
-def test_the_image_has_what_the_app_is_made_of(root: Path) -> None:
     ignored = (root / ".dockerignore").read_text(encoding="utf-8").split()
     needed = ("assistant", "corpus", "explorer", "indexer", "streamlit_app.py", "requirements.lock")
     assert not set(needed) & set(ignored)

@@ -167,7 +167,7 @@ def process_of(reply: httpx.Response) -> str:
     return str(reply.json()["process"])
 
 
-def test_a_visitor_stays_with_the_process_that_drew_the_page(site: str) -> None:
+def test_a_visitor_stays_with_the_process_that_drew_the_page_by_a_safe_cookie(site: str) -> None:
     seen = set()
     for _ in range(12):
         with httpx.Client(base_url=site) as visitor:
@@ -181,9 +181,6 @@ def test_a_visitor_stays_with_the_process_that_drew_the_page(site: str) -> None:
             assert not any("set-cookie" in response.headers for response in later)
             seen.add(process_of(page))
     assert seen == {"p1", "p2", "p3"}, "newcomers are sent to every process"
-
-
-def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(site: str) -> None:
     given = httpx.get(f"{site}/", headers=PAGE).headers["set-cookie"]
     assert given.split("; ")[1:] == ["Path=/", "HttpOnly", "SameSite=Lax"]
 
@@ -195,9 +192,7 @@ def test_a_cookie_of_no_process_is_taken_for_none(site: str, forged: str) -> Non
     assert f"{COOKIE}={process_of(page)};" in page.headers["set-cookie"]
 
 
-def test_visitors_of_a_process_that_is_gone_go_to_another_and_stay_there(
-    processes: list[EchoingProcess],
-) -> None:
+def test_visitors_of_a_lost_process_go_to_another_and_stay(processes: list[EchoingProcess]) -> None:
     gone, *others = processes
     with fronted(processes) as site, httpx.Client(base_url=site, cookies={COOKIE: "p1"}) as visitor:
         assert process_of(visitor.get("/", headers=PAGE)) == "p1"
@@ -211,9 +206,7 @@ def test_visitors_of_a_process_that_is_gone_go_to_another_and_stay_there(
         assert process_of(visitor.get("/", headers=PAGE)) == moved_to
 
 
-def test_what_a_screen_in_another_tab_has_is_found_where_it_is(
-    site: str, processes: list[EchoingProcess]
-) -> None:
+def test_files_of_another_tab_are_found(site: str, processes: list[EchoingProcess]) -> None:
     processes[0].refusing = 404
     assert process_of(httpx.get(f"{site}/media/a.png", cookies={COOKIE: "p1"})) != "p1"
     processes[0].refusing = 403
@@ -229,7 +222,7 @@ def test_a_question_of_a_program_is_never_asked_twice(site: str, processes: list
     assert sum(process.asked for process in processes) == 1
 
 
-def test_programs_of_one_key_come_to_one_process_and_keys_to_all(site: str) -> None:
+def test_fault_a_key_chose_its_process_by_the_spelling_of_its_header(site: str) -> None:
     found = {}
     for key in range(40):
         headers = {"authorization": f"Bearer {key}"}
@@ -237,9 +230,6 @@ def test_programs_of_one_key_come_to_one_process_and_keys_to_all(site: str) -> N
         assert len(at) == 1
         found[key] = at.pop()
     assert set(found.values()) == {"p1", "p2", "p3"}
-
-
-def test_fault_a_key_chose_its_process_by_the_spelling_of_its_header(site: str) -> None:
     for key in range(10):
         spellings = (f"Bearer key-{key}", f"bearer key-{key}", f"BEARER   key-{key}", f"bEARER\tkey-{key}")
         address = f"{site}/api/v1/collections"
@@ -262,14 +252,6 @@ def test_fault_errors_of_nginx_itself_came_as_its_own_pages() -> None:
     assert (asked.status_code, asked.json()["error"]) == (503, "busy")
     assert (page.status_code, "starting or stopping" in page.text) == (503, True)
     assert asked.headers["retry-after"] == page.headers["retry-after"] == "5"
-
-
-def test_fault_a_request_that_cannot_be_read_was_answered_by_a_page_of_nginx(site: str) -> None:
-    replies = [
-        httpx.get(f"{site}/api/v1/collections", headers={"x-long": "x" * 40_000}),
-        httpx.get(f"{site}/api/v1/collections?{'x' * 40_000}"),
-    ]
-    assert [(reply.status_code, reply.json()["error"]) for reply in replies] == [(400, "invalid_request")] * 2
 
 
 def test_fault_one_address_could_take_all_connections(processes: list[EchoingProcess]) -> None:
@@ -309,12 +291,6 @@ def test_fault_under_a_name_that_is_not_its_own_a_page_stayed_empty(processes: l
     assert health.status_code == 200
 
 
-def test_events_come_as_they_happen(site: str) -> None:
-    with httpx.stream("GET", f"{site}/api/events") as reply:
-        # The second one comes half a minute later.
-        assert next(reply.iter_bytes()) == b"data: now\n\n"
-
-
 @pytest.fixture
 def noting(monkeypatch: pytest.MonkeyPatch) -> Iterator[NotingApp]:
     monkeypatch.setenv("PAPER_TRAIL_TRUSTED_PROXIES", "127.0.0.1")
@@ -341,9 +317,21 @@ def test_a_proxy_of_the_operator_is_believed(noting: NotingApp) -> None:
     assert "; Secure" in page.headers["set-cookie"]
 
 
-def test_hosts_reach_the_app_as_they_were_addressed(site: str) -> None:
+def test_hosts_events_and_uploads_reach_the_app_as_they_are(site: str) -> None:
     heard = httpx.get(f"{site}/", headers={"host": "papers.example.org:8443"}).json()["headers"]
     assert heard["Host"] == "papers.example.org:8443"
+    with httpx.stream("GET", f"{site}/api/events") as reply:
+        # The second one comes half a minute later.
+        assert next(reply.iter_bytes()) == b"data: now\n\n"
+    address = f"{site}/_stcore/upload_file/session/1"
+    assert httpx.put(address, content=b"x" * 20 * 2**20).status_code == 200
+    assert httpx.put(address, content=b"x" * (21 * 2**20 + 1)).status_code == 413
+    # A request that cannot be read was answered by a page of nginx.
+    replies = [
+        httpx.get(f"{site}/api/v1/collections", headers={"x-long": "x" * 40_000}),
+        httpx.get(f"{site}/api/v1/collections?{'x' * 40_000}"),
+    ]
+    assert [(reply.status_code, reply.json()["error"]) for reply in replies] == [(400, "invalid_request")] * 2
 
 
 @pytest.mark.parametrize(
@@ -352,12 +340,6 @@ def test_hosts_reach_the_app_as_they_were_addressed(site: str) -> None:
 def test_figures_are_not_reached_from_outside(site: str, processes: list[EchoingProcess], path: str) -> None:
     assert httpx.get(f"{site}{path}").status_code == 404
     assert sum(process.asked for process in processes) == 0
-
-
-def test_an_upload_is_as_large_as_the_app_takes_it(site: str) -> None:
-    address = f"{site}/_stcore/upload_file/session/1"
-    assert httpx.put(address, content=b"x" * 20 * 2**20).status_code == 200
-    assert httpx.put(address, content=b"x" * (21 * 2**20 + 1)).status_code == 413
 
 
 def test_it_speaks_https_with_a_certificate(tmp_path: Path, noting: NotingApp) -> None:

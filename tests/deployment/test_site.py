@@ -112,17 +112,19 @@ def refused(home: Path, *options: str, **settings: str) -> "subprocess.Completed
     return done
 
 
-def test_its_address_is_told_when_visitors_can_come(site: Served) -> None:
+def test_pages_and_screens_of_a_visitor_come_from_one_healthy_process(site: Served) -> None:
     assert httpx.get(site.address, headers=PAGE).status_code == 200
-
-
-def test_pages_and_screens_of_a_visitor_come_from_one_process(site: Served) -> None:
     given = {cookie_of(httpx.get(site.address, headers=PAGE)) for _ in range(6)}
     assert given == {"p1", "p2"}
     for process in given:
         page = httpx.get(site.address, headers=PAGE, cookies={COOKIE: process})
         assert cookie_of(page) == ""
         assert screen_drawn(site, process) == process
+    for address in site.addresses.values():
+        assert httpx.get(f"{address}/healthz").json() == {"status": "alive"}
+        ready = httpx.get(f"{address}/readyz")
+        every = dict.fromkeys(("process", "corpus", "encoder", "database"), "ok")
+        assert (ready.status_code, ready.json()) == (200, {"status": "ready", **every})
 
 
 def test_fault_over_https_a_cookie_that_a_sibling_host_had_set_decided_what_is_listed(
@@ -145,14 +147,6 @@ def test_fault_over_https_a_cookie_that_a_sibling_host_had_set_decided_what_is_l
     assert asyncio.run(shows(HOST_COOKIE, "Of who planted it", **https))
     assert not asyncio.run(shows(OWNER_COOKIE, "Of who planted it", **https))
     assert asyncio.run(shows(OWNER_COOKIE, "stored before this site used HTTPS", **https))
-
-
-def test_health_is_told_by_each_process_in_plain_json(site: Served) -> None:
-    for address in site.addresses.values():
-        assert httpx.get(f"{address}/healthz").json() == {"status": "alive"}
-        ready = httpx.get(f"{address}/readyz")
-        every = dict.fromkeys(("process", "corpus", "encoder", "database"), "ok")
-        assert (ready.status_code, ready.json()) == (200, {"status": "ready", **every})
 
 
 def test_an_answer_of_a_program_comes_through_as_it_is_made(site: Served) -> None:
@@ -212,7 +206,7 @@ def test_all_processes_are_replaced_in_turn_and_the_site_stays_up(site: Served) 
     os.kill(int(told[-1]), 0)
 
 
-def test_the_address_of_another_program_is_not_told_as_its_own(demo_home: Path) -> None:
+def test_fault_ports_of_other_programs_were_told_as_its_own(demo_home: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         done = refused(demo_home, "--processes", "1", "--port", str(port))
@@ -220,17 +214,13 @@ def test_the_address_of_another_program_is_not_told_as_its_own(demo_home: Path) 
         f"Another program listens at port {port} of 127.0.0.1: process {os.getpid()} ("
     )
     assert done.stderr.endswith(f" To end it: kill {os.getpid()}.\n")
-
-
-def test_fault_metrics_at_the_port_of_visitors_were_taken_for_the_site(demo_home: Path) -> None:
+    # Metrics at the port of visitors were taken for the site.
     (port,) = free_ports(1)
     done = refused(
         demo_home, "--processes", "2", "--port", str(port), PAPER_TRAIL_METRICS=f"127.0.0.1:{port - 1}"
     )
     assert f"Visitors come to port {port}, where metrics would be told too" in done.stderr
-
-
-def test_fault_metrics_at_a_port_that_is_taken_were_told_of_as_if_they_were_there(demo_home: Path) -> None:
+    # Metrics at a port that is taken were reported as if they were there.
     with socket.create_server(("127.0.0.1", 0)) as other:
         metrics = f"127.0.0.1:{other.getsockname()[1]}"
         done = refused(demo_home, "--port", str(free_ports(1)[0]), PAPER_TRAIL_METRICS=metrics)

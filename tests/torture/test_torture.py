@@ -1,21 +1,18 @@
 """A slice of `make torture`: nothing may be lost, doubled, corrupted or end without a word of ours."""
 
-import random
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.demo_home import PROJECT
-from tests.torture.counts import Counts, same_environment
+from tests.torture.counts import same_environment
 from tests.torture.hindered_builds import in_a_failing_bucket, on_a_full_disk
 from tests.torture.hostile_imports import hostile_imports
 from tests.torture.hostile_parsers import hostile_parsers
 from tests.torture.killed_builds import KILLS_A_BUILD, in_a_folder
-from tests.torture.mutated_files import faults_of, mutate, mutated_files
+from tests.torture.mutated_files import faults_of, mutated_files
 
 
 @pytest.fixture(autouse=True)
@@ -66,16 +63,3 @@ def test_hostile_parsers_reach_nothing() -> None:
     if not counts.tried:
         pytest.skip("this system confines no process")
     assert (counts.tried, counts.wrong) == (22, Counter()), counts.examples
-
-
-@given(st.binary(max_size=200))
-def test_what_is_mutated_is_seeded(content: bytes) -> None:
-    assert mutate(content, random.Random(3)) == mutate(content, random.Random(3))
-
-
-def test_what_goes_wrong_is_counted_with_examples() -> None:
-    counts = Counts("made up")
-    for number in range(9):
-        counts.note("lost", f"paper {number}")
-    assert counts.wrong == Counter(lost=9)
-    assert counts.examples == [f"lost: paper {number}" for number in range(5)]
