@@ -208,7 +208,7 @@ def test_papers_of_every_kind_are_read_by_confined_processes(tmp_path: Path) -> 
     assert [passage.text for passage in prepared.passages][1:] == ["Bats sleep by day."]
 
 
-CONFINED = "import sys; sys.path.insert(0, {!r}); from corpus.sandbox import confine; {}"
+CONFINED = "import sys; sys.path.insert(0, {!r}); from corpus.sandbox.confinement import confine; {}"
 
 
 def _confined(code: str) -> str:
