@@ -1,4 +1,4 @@
-"""A judge's marks of sentences that answer a question beside sentences that do not: is it to be trusted?
+"""A judge's marks of sentences that answer a question beside marks of sentences that do not.
 
 Both sentences stand before the judge in one prompt, in both orders, as two answers to a judged question.
 """
