@@ -28,8 +28,8 @@ MORE_THAN_ANY_DISK = 10**12
 TAKER = """
 import sys
 from pathlib import Path
-from corpus.places import NoRoomError
-from corpus.kept import Room
+from corpus.places.disk import NoRoomError
+from corpus.kept.room import Room
 home, name = Path(sys.argv[1]), sys.argv[2]
 folder = home / "libraries" / name
 folder.mkdir(parents=True)

@@ -94,7 +94,7 @@ def test_one_that_dies_while_it_is_asked_says_so(weights: Path) -> None:
 def test_it_ends_with_the_process_that_started_it_even_where_that_is_killed(weights: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from assistant.models.gguf.process import LlamaModel\n"
-        "from assistant.models import whole; from assistant.records import Message, Parameters\n"
+        "from assistant.models.protocol import whole; from assistant.records import Message, Parameters\n"
         f"model = LlamaModel(Path({str(weights)!r}), 'T', 512, (sys.executable, {str(STANDIN)!r}, 'lives'))\n"
         "whole(model.stream((Message('user', 'How?'),), Parameters()))\n"
         "print(model._process._process.pid, flush=True); sys.stdin.read()"

@@ -255,7 +255,7 @@ def test_twenty_at_once_over_two_connections_do_not_overrun(reopened):
 SPENDS = """
 import sys
 from pathlib import Path
-from assistant.storage import SpendingLimits, SpendingStore
+from assistant.storage.spending import SpendingLimits, SpendingStore
 store = SpendingStore(Path(sys.argv[1]), SpendingLimits(everyone=100.0))
 for _ in range(50):
     store.release(store.reserve("ada", 0.5, "question"))

@@ -12,20 +12,26 @@ def storage_of(home: str) -> Finding:
     return next(check for check in examine(Settings(home=home)) if check.name == "storage")
 
 
-def test_a_bucket_is_usable_or_its_fault_is_named(s3: FaultyS3, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bucket_that_can_be_used(s3: FaultyS3) -> None:
     findings = {check.name: check for check in examine(Settings(home=s3.home))}
     assert findings["storage"].state == "ok"
     assert {"folder", "cache", "storage"} <= findings.keys()
     assert findings["corpus"].state == "warning"
     assert Settings(home=s3.home).place.files_below() == []
+
+
+def test_a_bucket_that_is_not_there(s3: FaultyS3) -> None:
     found = storage_of(f"s3://{s3.bucket}-no/papers")
     assert found.state == "problem"
     assert "nothing can be listed: there is no such bucket" in found.text
+
+
+def test_an_address_without_its_package_or_sense(s3: FaultyS3) -> None:
     found = storage_of("ftp://host/papers")
     assert (found.state, "is not the address of a corpus" in found.text) == ("problem", True)
-    s3.is_unconditional = True
-    found = storage_of(s3.home)
-    assert (found.state, "conditional writes" in found.text) == ("problem", True)
+
+
+def test_a_server_that_cannot_be_reached(s3: FaultyS3, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bucket, "RETRIES", 0)
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
     assert "cannot be reached" in storage_of(s3.home).text
@@ -54,3 +60,9 @@ def test_keys_are_told_from_rights(s3: FaultyS3, monkeypatch: pytest.MonkeyPatch
         found = storage_of(s3.home)
     assert "the storage does not know the access key" in found.text
     assert "secret" not in found.text
+
+
+def test_a_storage_that_heeds_no_conditions(s3: FaultyS3) -> None:
+    s3.is_unconditional = True
+    found = storage_of(s3.home)
+    assert (found.state, "conditional writes" in found.text) == ("problem", True)
