@@ -41,8 +41,8 @@ class Screen:
 
     @property
     def module(self) -> str:
-        """The package that draws the screen, for the warm-up to import."""
-        return f"explorer.{self.path}"
+        """The module that draws the screen, for the warm-up to import."""
+        return f"explorer.{self.path}.screen"
 
 
 # Every screen, in the order of the menu.
