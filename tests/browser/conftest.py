@@ -87,14 +87,14 @@ def model() -> Iterator[StandinChat]:
 @pytest.fixture(scope="session")
 def app(demo_home: Path, model: StandinChat, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Start the app once on the demonstration; return its address."""
-    with serving(demo_home, model, tmp_path_factory) as address:
+    with serving(demo_home, model.url, tmp_path_factory) as address:
         yield address
 
 
 @contextmanager
 def serving(
     home: Path,
-    model: StandinChat,
+    model_url: str,
     tmp_path_factory: pytest.TempPathFactory,
     secrets: Callable[[str], str] | None = None,
 ) -> Iterator[str]:
@@ -106,7 +106,7 @@ def serving(
         **{key: value for key, value in os.environ.items() if key != "TOGETHER_API_KEY"},
         "PAPER_TRAIL_HOME": str(home),
         "PAPER_TRAIL_CONVERSATIONS": f"sqlite:///{models.with_name('conversations.sqlite')}",
-        "PAPER_TRAIL_MODEL_URL": model.url,
+        "PAPER_TRAIL_MODEL_URL": model_url,
         "PAPER_TRAIL_MODELS_FILE": str(models),
     }
     command = [sys.executable, "-m", "streamlit", "run", "streamlit_app.py", "--server.port", str(port)]
@@ -161,7 +161,7 @@ def studied_app(
 ) -> Iterator[str]:
     """Start the app on the corpus of papers with topics; return its address."""
     home = build_studied_home(tmp_path_factory.getbasetemp() / "studied-home", encoder)
-    with serving(home, model, tmp_path_factory) as address:
+    with serving(home, model.url, tmp_path_factory) as address:
         yield address
 
 

@@ -1,8 +1,10 @@
 """Take the pictures of every screen in docs/screenshots: `make screenshots`. Not a test.
 
 Only the demonstration's own papers are in them. Pictures are reduced to few colours: they are small files.
+With PAPER_TRAIL_MODEL_URL the answers of that server's model are taken, and nothing else.
 """
 
+import os
 import sys
 import tempfile
 from collections.abc import Callable
@@ -36,6 +38,8 @@ ANSWERS = {
     "definition": ("/ask", "What is a risk-coverage curve?"),
     "fact": ("/ask", "How many unanswerable questions does SQuAD 2.0 have?"),
 }
+
+MODEL_QUESTION = "Why do language models lose passages in the middle of a long prompt?"
 
 Scene = Callable[[Any, bool], None]
 
@@ -127,6 +131,37 @@ def about(page: Any, is_phone: bool) -> None:
     page.get_by_text("About Paper Trail").first.wait_for()
 
 
+def quick_answer(page: Any, is_phone: bool) -> None:
+    """Show the extractive answer, which stands there while a slow model writes."""
+    _ask_model(page, is_phone)
+    page.get_by_text("Quick answer, without the model.").wait_for()
+
+
+def model_answer(page: Any, is_phone: bool) -> None:
+    """Show the model's own answer, on a wide screen beside the passage that it cites first."""
+    _ask_model(page, is_phone)
+    page.get_by_text("References", exact=True).wait_for()
+    settled(page)
+    if not is_phone:
+        page.locator('a[href^="#cite-1-"]').first.click()
+        page.locator("[class*=st-key-marked_sentence]").first.wait_for()
+
+
+def _ask_model(page: Any, is_phone: bool) -> None:
+    if is_phone:
+        page.get_by_text("Where to look, and how").click()
+    page.locator(".st-key-writer input").click()
+    page.get_by_role("option").last.click()
+    settled(page)
+    page.get_by_test_id("stChatInputTextArea").fill(MODEL_QUESTION)
+    page.get_by_test_id("stChatInputTextArea").press("Enter")
+
+
+MODEL_SCENES: dict[str, tuple[str, Scene]] = {
+    "model-quick": ("/ask", quick_answer),
+    "model-answer": ("/ask", model_answer),
+}
+
 SCENES: dict[str, tuple[str, Scene]] = {
     "collection": ("/collection", collection),
     "search": ("/collection?q=combine+lexical+and+dense+rankings", search),
@@ -146,14 +181,15 @@ def main(wanted: list[str]) -> None:
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 - only who takes pictures needs it
 
     FOLDER.mkdir(parents=True, exist_ok=True)
+    url = os.environ.get("PAPER_TRAIL_MODEL_URL")
     with (
         tempfile.TemporaryDirectory() as folder,
-        StandinChat(default=play_model) as model,
-        serving(build_demo_home(Path(folder)), model, Folders(Path(folder))) as address,
+        StandinChat(default=play_model) as standin,
+        serving(build_demo_home(Path(folder)), url or standin.url, Folders(Path(folder))) as address,
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(executable_path=CHROMIUM, headless=True, args=ARGUMENTS)
-        for name, (path, scene) in SCENES.items():
+        for name, (path, scene) in (MODEL_SCENES if url else SCENES).items():
             if wanted and name not in wanted:
                 continue
             for look in LOOKS:

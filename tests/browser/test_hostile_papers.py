@@ -65,7 +65,7 @@ def hostile_app(
     home = build_hostile_home(tmp_path_factory.mktemp("hostile-home"), encoder, listener.address)
     with (
         StandinChat(default=HostileModel(listener.address)) as model,
-        serving(home, model, tmp_path_factory) as address,
+        serving(home, model.url, tmp_path_factory) as address,
     ):
         yield address
 

@@ -40,7 +40,7 @@ def guarded(
             f'server_metadata_url = "{provider.address}/.well-known/openid-configuration"\n'
         )
 
-    with serving(home, model, tmp_path_factory, secrets=secrets) as address:
+    with serving(home, model.url, tmp_path_factory, secrets=secrets) as address:
         yield address
 
 
