@@ -139,7 +139,7 @@ def _of_kind(found: RankedEvidence, limits: KindLimits) -> list[Candidate]:
 
 
 def _side(found: RankedEvidence, told: Sequence[Candidate]) -> list[str]:
-    """Return the side that the likeliest sentence takes in a question that asks for yes or no."""
+    """Return the side that the likeliest sentence takes where yes or no is asked, a paragraph of its own."""
     if not told or found.plan.kind not in TAKES_SIDES or not found.plan.is_yes_or_no:
         return []
     query, ranked = found.plan.query, found.ranked
@@ -147,7 +147,7 @@ def _side(found: RankedEvidence, told: Sequence[Candidate]) -> list[str]:
     best = max(told, key=lambda one: chance.get(one.text, 0.0))
     is_likely = chance.get(best.text, 0.0) >= thresholds().extractive.side
     is_told = is_likely and covers(query, best.text)
-    return [LEADS[take_side(query, best.text) if is_told else "open"] + "\n"]
+    return [LEADS[take_side(query, best.text) if is_told else "open"] + "\n\n"]
 
 
 def papers_telling(found: RankedEvidence) -> tuple[str, ...]:
