@@ -33,8 +33,8 @@ def read_only(s3: FaultyS3, home: Path, monkeypatch: pytest.MonkeyPatch) -> Faul
     return s3
 
 
-def test_papers_are_shown_and_asked_from_a_bucket_and_one_that_cannot_be_read_is_named(
-    read_only: FaultyS3, screen: Callable[..., AppTest], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_paper_is_shown_and_a_question_answered(
+    read_only: FaultyS3, screen: Callable[..., AppTest], tmp_path: Path
 ) -> None:
     with checked_keys(read_only.server):
         test = screen("paper", id=BM25)
@@ -51,6 +51,11 @@ def test_papers_are_shown_and_asked_from_a_bucket_and_one_that_cannot_be_read_is
     fetched = [asked for asked in read_only.asked if asked.startswith("GET") and asked.endswith(".pdf")]
     assert len(fetched) == len(set(fetched)) == len(list((tmp_path / "cache").iterdir()))
     assert library.pdf_path("0" * 64) is None
+
+
+def test_a_bucket_that_cannot_be_read_is_said_on_every_screen(
+    read_only: FaultyS3, screen: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "another")
     bucket._store.cache_clear()
     with checked_keys(read_only.server):
