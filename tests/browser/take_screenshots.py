@@ -150,6 +150,7 @@ def model_answer(page: Any, is_phone: bool) -> None:
 def _ask_model(page: Any, is_phone: bool) -> None:
     if is_phone:
         page.get_by_text("Where to look, and how").click()
+        page.wait_for_timeout(1000)  # it unfolds
     page.locator(".st-key-writer input").click()
     page.get_by_role("option").last.click()
     settled(page)
