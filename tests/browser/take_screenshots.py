@@ -39,7 +39,7 @@ ANSWERS = {
     "fact": ("/ask", "How many unanswerable questions does SQuAD 2.0 have?"),
 }
 
-MODEL_QUESTION = "Why do language models lose passages in the middle of a long prompt?"
+MODEL_QUESTION = "What is a risk-coverage curve?"
 
 Scene = Callable[[Any, bool], None]
 
@@ -154,6 +154,8 @@ def _ask_model(page: Any, is_phone: bool) -> None:
     page.locator(".st-key-writer input").click()
     page.get_by_role("option").last.click()
     settled(page)
+    if is_phone:
+        page.get_by_text("Where to look, and how").click()
     page.get_by_test_id("stChatInputTextArea").fill(MODEL_QUESTION)
     page.get_by_test_id("stChatInputTextArea").press("Enter")
 
