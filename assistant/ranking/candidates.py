@@ -91,9 +91,9 @@ def papers_by_author(query: str, evidence: Evidence) -> list[Candidate]:
     """
     asked = words(query)
     by_whom = [
-        paper for paper in evidence.papers if any(_is_named(one, asked) for one in paper.paper.authors)
+        paper for paper in evidence.papers if any(_is_named(author, asked) for author in paper.paper.authors)
     ]
-    names = {word for paper in by_whom for one in paper.paper.authors for word in words(one.name)}
+    names = {word for paper in by_whom for author in paper.paper.authors for word in words(author.name)}
     if set(content_words(query)) - names - vocabulary().frame - _OF_WRITING:
         return []
     told = (next(aspects_of(paper, "approach", "outcome", "challenge"), None) for paper in by_whom)

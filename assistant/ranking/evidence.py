@@ -163,7 +163,9 @@ class RankedEvidence:
     def rank_sides(self, sides: Sequence[str]) -> list[Ranked]:
         """Return the sentences that name each side of a comparison, ranked by how well they define it."""
         asked = (_asking_part(self.asking, side, self.sentences, kind="definition") for side in sides)
-        naming = ([one for one in self.sentences if says_side(one.text, side)] for side in sides)
+        naming = (
+            [sentence for sentence in self.sentences if says_side(sentence.text, side)] for side in sides
+        )
         return [rank(side, named) for side, named in zip(asked, naming, strict=True)]
 
     def is_of_rows(self, answer: Answer) -> bool:
@@ -217,15 +219,15 @@ def _answering(asking: Asking) -> Callable[[Candidate], bool]:
         said = f"{title} {text}"
         return any(says_name(said, name) for name in names)
 
-    def may_answer(one: Candidate) -> bool:
-        if not asked.may_be_answered_by(one.text):
+    def may_answer(sentence: Candidate) -> bool:
+        if not asked.may_be_answered_by(sentence.text):
             return False
-        title = one.paper.paper.title
-        if names and asking.kind == "fact" and not mentions_name(title, one.passage.text):
+        title = sentence.paper.paper.title
+        if names and asking.kind == "fact" and not mentions_name(title, sentence.passage.text):
             return False
         if names and asked.needs in ("number", "share"):
-            number = _NUMBER.search(one.text)
-            return mentions_name(title, one.text[: number.start() if number else None])
+            number = _NUMBER.search(sentence.text)
+            return mentions_name(title, sentence.text[: number.start() if number else None])
         return True
 
     return may_answer

@@ -40,4 +40,6 @@ def _tells_sides(found: RankedEvidence) -> bool:
     plan = found.asking.plan
     sides = plan.sides or ()
     named = all(names_in(f"is {side}") for side in sides) and plan.is_open_comparison
-    return named and all(any(says_side(one.text, side) for one in found.sentences) for side in sides)
+    return named and all(
+        any(says_side(sentence.text, side) for sentence in found.sentences) for side in sides
+    )

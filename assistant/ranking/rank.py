@@ -57,7 +57,7 @@ def compare(asking: Asking, sentences: Sequence[Candidate]) -> Compared:
     candidates = shortlist(sentences, asking)
     if not candidates:
         return Compared([], np.zeros((0, 0), np.float32), {})
-    vectors = encode_known(asking.encoder, [one.text for one in candidates], asking.known)
+    vectors = encode_known(asking.encoder, [candidate.text for candidate in candidates], asking.known)
     return Compared(candidates, vectors, choice_features(asking, candidates, vectors))
 
 
@@ -91,10 +91,13 @@ def _untrained(asking: Asking, compared: Compared) -> Ranked:
 
     Words are looked for in the sentence and its passage; meaning counts where the encoder reads the language.
     """
-    passages = {one.passage.id: one.stems | stems(one.passage.text) for one in compared.candidates}
+    passages = {
+        candidate.passage.id: candidate.stems | stems(candidate.passage.text)
+        for candidate in compared.candidates
+    }
     words = [
-        (share(asking.rarity, one.stems) + share(asking.rarity, passages[one.passage.id])) / 2
-        for one in compared.candidates
+        (share(asking.rarity, candidate.stems) + share(asking.rarity, passages[candidate.passage.id])) / 2
+        for candidate in compared.candidates
     ]
     chance = np.asarray(words, dtype=np.float32)
     scales = cosine_scales(asking.encoder)
@@ -110,17 +113,17 @@ def _untrained(asking: Asking, compared: Compared) -> Ranked:
 
 def _read(asking: Asking, candidates: Sequence[Candidate]) -> Features:
     """Return the network's features for the candidates, none without a network."""
-    titles = [one.paper.paper.title for one in candidates]
-    numbers = open_relevance().numbers(asking.query, [one.text for one in candidates], titles)
+    titles = [candidate.paper.paper.title for candidate in candidates]
+    numbers = open_relevance().numbers(asking.query, [candidate.text for candidate in candidates], titles)
     return read_features(numbers, candidates) if numbers else {}
 
 
 def shortlist(sentences: Sequence[Candidate], asking: Asking) -> list[Candidate]:
     """Return the sentences worth comparing: those nearest to the question in words and meaning."""
-    first = sorted(sentences, key=lambda one: -share(asking.rarity, one.stems))[:MOST_ENCODED]
+    first = sorted(sentences, key=lambda sentence: -share(asking.rarity, sentence.stems))[:MOST_ENCODED]
     if not first:
         return []
-    meant = encode_known(asking.encoder, [one.text for one in first], asking.known) @ asking.vector
-    near = [share(asking.rarity, one.stems) + float(meant[at]) for at, one in enumerate(first)]
+    meant = encode_known(asking.encoder, [sentence.text for sentence in first], asking.known) @ asking.vector
+    near = [share(asking.rarity, sentence.stems) + float(meant[at]) for at, sentence in enumerate(first)]
     ranked = sorted(range(len(first)), key=lambda at: -near[at])
     return [first[at] for at in ranked[:MOST_COMPARED] if stays_true(first[at])]

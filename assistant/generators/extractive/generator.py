@@ -105,12 +105,12 @@ class ExtractiveGenerator:
     def _distinct(self, told: Sequence[Candidate]) -> list[Candidate]:
         """Return sentences without those that say what one before them says."""
         alike = thresholds().extractive.alike
-        return [told[at] for at in distinct([one.text for one in told], self._encoder, alike)]
+        return [told[at] for at in distinct([candidate.text for candidate in told], self._encoder, alike)]
 
     def _tell_each(self, parts: Sequence[Ranked], limits: KindLimits) -> list[Candidate]:
         """Select sentences for each part of the question, in order, without duplicates."""
         few = limits.model_copy(update={"most": min(limits.most, MOST_OF_A_PART)})
-        return self._distinct([one for part in parts for one in choose(part, few)])
+        return self._distinct([candidate for part in parts for candidate in choose(part, few)])
 
     def _told_part(self, found: RankedEvidence) -> list[Candidate] | None:
         """Return sentences on the part asked for from the one paper meant; None where more is asked."""
@@ -125,8 +125,10 @@ class ExtractiveGenerator:
         """Return a paper's sentences on a part of it, the surest first."""
         passages = {passage.number: passage for passage in paper.passages}
         return [
-            Candidate(paper, passages[one.passage], one.sentence, one.text, stems(one.text))
-            for one in tell_part(paper, part, self._encoder)
+            Candidate(
+                paper, passages[sentence.passage], sentence.sentence, sentence.text, stems(sentence.text)
+            )
+            for sentence in tell_part(paper, part, self._encoder)
         ]
 
 
@@ -143,8 +145,8 @@ def _side(found: RankedEvidence, told: Sequence[Candidate]) -> list[str]:
     if not told or found.plan.kind not in TAKES_SIDES or not found.plan.is_yes_or_no:
         return []
     query, ranked = found.plan.query, found.ranked
-    chance = {one.text: float(ranked.chance[at]) for at, one in enumerate(ranked.candidates)}
-    best = max(told, key=lambda one: chance.get(one.text, 0.0))
+    chance = {candidate.text: float(ranked.chance[at]) for at, candidate in enumerate(ranked.candidates)}
+    best = max(told, key=lambda candidate: chance.get(candidate.text, 0.0))
     is_likely = chance.get(best.text, 0.0) >= thresholds().extractive.side
     is_told = is_likely and covers(query, best.text)
     return [LEADS[take_side(query, best.text) if is_told else "open"] + "\n\n"]
