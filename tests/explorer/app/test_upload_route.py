@@ -64,7 +64,7 @@ def test_a_server_refuses_uploads_before_sign_in_and_beyond_the_budget(
     monkeypatch.setenv("PAPER_TRAIL_UPLOAD_MEGABYTES_PER_TEN_MINUTES", "1")
     with (
         StandinChat() as model,
-        serving(tmp_path, model, tmp_path_factory) as address,
+        serving(tmp_path, model.url, tmp_path_factory) as address,
         visit(address) as session,
     ):
         refusal = announce(address, "invented", 10)
@@ -80,7 +80,7 @@ def test_a_server_refuses_uploads_before_sign_in_and_beyond_the_budget(
 def test_fault_a_page_of_another_port_of_this_host_could_open_a_screen(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    with StandinChat() as model, serving(tmp_path, model, tmp_path_factory) as address:
+    with StandinChat() as model, serving(tmp_path, model.url, tmp_path_factory) as address:
         stream = f"ws{address.removeprefix('http')}/_stcore/stream"
         for origin, is_open in (
             (address, True),
@@ -100,7 +100,7 @@ def test_a_site_without_uploads_refuses_all_of_them(
     monkeypatch.setenv("PAPER_TRAIL_UPLOADS", "false")
     with (
         StandinChat() as model,
-        serving(tmp_path, model, tmp_path_factory) as address,
+        serving(tmp_path, model.url, tmp_path_factory) as address,
         visit(address) as session,
     ):
         assert announce(address, session, 10) == (403, "Nothing can be brought to this site.")
