@@ -13,7 +13,7 @@ from assistant.models.menu import ModelEntry, available_models, open_model
 from corpus.encoder_choice import open_encoder
 from corpus.settings import Settings, read_settings
 from evaluation import harness
-from evaluation.answers.questions import JUDGED
+from evaluation.answers.questions import JUDGED, QUESTIONS
 from evaluation.answers.rewriting import QueryContext
 from evaluation.harness import Report, say
 from evaluation.input_files import named_folders
@@ -87,6 +87,21 @@ def generator(
 
     plan = GeneratorPlan(epochs, learning_rate, length, seed, rank)
     return Report(train_generator(Run(data, out, out), model, plan))
+
+
+@command("kinds")
+def kinds(
+    data: Path,
+    out: Path | None = None,
+    seed: int = 13,
+    judged: Path = JUDGED,
+    unseen: list[Path] | None = None,
+) -> Report:
+    from training.kinds import train_kinds
+
+    run = Run(data, out or SHIPPED, out or SHIPPED, seed)
+    card = train_kinds(run, judged, unseen or [QUESTIONS, QUESTIONS.with_name("later_questions.jsonl")])
+    return Report({name: card.provenance[name] for name in ("held_back", "never_read")})
 
 
 @command("relevance")

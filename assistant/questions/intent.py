@@ -4,7 +4,9 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from assistant.learned.kinds import likeliest, read_kinds
 from assistant.questions.comparisons import compared
+from assistant.questions.listing import listed_subject
 from assistant.questions.names import names_in
 from assistant.questions.parts import PartName, asked_part, part_cues
 from assistant.questions.perspective import without_perspective
@@ -17,9 +19,6 @@ _DEFINITION = re.compile(
     r"|define|explain|describe|who\s+(?:is|was))\b",
     re.IGNORECASE,
 )
-# Not "What does X test?".
-_ASKS_MEANING = re.compile(r"^\W*what does\b.*\b(?:mean|stand for)\b|^\W*(?!what does\b)", re.IGNORECASE)
-_DEFINE = re.compile(r"^\W*(?:define|definition of)\b", re.IGNORECASE)
 _YES_OR_NO = re.compile(
     r"^\W*(?:does|do|did|is|are|was|were|can|could|has|have|will|would|should)\b", re.IGNORECASE
 )
@@ -39,49 +38,14 @@ _MEASURE = re.compile(
     r"^\W*(?:which|what)\s+(?:\w+\s+)?(?:value|number|size|share|percentage|year|layer|rate|threshold|default)\b",
     re.IGNORECASE,
 )
-_WHICH = re.compile(r"^\W*(?:which|what)\s+(?!is\b|are\b|was\b|were\b|does\b|do\b|did\b)(\w+)", re.IGNORECASE)
 # With these a question is about many papers, whatever else it says.
 _OF_MANY = re.compile(
     r"\b(?:papers|studies|literature|approaches|methods|(?:works?|research)\s+on|researchers|compare\w*|differ\w*|versus|vs)\b",
     re.IGNORECASE,
 )
-_LISTED = (
-    r"(?:papers?|publications?|stud(?:y|ies)|articles?|notes?|works?|research|methods?|approach(?:es)?|"
-    r"techniques?|models|systems|algorithms|data\s?-?sets?|corpora|corpus|benchmarks?|resources?|collections|"
-    r"tree-?banks?|lexicons?|metrics|tools|surveys?)"
-)
-_LIST = re.compile(
-    rf"^\W*(?:and )?(?:which|what)\s+(?:(?:other|recent|different|new|existing|good|public)\s+)?"
-    rf"(?:(?!(?:is|are|was|were|do|does|did|has|have|of|on|in|the|an?|uses?|used)\b)[\w-]+\s+){{0,3}}{_LISTED}\b"
-    r"(?!\s+(?:size|sizes|is|was|does|did|do)\b)"
-    r"|^\W*(?:and )?(?:which|what) (?:of (?:the|these|those) )?(?:papers|studies|articles|notes)\b"
-    r"|^\W*(?:(?:can|could) you |please )?(?:list|name|find|show me|give me|recommend|suggest|point me to)\b"
-    rf".{{0,40}}\b{_LISTED}\b"
-    rf"|\b(?:looking|searching) for\b.{{0,30}}\b{_LISTED}\b"
-    r"|^\W*(?:(?:can|could) you |please )?(?:recommend|suggest|(?:show|give) me) (?:some|any)thing"
-    r" (?:on|about)\b"
-    rf"|^\W*(?:is|are) there (?:any |some )?(?:[\w-]+ )?{_LISTED}\b"
-    rf"|^\W*what {_LISTED} (?:is there|exists?|are there|has been done)\b"
-    r"|^\W*who (?:works?|worked|is working|does research|published|writes?|wrote) (?:on|about|with)\b"
-    r"|^\W*where (?:can|do|could) (?:i|one|we) (?:read|learn|find)\b"
-    rf"|^\W*(?:i|we) (?:look|search|need)(?: for)? (?:any |some )?{_LISTED}\b"
-    rf"|\b(?:list|show me|give me) (?:the |all |any )?{_LISTED}\W*$"
-    rf"|^\W*any (?:[\w-]+ ){{0,2}}{_LISTED}\b"
-    r"|^\W*what (?:did|does|has|have|do) .{1,60} (?:write|written|wrote|published?|work(?:ed)? on|done on)\b"
-    rf"|^\W*(?:any |other )?{_LISTED} (?:on|about|for|by|that|which)\b",
-    re.IGNORECASE,
-)
-# Overviews of a subject are asked for in few words.
-_OVERVIEW = re.compile(
-    r"\b(?:overview|survey|debate|known about|know about|said about|(?:options|ways|approaches) are there)\b"
-    r"|^\W*what (?:has|have|is|are|do)\b.{0,40}\b(?:done|doing|say|think|found|learned|known|understood)\b"
-    r"|\bof (?:the )?(?:papers|studies|literature)\b|\b(?:main|key) (?:\w+s)\b"
-    r"|^\W*(?:how far (?:has|have)|(?:the )?state of|everything (?:on|about))\b",
-    re.IGNORECASE,
-)
-_QUESTION = re.compile(
-    r"(?<!\W)[^\w?]*+\?\W*+$"
-    r"|^\W*(?:(?:and|but|so) )?(?:how|why|what|which|when|where|who|do|does|did|is|are|can|could)\b",
+_PAPERS = re.compile(
+    r"^\W*(?:and )?(?:which|what) (?:of (?:the|these|those) )?(?:[\w-]+ ){0,3}?"
+    r"(?:papers|studies|articles|notes)\b(?! (?:size|sizes|is|was|does|did|do)\b)",
     re.IGNORECASE,
 )
 _ONE_PAPER = re.compile(r"\b(?:this|that|the|its) (?:paper|study|article)\b|“[^”]{12,1000}”", re.IGNORECASE)
@@ -91,6 +55,9 @@ _AND_ASKS = re.compile(
     r",? (?:and|or) (?=(?:how|why|what|which|where|when|who|does|do|did|is|are|was|were|can)\b)",
     re.IGNORECASE,
 )
+# The kinds that the kinds part tells apart: a comparison has two sides, which its words must name.
+_TOLD_APART: tuple[RequestKind, ...] = ("synthesis", "how", "fact", "list", "definition")
+_TOLD_OF_ONE: tuple[RequestKind, ...] = ("synthesis", "how", "fact", "definition")
 _ONE_PARTS: tuple[PartName, ...] = ("problem", "approach")  # of which a paper has one
 LONGEST_SUBJECT = 4
 SHORTEST_PART = 4  # words
@@ -160,35 +127,28 @@ def without_marks(question: str) -> str:
 def request_kind(question: str, scope: Scope) -> RequestKind:
     """Classify a question.
 
-    A summary is asked of one paper: the only one in scope, or one that is named by its title. A fact is what
-    a few sentences can tell: a number, a name, yes or no of something named. "How" is what asks for one thing
-    that is not so short; a synthesis is what is known of a subject, or only names it.
+    A summary is asked of one paper: the only one in scope, or one that is named by its title. Two things that
+    can be read from the question are compared. All else is told by the kinds part: a list is of papers, a
+    fact is what a few sentences tell, "how" what one thing takes more to tell, and a synthesis what is known
+    of a subject.
     """
     alone, question = len(scope.papers) == 1, without_perspective(question)
     if _ONLY_A_TITLE.match(question):
         return "summary"
     if compared(question):
         return "comparison"
-    is_list = _LIST.search(question) and not (_TITLE.search(question) or "overview" in question.lower())
-    if is_list and not alone:
-        return "list"
-    if _is_of_one_paper(question, alone=alone):
+    kind = likeliest(read_kinds(), question, _TOLD_APART)
+    asks_for_papers = _PAPERS.match(question) is not None or bool(listed_subject(question))
+    is_list = (kind == "list" or asks_for_papers) and not alone and not _TITLE.search(question)
+    if not is_list and _is_of_one_paper(question, alone=alone):
         return "summary"
-    if _DEFINE.match(question) or _is_definition(question):
-        return "definition"
-    return _told_in(question, alone=alone)
-
-
-def _told_in(question: str, *, alone: bool) -> RequestKind:
-    """Return whether a fact answers, what tells how or why, or what is known of a subject."""
-    if _is_fact(question, alone=alone):
-        return "fact"
-    return "how" if _QUESTION.search(question) and not _OVERVIEW.search(question) else "synthesis"
-
-
-def _is_definition(question: str) -> bool:
-    is_asked = _ASKS_MEANING.match(question) and not _OF_MANY.search(question)
-    return bool(is_asked and read_question(question).defined)
+    if is_list:
+        return "list"
+    if kind == "list":
+        return likeliest(read_kinds(), question, _TOLD_OF_ONE)
+    # Whether something helps in general takes more than a fact to tell.
+    is_general = kind == "fact" and is_yes_or_no(question) and not (alone or names_in(question))
+    return "how" if is_general else kind
 
 
 def _is_of_one_paper(question: str, *, alone: bool) -> bool:
@@ -209,18 +169,6 @@ def _is_of_one_paper(question: str, *, alone: bool) -> bool:
 def _asks_one_part(word: str) -> bool:
     """Return True for what asks about a problem or an approach: "Which problem is solved by X?"."""
     return any(part_cues()[name].asked.fullmatch(word) for name in _ONE_PARTS)
-
-
-def _is_fact(question: str, *, alone: bool) -> bool:
-    if _OF_MANY.search(question):
-        return False
-    if any(one.search(question) for one in (_COUNT, _MEASURE, _WHO)):
-        return True
-    named = bool(names_in(question))
-    if _YES_OR_NO.match(question) or _NUMBER.search(question):
-        return named or alone
-    which = _WHICH.match(question)
-    return named and which is not None and not which[1].endswith("s")
 
 
 def _need(question: str) -> Need | None:

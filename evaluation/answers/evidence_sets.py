@@ -170,13 +170,13 @@ class _Judged(BaseModel, frozen=True):
     standalone: str = Field(min_length=1, validation_alias=AliasChoices("standalone", "question"))
     answers: tuple[NonNegativeInt, ...]
     helps: tuple[NonNegativeInt, ...] = ()
+    kind: Literal["fact", "how", "comparison", "overview", "definition", "list"] = "fact"
 
 
 class WrittenQuestion(_Judged, frozen=True):
     """A question written by reading an abstract; one that it does not answer has no `answers`."""
 
     paper: str
-    kind: Literal["fact", "how", "comparison", "overview", "definition", "list"] = "fact"
 
     def row(self, abstract: WrittenPaper) -> EvidenceRow:
         """Return the question with the abstract's sentences; raises IndexError for one that is not there."""

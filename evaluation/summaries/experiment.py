@@ -234,9 +234,10 @@ def run_experiment(
 ) -> Figures:
     """Run the experiment `repeat` times, or what is left of it in the folder `out`, and return its figures.
 
-    A model writes and is judged anew in each run. "sections" counts those that all systems finished, of
-    "gold", and "judged" those that a judge marked, over all runs; figures are over these. Raises
-    EvaluationError, CorpusError, SourceError and AssistantError.
+    A model writes and is judged anew in each run. Of each system "sections" counts those it finished, of
+    "gold", over all runs; its ROUGE is over these. One that finished none has its "problem" instead. A judge
+    marks the sections that all systems finished, "judged" of them. Raises EvaluationError, CorpusError,
+    SourceError and AssistantError.
     """
     papers = gold_papers(gold, out / "references")
     say(f"Indexing the {len(papers)} references of {len(gold)} sections.")
@@ -257,11 +258,7 @@ def run_experiment(
             for at, section in enumerate(gold, start=1)
         ]
         runs += [_judged(judge, run) if judge and not run.failed else run for run in of_run]
-    finished = [run for run in runs if not run.failed]
-    if not finished:
-        problem = next(problem for run in runs for problem in run.failed.values())
-        raise EvaluationError(f"No section was finished by all systems. {problem}")
-    judged = [run for run in finished if run.marks]
+    judged = [run for run in runs if run.marks]
     if judged and judged[0].systems.keys() >= set(PLOTTED.values()):
         # The marks of ChatCite and its ablations by quality, and their means (Figure 3).
         groups: dict[str, dict[str, list[float]]] = {}
@@ -277,17 +274,17 @@ def run_experiment(
         "runs": repeat,
         "described_by": dict(Counter(section.described_by for section in gold)),
         "gold": len(runs),
-        "sections": len(finished),
         "judged": len(judged),
-        "rows": {
-            row.name: {
-                "note": row.note,
-                "failed": sum(row.name in run.failed for run in runs),
-                **_spreads(row.name, finished),
-            }
-            for row in rows
-        },
+        "rows": {row.name: {"note": row.note, **_figures(row.name, runs)} for row in rows},
     }
+
+
+def _figures(system: str, runs: Sequence[SectionRun]) -> Figures:
+    """Return a system's figures over the sections that it finished, or why it finished none."""
+    finished = [run for run in runs if system in run.systems]
+    if not finished:
+        return {"sections": 0, "problem": runs[-1].failed[system]}
+    return {"sections": len(finished), **_spreads(system, finished)}
 
 
 def _judged(judge: Judge, run: SectionRun) -> SectionRun:

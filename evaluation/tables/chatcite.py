@@ -9,7 +9,7 @@ from corpus.encoder_choice import open_encoder
 from corpus.encoders.base import Encoder
 from corpus.store.corpus import Corpus
 from evaluation.harness import Figures, say
-from evaluation.input_files import home_of
+from evaluation.input_files import EvaluationError, home_of
 from evaluation.summaries.gold import GoldSection, read_corwa, read_sets
 from evaluation.tables import harness
 from evaluation.tables.harness import Asked, Missing, Planned, Row, RowPlan, once, seed_table
@@ -99,26 +99,28 @@ def _encoder(asked: Asked) -> tuple[str, str]:
 
 
 def _row(measured: Callable[[], Figures], name: str, title: str) -> Row:
-    """Return the row of a system of the experiment."""
+    """Return the row of a system of the experiment; raises EvaluationError where it finished no section."""
     report = measured()
     own = report["rows"][name]
+    if not own["sections"]:
+        raise EvaluationError(f"It finished none of {report['gold']} sections. {own['problem']}")
     spreads = {column: found for column, key in _COLUMNS.items() if (found := own["figures"][key])}
     return Row(
         title,
         {column: found["mean"] for column, found in spreads.items()},
         {column: found["deviation"] for column, found in spreads.items()},
         note="; ".join(_notes(report, own, has_model=name not in _WITHOUT_A_MODEL)),
-        is_whole=report["sections"] == report["gold"]
-        and (not report["judge"] or report["judged"] == report["sections"]),
+        is_whole=own["sections"] == report["gold"]
+        and (not report["judge"] or report["judged"] == report["gold"]),
     )
 
 
 def _notes(report: Figures, own: Figures, *, has_model: bool) -> Iterator[str]:
     """Yield on how much a row was measured and how its system wrote."""
     runs = f" in {report['runs']} runs" if report["runs"] > 1 else ""
-    yield f"on {report['sections']} of {report['gold']} sections{runs}"
-    if own["failed"]:
-        yield f"it failed on {own['failed']}"
+    yield f"on {own['sections']} of {report['gold']} sections{runs}"
+    if failed := report["gold"] - own["sections"]:
+        yield f"it failed on {failed}"
     if report["judged"]:
         yield f"judged by {report['judge']} on {report['judged']}"
     of_runs = {column: own["of_runs"][key] for column, key in _COLUMNS.items()}

@@ -141,7 +141,7 @@ def test_a_name_is_said_where_words_begin_or_end_not_across_them(text: str, name
         ("Who works on endangered languages?", "list"),
         ("What are knowledge neurons?", "definition"),
         ("What does LMR tagging mean?", "definition"),
-        ("What does LexGLUE test?", "how"),
+        ("What does LexGLUE test?", "definition"),
         ("What is being done about catastrophic forgetting?", "synthesis"),
         ("How can position bias of a judge be reduced?", "how"),
     ],

@@ -215,3 +215,16 @@ def test_a_row_of_a_run_that_failed_in_part_is_shown_and_measured_again(data: Pa
     assert len(server.requests) == asked + 1
     assert all(row["note"].startswith("on 2 of 2 sections") for row in second.rows.values())
     assert "Measuring" not in Run(data, RESULTS).doing
+
+
+def test_fault_a_baseline_that_cited_nothing_took_the_rows_of_all_others(data: Path, serve: Serve) -> None:
+    model = Writer()
+
+    def behave(request: Received) -> Behaviour:
+        is_style_shown = WHOLE in request.body["messages"][0]["content"] and "example" in str(request.body)
+        return reply("A text that cites nothing.") if is_style_shown else model(request)
+
+    serve(behave)
+    results = Run(data, RESULTS)
+    assert results.missing["few-shot, writer"].startswith("It finished none of 2 sections. In round 1")
+    assert results.rows["ChatCite's method, writer"]["note"].startswith("on 2 of 2 sections")

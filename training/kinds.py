@@ -1,0 +1,132 @@
+"""The kinds part: which kind of answer a question asks for, learned from labelled questions."""
+
+import hashlib
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+
+from assistant.learned.kinds import KINDS, KindsCard, cues_of, likeliest
+from assistant.records import RequestKind
+from evaluation.answers.evidence_sets import pooled_questions, written_questions
+from evaluation.answers.questions import QuestionKind, read_judged, read_questions
+from evaluation.harness import Figures
+from training.files import FOLDS, FREE_SINCE, Run, TrainingError, as_json, hash_byte, saving, write_durably
+
+EXAMPLES = Path(__file__).with_name("kind_examples.toml")
+MOST_CUES, FEWEST_USES = 400, 3
+FREEDOM = 0.3  # inverse of the regularisation
+DIGITS = 3
+_NUMBERS = re.compile(r"\[\s+([-\d][-\d.,\se]*?)\s+\]")  # a cue's weights, which go on one line
+# Questions on one abstract are many and alike: each counts half.
+WEIGHTS = {"papers": 0.5, "pools": 1.0, "judged": 1.0, "examples": 2.0}
+# A part of one paper is told from its scope or title, not from the words of the question.
+_LABELS: dict[QuestionKind, RequestKind] = {
+    "overview": "synthesis",
+    "comparison": "comparison",
+    "definition": "definition",
+    "fact": "fact",
+    "how": "how",
+    "list": "list",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledQuestion:
+    """A question of a set with its kind; the questions of one group stay in one fold."""
+
+    set: str
+    group: str
+    question: str
+    kind: RequestKind
+
+
+def labelled_questions(data: Path, judged: Path) -> Iterator[LabelledQuestion]:
+    """Yield the questions to learn from; raises EvaluationError."""
+    for written, abstract in written_questions(data):
+        if abstract.year >= FREE_SINCE:
+            yield LabelledQuestion("papers", written.paper, written.standalone, _LABELS[written.kind])
+    for pooled in pooled_questions(data):
+        yield LabelledQuestion("pools", pooled.id, pooled.standalone, _LABELS[pooled.kind])
+    for asked in read_judged(judged):
+        if asked.kind in _LABELS and not asked.paper:
+            yield LabelledQuestion("judged", asked.question, asked.question, _LABELS[asked.kind])
+    for kind, questions in tomllib.loads(EXAMPLES.read_text(encoding="utf-8")).items():
+        yield from (LabelledQuestion("examples", question, question, kind) for question in questions)
+
+
+def _fit(rows: Sequence[LabelledQuestion], seed: int) -> KindsCard:
+    """Fit the kinds on the cues that tell most: those whose weights move the kinds furthest."""
+    counter = CountVectorizer(analyzer=cues_of, binary=True, min_df=FEWEST_USES)
+    matrix = counter.fit_transform([row.question for row in rows]).tocsr()
+    model = LogisticRegression(C=FREEDOM, max_iter=1000, random_state=seed)
+    kinds, weights = [row.kind for row in rows], [WEIGHTS[row.set] for row in rows]
+    model.fit(matrix, kinds, sample_weight=weights)
+    share = np.asarray(matrix.mean(axis=0)).ravel()
+    moved = np.abs(model.coef_).max(axis=0) * np.sqrt(share * (1 - share))
+    kept = np.sort(np.argsort(-moved, kind="stable")[:MOST_CUES])
+    model.fit(matrix[:, kept], kinds, sample_weight=weights)
+    names = counter.get_feature_names_out()[kept].tolist()
+    return KindsCard(
+        name="",
+        kinds=tuple(model.classes_.tolist()),
+        intercepts=tuple(np.round(model.intercept_, DIGITS).tolist()),
+        cues=dict(zip(names, np.round(model.coef_.T, DIGITS).tolist(), strict=True)),
+        provenance={},
+    )
+
+
+def _shares_right(pairs: Iterator[tuple[str, bool]]) -> dict[str, Figures]:
+    """Return by set how many questions there are and which share of them got their kind."""
+    found: dict[str, list[bool]] = {}
+    for name, is_right in pairs:
+        found.setdefault(name, []).append(is_right)
+    return {
+        name: {"questions": len(own), "right": round(float(np.mean(own)), 3)} for name, own in found.items()
+    }
+
+
+def train_kinds(run: Run, judged: Path, unseen: Sequence[Path]) -> KindsCard:
+    """Fit the part on all labelled questions and write its card, with five-fold figures by group.
+
+    `unseen` are files of written questions that are only measured on. Raises EvaluationError and
+    TrainingError.
+    """
+    rows = list(labelled_questions(run.data, judged))
+    folds = [hash_byte(row.group) % FOLDS for row in rows]
+    if len(set(folds)) < FOLDS:
+        raise TrainingError("The labelled questions are too few: each of five folds needs some.")
+
+    def held_back() -> Iterator[tuple[str, bool]]:
+        for held in range(FOLDS):
+            card = _fit([row for row, fold in zip(rows, folds, strict=True) if fold != held], run.seed)
+            for row, fold in zip(rows, folds, strict=True):
+                if fold == held:
+                    yield row.set, likeliest(card, row.question) == row.kind
+
+    card = _fit(rows, run.seed)
+
+    def never_read() -> Iterator[tuple[str, bool]]:
+        for path in unseen:
+            for _, asked in read_questions(path):
+                if asked.kind in _LABELS and not asked.history and not asked.paper:
+                    yield path.stem, likeliest(card, asked.question) == _LABELS[asked.kind]
+
+    digest = hashlib.sha256(as_json(card.model_dump()).encode()).hexdigest()
+    provenance = {
+        "recipe": f"paper-trail train kinds --seed {run.seed}",
+        "trained_on": dict(Counter(row.set for row in rows)),
+        "held_back": _shares_right(held_back()),
+        "never_read": _shares_right(never_read()),
+    }
+    card = card.model_copy(update={"name": f"{KINDS}-{digest[:8]}", "provenance": provenance})
+    with saving(run.out):
+        written = _NUMBERS.sub(lambda found: f"[{' '.join(found[1].split())}]", as_json(card.model_dump()))
+        write_durably(run.out / f"{KINDS}.json", written)
+    return card
