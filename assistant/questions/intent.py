@@ -40,7 +40,7 @@ _MEASURE = re.compile(
     re.IGNORECASE,
 )
 _WHICH = re.compile(r"^\W*(?:which|what)\s+(?!is\b|are\b|was\b|were\b|does\b|do\b|did\b)(\w+)", re.IGNORECASE)
-# With these a question is about many papers, whatever else it says.
+# Words of questions on many papers.
 _OF_MANY = re.compile(
     r"\b(?:papers|studies|literature|approaches|methods|(?:works?|research)\s+on|researchers|compare\w*|differ\w*|versus|vs)\b",
     re.IGNORECASE,
@@ -116,10 +116,10 @@ _NEEDED: dict[Need, re.Pattern[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The subject and need of a question.
+    """What a question asks for.
 
-    `defined` holds the stems of what is to be defined ("What is BM25?"), else nothing. `needs` is what any
-    answer must have.
+    `defined` holds the stems of the term to be defined ("What is BM25?"), and is empty for other questions.
+    `needs` is what any answer must contain.
     """
 
     defined: frozenset[str] = frozenset()
@@ -153,16 +153,16 @@ def is_yes_or_no(question: str) -> bool:
 
 def without_marks(question: str) -> str:
     """Return a question as it reads, without Markdown's and LaTeX's marks: "$k_1$ of **BM25**"."""
-    plain = _FORMULA.sub(lambda found: _TYPESETTING.sub("", found[1] or found[2]), question)
+    plain = _FORMULA.sub(lambda match: _TYPESETTING.sub("", match[1] or match[2]), question)
     return _CODE.sub(r"\2", _EMPHASIS.sub(r"\2", plain))
 
 
 def request_kind(question: str, scope: Scope) -> RequestKind:
     """Classify a question.
 
-    A summary is asked of one paper: the only one in scope, or one that is named by its title. A fact is what
-    a few sentences can tell: a number, a name, yes or no of something named. "How" is what asks for one thing
-    that is not so short; a synthesis is what is known of a subject, or only names it.
+    A summary is asked of one paper: the only one in scope, or one named by its title. A fact can be told in a
+    few sentences: a number, a name, yes or no about something named. "how" asks for one thing that takes more
+    than that; "synthesis" asks what is known of a subject, or only names it.
     """
     alone, question = len(scope.papers) == 1, without_perspective(question)
     if _ONLY_A_TITLE.match(question):
@@ -180,7 +180,7 @@ def request_kind(question: str, scope: Scope) -> RequestKind:
 
 
 def _told_in(question: str, *, alone: bool) -> RequestKind:
-    """Return whether a fact answers, what tells how or why, or what is known of a subject."""
+    """Return "fact", "how" or "synthesis" for a question of none of the other kinds."""
     if _is_fact(question, alone=alone):
         return "fact"
     return "how" if _QUESTION.search(question) and not _OVERVIEW.search(question) else "synthesis"
@@ -196,7 +196,7 @@ def _is_of_one_paper(question: str, *, alone: bool) -> bool:
     part = asked_part(question)
     if part is None or (not alone and _OF_MANY.search(question)):
         return False
-    if any(one.search(question) for one in (_COUNT, _WHO, *(() if alone else (_MEASURE,)))):
+    if any(pattern.search(question) for pattern in (_COUNT, _WHO, *(() if alone else (_MEASURE,)))):
         return False
     named = {name.lower() for name in names_in(question)}
     # "What are the limits of X?", not "How does X score a summary?".
@@ -214,7 +214,7 @@ def _asks_one_part(word: str) -> bool:
 def _is_fact(question: str, *, alone: bool) -> bool:
     if _OF_MANY.search(question):
         return False
-    if any(one.search(question) for one in (_COUNT, _MEASURE, _WHO)):
+    if any(pattern.search(question) for pattern in (_COUNT, _MEASURE, _WHO)):
         return True
     named = bool(names_in(question))
     if _YES_OR_NO.match(question) or _NUMBER.search(question):
