@@ -80,15 +80,15 @@ def phrase_words() -> PhraseWords:
 def read_words(text: str) -> list[Word]:
     """Return the words of a text with their places; hyphenated words as their parts."""
     known, function = phrase_words(), word_lists().function
-    found = []
+    result = []
     for match in _WORD.finditer(text):
         lower = unicodedata.normalize("NFKC", match[0]).lower().replace("’", "'")
         scope = known.scope.get(lower, "no" if is_negation(lower) and lower.endswith("n't") else "")
         root = stem(lower)
         counts = bool(scope) or lower.isdigit() or (lower not in function and len(lower) > 1)
         tells = counts and root not in known.reporting
-        found.append(Word(match.start(), match.end(), match[0], lower, root, scope, counts, tells))
-    return found
+        result.append(Word(match.start(), match.end(), match[0], lower, root, scope, counts, tells))
+    return result
 
 
 def group_words(claim: str, words: Sequence[Word], chosen: Collection[int]) -> Iterator[tuple[int, int]]:
@@ -97,11 +97,13 @@ def group_words(claim: str, words: Sequence[Word], chosen: Collection[int]) -> I
     No run goes on behind a comma or the like.
     """
     first = last = -1
-    for at in sorted(chosen):
-        if first >= 0 and (at - last > GAP + 1 or _BREAK.search(claim, words[last].end, words[at].start)):
+    for index in sorted(chosen):
+        if first >= 0 and (
+            index - last > GAP + 1 or _BREAK.search(claim, words[last].end, words[index].start)
+        ):
             yield first, last
-            first = at
-        first, last = (at if first < 0 else first), at
+            first = index
+        first, last = (index if first < 0 else first), index
     if first >= 0:
         yield first, last
 
@@ -138,16 +140,16 @@ def _with_tail(claim: str, words: Sequence[Word], last: int, most: int) -> int:
     """Return the last of at most `most` words that go on a phrase, no word of grammar."""
     known, function = phrase_words(), word_lists().function
     tail = last
-    for at in range(last + 1, min(last + 1 + most, len(words))):
-        lower = words[at].lower
+    for index in range(last + 1, min(last + 1 + most, len(words))):
+        lower = words[index].lower
         is_joint = lower in known.auxiliaries
-        goes_on = is_joint or (lower not in function and words[at].stem not in known.reporting)
-        if not _adjoin(claim, words, at - 1) or words[at].scope or not goes_on:
+        goes_on = is_joint or (lower not in function and words[index].stem not in known.reporting)
+        if not _adjoin(claim, words, index - 1) or words[index].scope or not goes_on:
             break
-        tail = tail if is_joint else at
+        tail = tail if is_joint else index
     return tail
 
 
-def _adjoin(claim: str, words: Sequence[Word], at: int) -> bool:
+def _adjoin(claim: str, words: Sequence[Word], index: int) -> bool:
     """Return True if nothing but a space or a sign stands between a word and the next one."""
-    return not claim[words[at].end : words[at + 1].start].strip(" -%$€£")
+    return not claim[words[index].end : words[index + 1].start].strip(" -%$€£")
