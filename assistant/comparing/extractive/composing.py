@@ -14,7 +14,7 @@ from assistant.reading.telling import short_title, subject_of
 from assistant.records import ElementName
 from corpus.encoders.base import Encoder, Vectors
 from corpus.encoders.scale import cosine_scales
-from corpus.wording import short_authors
+from corpus.wording import capitalised, short_authors
 
 # From this cosine on two sentences say the same.
 ALIKE = 0.86
@@ -135,7 +135,7 @@ def _shared(group: Group, shared: NamedThings, writing: _Writing) -> Iterator[st
         if is_of_most or not is_nameable or thing.described or thing.text.lower() in writing.terms:
             continue
         verb = "studied" if thing.kind in ("task", "term") else "used"
-        claim = f"{_capital(thing.text)} {'are' if _is_plural(thing.text) else 'is'} {verb} in"
+        claim = f"{capitalised(thing.text)} {'are' if _is_plural(thing.text) else 'is'} {verb} in"
         holders = [paper for paper in writing.papers if paper.label in thing.labels]
         labels = [paper.label for paper in holders if writing.is_supported(f"{claim}.", paper)]
         if len(within.intersection(labels)) > 1:
@@ -147,10 +147,6 @@ def _shared(group: Group, shared: NamedThings, writing: _Writing) -> Iterator[st
 def _is_plural(term: str) -> bool:
     """Return True if a term looks like a plural: "graphs", not "analysis" or "bias"."""
     return term.endswith("s") and not term.endswith(("ss", "is", "us", "ics", "ias"))
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _without_stop(text: str) -> str:
