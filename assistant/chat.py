@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterator
 from collections.abc import Generator as Iteration
-from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TypeVar, cast
@@ -17,6 +16,7 @@ from assistant.checking.refusal import refuse, with_coverage
 from assistant.generators.best_of import write_best
 from assistant.generators.choice import open_stand_in
 from assistant.generators.protocol import Generator
+from assistant.models.protocol import relay
 from assistant.own_words import in_third_person
 from assistant.provenance import provenance_of
 from assistant.questions.plan import QuestionPlan, plan_question
@@ -272,14 +272,9 @@ class _Run:
     def write(self, pieces: Iteration[str, None, Draft]) -> Iteration[Event, None, Draft]:
         """Yield the pieces of a draft as events, then return it."""
         clock = time.perf_counter()
-        with closing(pieces):
-            while True:
-                try:
-                    piece = next(pieces)
-                except StopIteration as end:
-                    self._times.append(StepTime("write", time.perf_counter() - clock))
-                    return cast(Draft, end.value)
-                yield Written(piece)
+        draft = yield from relay(pieces, Written)
+        self._times.append(StepTime("write", time.perf_counter() - clock))
+        return draft
 
     def turn(self, rewrite: Rewrite, evidence: Evidence, answer: Answer, quick: Answer | None = None) -> Turn:
         return Turn(

@@ -1,13 +1,12 @@
 """The answer in the papers' own sentences, which stands in where a model's reply cannot be used."""
 
-from collections.abc import Generator as Iteration
-from contextlib import closing
 from dataclasses import replace
-from typing import Protocol, cast
+from typing import Protocol
 
 from assistant.checking.answer import is_off
 from assistant.checking.mending.carried import Mend, with_found
 from assistant.generators.protocol import Generator
+from assistant.models.protocol import whole
 from assistant.own_words import OwnWords, as_list, claims_of
 from assistant.ranking.evidence import RankedEvidence
 from assistant.ranking.gate import cannot_answer
@@ -42,7 +41,7 @@ class StandIn:
     def answer(self) -> Answer | None:
         """The checked extractive answer, None if the gate refuses."""
         if self._answer is None and not cannot_answer(self._found):
-            draft = _last_of(self._writer.write_draft(self._found, self._history, CallLog()))
+            draft = whole(self._writer.write_draft(self._found, self._history, CallLog()))
             self._answer = self._check(draft, mend="nothing")
         return self._answer
 
@@ -118,13 +117,3 @@ def _remark(answer: Answer, standing: Answer) -> str:
     if _cites_fewer(answer, standing):
         return "It wrote of fewer papers than this answer does."
     return "It names none of the papers that fit."
-
-
-def _last_of(pieces: Iteration[str, None, Draft]) -> Draft:
-    """Return the draft that a writer returns after its pieces."""
-    with closing(pieces):
-        while True:
-            try:
-                next(pieces)
-            except StopIteration as end:
-                return cast(Draft, end.value)

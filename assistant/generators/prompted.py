@@ -3,7 +3,6 @@
 import re
 import time
 from collections.abc import Generator as Iteration
-from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -13,7 +12,7 @@ from assistant.generators.excerpts import choose_excerpts
 from assistant.generators.model_evidence import PassageOrder, by_relevance, with_authors_asked_for
 from assistant.generators.parameters import SAMPLING_TEMPERATURE
 from assistant.generators.rounds import RANK_TOKENS, rank_messages, ranked, revise_messages, revised
-from assistant.models.protocol import ChatModel, Completion, Enough, Exchange, ModelError, whole
+from assistant.models.protocol import ChatModel, Completion, Enough, Exchange, ModelError, relay, whole
 from assistant.models.token_counts import TokenCounts
 from assistant.prompts.echoes import is_looped, is_repeated, tells_example
 from assistant.prompts.material import (
@@ -190,7 +189,7 @@ class PromptedGenerator:
         if self._options.rerank and len(fitting.papers) > 1:
             prompt = rank_messages(rewrite, fitting)
             parameters = self._exact(RANK_TOKENS)
-            reply = yield from _unseen(self._ask("rerank", prompt, parameters, log))
+            reply = yield from relay(self._ask("rerank", prompt, parameters, log), _hide)
             again = found.with_evidence(ranked(reply.text, fitting))
             fitting, messages = self._answer_messages(again, history)
         kept = _passage_ids(fitting)
@@ -224,7 +223,8 @@ class PromptedGenerator:
         if needed + self._parameters.max_tokens > self._context:
             return draft
         parameters = self._exact(self._parameters.max_tokens)
-        reply = yield from _unseen(self._ask("revise", prompt, parameters, log, left_out=draft.left_out))
+        asking = self._ask("revise", prompt, parameters, log, left_out=draft.left_out)
+        reply = yield from relay(asking, _hide)
         return revised(draft, reply.text, reply.finish_reason, evidence)
 
     def _answer_messages(
@@ -290,14 +290,17 @@ class PromptedGenerator:
         enough: Enough | None = None,
     ) -> Iteration[str, None, Completion]:
         started, clock = datetime.now(UTC), time.monotonic()
-        reply = self._model.stream(messages, parameters, enough)
-        completion, first_token_seconds = yield from _timed(reply)
-        sent = Exchange(
-            messages,
-            completion,
-            started.isoformat(timespec="milliseconds"),
-            time.monotonic() - clock,
-        )
+        first_token_seconds: float | None = None
+
+        def timed(piece: str) -> str:
+            nonlocal first_token_seconds
+            if piece and first_token_seconds is None:
+                first_token_seconds = time.monotonic() - clock
+            return piece
+
+        completion = yield from relay(self._model.stream(messages, parameters, enough), timed)
+        seconds = time.monotonic() - clock
+        sent = Exchange(messages, completion, started.isoformat(timespec="milliseconds"), seconds)
         log.add(
             call_of(
                 step,
@@ -312,32 +315,9 @@ class PromptedGenerator:
         return completion
 
 
-def _timed(
-    reply: Iteration[str, None, Completion],
-) -> Iteration[str, None, tuple[Completion, float | None]]:
-    """Yield the pieces of a reply, then return it with the seconds its first piece took to come."""
-    clock, first_token_seconds = time.monotonic(), None
-    with closing(reply):
-        while True:
-            try:
-                piece = next(reply)
-            except StopIteration as end:
-                return end.value, first_token_seconds
-            if piece:
-                first_token_seconds = first_token_seconds or time.monotonic() - clock
-            yield piece
-
-
-def _unseen(reply: Iteration[str, None, Completion]) -> Iteration[str, None, Completion]:
-    """Yield an empty piece for each piece of a reply, then return it."""
-    with closing(reply):
-        while True:
-            try:
-                next(reply)
-            except StopIteration as end:
-                completion: Completion = end.value
-                return completion
-            yield ""
+def _hide(_: str) -> str:
+    """Return an empty piece, which only shows that a reply is awaited."""
+    return ""
 
 
 def _passage_ids(evidence: Evidence) -> tuple[str, ...]:
