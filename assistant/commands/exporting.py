@@ -60,7 +60,7 @@ def export(
 def _written(
     found: Conversation | Comparison, form: OptionName, turn: int | None, name: str
 ) -> tuple[str | bytes, dict[str, int]]:
-    """Return the text of a format, and what it holds of what."""
+    """Return the text of a format, and the numbers of its turns or papers."""
     if isinstance(found, Comparison):
         if turn is not None:
             raise AssistantError("A comparison has no turns: leave --turn out.")
@@ -73,8 +73,8 @@ def _written(
 
 
 def conversation_text(conversation: Conversation, form: OptionName) -> str | bytes:
-    """Return a conversation in a format; raises AssistantError for one that only comparisons have."""
-    formats = {one.name: one for one in CONVERSATION_FORMATS}
+    """Return a conversation in a format; raises AssistantError for a format of comparisons only."""
+    formats = {known.name: known for known in CONVERSATION_FORMATS}
     if form not in formats:
         raise AssistantError(
             f"Only comparisons can be written as {form}: choose {', '.join(formats)} for a conversation."
@@ -92,9 +92,9 @@ def schema(
 
 
 def format_of(path: Path, *, choosable: bool = True) -> OptionName:
-    """Return the format that a file's name asks for; raises AssistantError where it is none.
+    """Return the format of a file name's ending; raises AssistantError for any other ending.
 
-    `choosable`: the command can be told the format instead.
+    `choosable`: the command has an option for the format.
     """
     names: tuple[OptionName, ...] = get_args(OptionName)
     for name in names:

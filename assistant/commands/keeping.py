@@ -1,4 +1,4 @@
-"""The commands for whatever is stored: one set of them, for conversations and for comparisons."""
+"""The commands for stored records, the same for conversations and comparisons."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -39,10 +39,10 @@ Identifier = Annotated[str, typer.Argument(help="Its id, as the list shows it.")
 
 @dataclass(frozen=True, slots=True)
 class StoredKind:
-    """The particulars of one kind of stored record, which has `part`s.
+    """A kind of stored records, which consist of `part`s.
 
-    `row` makes of a summary what a list shows between title and time, `find` reads a thing by its id, and
-    `keep` stores that of a file and returns it with how many parts it has.
+    `row` returns the columns of a summary between title and time, `find` reads a record by its id, and `keep`
+    stores that of a file and returns it with the number of its parts.
     """
 
     name: str
@@ -60,7 +60,7 @@ class StoredKind:
 
 
 def commands_for(kind: StoredKind) -> typer.Typer:
-    """Return the commands that list, show, rename, delete, import and export what is stored of a kind."""
+    """Return the commands that list, show, rename, delete, import and export records of a kind."""
     app = new_app(
         help=f"List, show, rename, delete, import and export stored {kind.name}s.", no_args_is_help=True
     )
@@ -82,7 +82,7 @@ def _add_reading(app: typer.Typer, kind: StoredKind) -> None:
         with failing(as_json=as_json), kind.opened() as store:
             found = store.list(owner, limit, offset)
         if as_json:
-            print_json({f"{kind.name}s": [asdict(one) for one in found]})
+            print_json({f"{kind.name}s": [asdict(summary) for summary in found]})
         elif found:
             out.print(_table(kind, found))
         else:
@@ -101,8 +101,13 @@ def _add_reading(app: typer.Typer, kind: StoredKind) -> None:
 
 def _table(kind: StoredKind, found: tuple[ConversationSummary | ComparisonSummary, ...]) -> Table:
     table = Table(Column("Id", no_wrap=True), *kind.columns, Column("Changed", no_wrap=True), box=SIMPLE_HEAD)
-    for one in found:
-        table.add_row(*map(escape, (one.id, one.title, *kind.row(one), one.updated[:16].replace("T", " "))))
+    for summary in found:
+        table.add_row(
+            *map(
+                escape,
+                (summary.id, summary.title, *kind.row(summary), summary.updated[:16].replace("T", " ")),
+            )
+        )
     return table
 
 
@@ -166,7 +171,7 @@ def _conversation_text(stored: StoredConversation) -> str:
 def _keep_conversation(file: Path) -> tuple[Conversation, int]:
     conversation = read_conversation(file)
     with opened_conversations() as store, opened_reading() as reading:
-        # On one's own machine a file puts back what was there; links to it shall lead to it again.
+        # The id is kept, so that links to a restored conversation work again.
         stored = store.put(OWNER, conversation, library_named(conversation), keep_id=True)
         _keep_notes(reading, conversation, store, stored.id)
     return stored, len(conversation.turns)
@@ -190,13 +195,13 @@ def _keep_notes(
     store: ConversationStore | ComparisonStore,
     stored: str,
 ) -> None:
-    """Keep the notes of a file, but for those that are kept already."""
+    """Store the notes of a file, except those that are stored already."""
     if new := keep_notes(reading, OWNER, trail, store, stored):
         say(f"{counted(new, 'note')} kept with it.")
 
 
-def _comparison_row(one: ComparisonSummary) -> tuple[str, str]:
-    return str(one.papers), f"{one.state}: {one.error}" if one.error else one.state
+def _comparison_row(summary: ComparisonSummary) -> tuple[str, str]:
+    return str(summary.papers), f"{summary.state}: {summary.error}" if summary.error else summary.state
 
 
 conversations = commands_for(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -56,7 +56,13 @@ def _replay_conversation(conversation: Conversation, source: str, *, generate: b
         if not as_json:
             _print_replay(f"{turn.number}. {turn.question}", turn)
     if as_json:
-        print_json(_document(conversation.title, turns))
+        print_json(
+            {
+                "title": conversation.title,
+                "equal": all(turn.is_equal for turn in turns),
+                "turns": [{**asdict(turn), "equal": turn.is_equal} for turn in turns],
+            }
+        )
     else:
         equal = sum(turn.is_equal for turn in turns)
         verb = "is" if 1 in (equal, len(turns)) else "are"
@@ -77,8 +83,8 @@ def _replay_comparison(comparison: Comparison, *, generate: bool, as_json: bool)
     else:
         _print_replay(tidy_title(found.about), found)
         if not found.impossible:
-            said = "The comparison is equal." if found.is_equal else "The comparison is not equal."
-            show(f"\n{said}")
+            verdict = "The comparison is equal." if found.is_equal else "The comparison is not equal."
+            show(f"\n{verdict}")
     return _status([found])
 
 
@@ -94,17 +100,9 @@ def _replayer(*, generate: bool) -> Replayer:
 
 
 def _status(found: Sequence[TurnReplay | ComparisonReplay]) -> int:
-    if any(one.impossible for one in found):
+    if any(replayed.impossible for replayed in found):
         return IMPOSSIBLE
-    return EQUAL if all(one.is_equal for one in found) else DIFFERENT
-
-
-def _document(title: str, turns: list[TurnReplay]) -> dict[str, Any]:
-    return {
-        "title": title,
-        "equal": all(turn.is_equal for turn in turns),
-        "turns": [{**asdict(turn), "equal": turn.is_equal} for turn in turns],
-    }
+    return EQUAL if all(replayed.is_equal for replayed in found) else DIFFERENT
 
 
 def _print_replay(heading: str, found: TurnReplay | ComparisonReplay) -> None:

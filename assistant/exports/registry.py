@@ -1,4 +1,4 @@
-"""Every file that conversations, comparisons and papers are taken away as, for commands and screens."""
+"""The registry of export formats of conversations, comparisons and papers."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -16,8 +16,7 @@ from assistant.trail.comparison_file import comparison_to_json
 from assistant.trail.transcript import to_json
 from corpus.records import Paper
 
-# The names of the formats for the command line and the API, in the order in which they list them; two more
-# are on the screens alone.
+# The names of the formats for the command line and the API, in order; two more are on the screens only.
 ConversationFormatName = Literal["json", "md", "html", "docx", "bib", "ris", "csl", "rdf"]
 OptionName = Literal[ConversationFormatName, "tex", "csv"]
 ReferenceName = Literal["bib", "ris", "csl"]
@@ -39,7 +38,7 @@ _MEDIA_TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class Format(Generic[Exported]):
-    """A file that something can be taken away as; `stem` begins its name, where that is fixed."""
+    """An export format; `stem` begins the file's name if that is fixed."""
 
     name: FormatName
     label: str
@@ -59,7 +58,7 @@ class Format(Generic[Exported]):
 def _references(
     papers: Callable[[Exported], Iterable[Paper]], label: str, stem: str = ""
 ) -> tuple[Format[Exported], ...]:
-    """Return the formats of references to the papers of something."""
+    """Return the formats of references to the papers of a record."""
 
     def written(write: Callable[[Iterable[Paper]], str]) -> Callable[[Exported], str]:
         return lambda exported: write(papers(exported))

@@ -5,7 +5,7 @@ paper, and notes that came with it, are notes of its item.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from assistant.annotations import Annotation
@@ -84,19 +84,21 @@ def _file(
     ]
     ids = {item.paper.id: item.id for item in items}
     memos = [
-        (f"answer_{number}", _answer_note(title, answer, cited), _cited(cited, ids))
+        (
+            f"answer_{number}",
+            _answer_note(title, answer, cited),
+            [ids[one.paper.id] for one in cited if one.paper.id in ids],
+        )
         for number, (title, answer, cited) in enumerate(answers, start=1)
     ]
     return render("zotero.rdf", items=items, memos=memos)
 
 
-def _cited(cited: Sequence[LabelledPaper], ids: Mapping[str, str]) -> list[str]:
-    return [ids[one.paper.id] for one in cited if one.paper.id in ids]
-
-
 def _answer_note(title: str, answer: Answer, cited: Sequence[LabelledPaper]) -> str:
     """Return an answer as a note in HTML, Zotero's form of notes, with the list of what it cites."""
-    references = "".join(f"<p>[{one.label}] {escape(_line(_named(one.paper)))}</p>" for one in cited)
+    references = "".join(
+        f"<p>[{labelled.label}] {escape(_line(_named(labelled.paper)))}</p>" for labelled in cited
+    )
     check = f"<p><em>{escape(checked(answer))}.</em></p>" if checked(answer) else ""
     return f"<h1>{escape(_line(title))}</h1>{''.join(_lines(answer.text))}{check}{references}"
 
@@ -106,8 +108,8 @@ def _lines(text: str) -> Iterator[str]:
         if line.start < line.end:
             parts = STRONG.split(text[line.start : line.end])
             written = "".join(
-                f"<strong>{escape(_line(part))}</strong>" if at % 2 else escape(storable(part))
-                for at, part in enumerate(parts)
+                f"<strong>{escape(_line(part))}</strong>" if index % 2 else escape(storable(part))
+                for index, part in enumerate(parts)
             )
             yield f"<p>{'• ' if line.is_item else ''}{written}</p>"
 

@@ -52,7 +52,7 @@ def list_collections(corpus: Corpus) -> CollectionsDocument:
 
 
 def list_writers(choices: Iterable[GeneratorChoice]) -> WritersDocument:
-    return WritersDocument(tuple(WriterDocument(one.name, one.label) for one in choices))
+    return WritersDocument(tuple(WriterDocument(choice.name, choice.label) for choice in choices))
 
 
 def search_papers(corpus: Corpus, encoder: Encoder, request: SearchRequest) -> SearchDocument:
@@ -87,7 +87,7 @@ def read_paper(corpus: Corpus, request: PaperRequest) -> ReadPaperDocument:
 def cite_papers(corpus: Corpus, request: CiteRequest) -> CitationsDocument:
     """Return references to papers, each once; raises NotFoundError."""
     papers = _papers(corpus, tuple(dict.fromkeys(request.papers)))
-    form = next(one for one in REFERENCE_FORMATS if one.name == request.format)
+    form = next(known for known in REFERENCE_FORMATS if known.name == request.format)
     text = form.write(papers)
     assert isinstance(text, str), "references are texts"
     return CitationsDocument(request.format, text)

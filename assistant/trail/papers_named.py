@@ -1,4 +1,4 @@
-"""The library of a trail's papers, read from the ids it names; a trail is over one or over none."""
+"""The library of a trail's papers, read from their ids; a trail is over one library or none."""
 
 from collections.abc import Iterable, Iterator
 
@@ -10,9 +10,9 @@ Trail = Conversation | Comparison
 
 
 def library_named(trail: Trail) -> str:
-    """Return the id of the kept library that all papers of a trail are in, "" for those of the collection.
+    """Return the id of the kept library of all papers of a trail, "" if they are of the corpus.
 
-    Raises AssistantError where its papers are in different places, or its ids contradict each other.
+    Raises AssistantError if its papers are in different places, or its ids are inconsistent.
     """
     evidence = trail.evidence if isinstance(trail, Comparison) else None
     for fault in _contradictions(trail):
@@ -28,7 +28,7 @@ def library_named(trail: Trail) -> str:
 
 
 def _place_of(identifier: str) -> str:
-    """Return the place that a paper, a passage or a collection is in by its id, "" for the collection."""
+    """Return the library part of the id of a paper, passage or collection, "" for the corpus."""
     place = identifier.partition("/")[0].partition("#")[0]
     return place if place.partition(".")[0] == UPLOADS else ""
 
@@ -64,7 +64,7 @@ def _of_paper(labelled: LabelledPaper) -> str:
 
 
 def _in_answer(answer: Answer, evidence: Evidence) -> Iterator[str]:
-    held = {labelled.label: {one.id for one in labelled.passages} for labelled in evidence.papers}
+    held = {labelled.label: {passage.id for passage in labelled.passages} for labelled in evidence.papers}
     for sentence in answer.sentences:
         for citation in sentence.citations:
             if citation.passage_id not in held.get(citation.label, ()):
@@ -72,13 +72,13 @@ def _in_answer(answer: Answer, evidence: Evidence) -> Iterator[str]:
 
 
 def _ids_in(trail: Trail) -> Iterator[str]:
-    yield from (one.paper_id for one in trail.notes)
-    yield from (one.passage_id for one in trail.notes)
+    yield from (note.paper_id for note in trail.notes)
+    yield from (note.passage_id for note in trail.notes)
     if isinstance(trail, Comparison):
         yield from trail.paper_ids
         yield from _of_evidence(trail.evidence)
         yield from _of_answer(trail.answer)
-        yield from _of_calls(one.call for one in trail.calls)
+        yield from _of_calls(note.call for note in trail.calls)
         for elements in trail.elements:
             for element in elements.elements:
                 yield from (found.passage_id for found in element.evidence)
