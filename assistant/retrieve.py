@@ -55,23 +55,23 @@ def gather_evidence(corpus: Corpus, papers: tuple[PaperHits, ...], *, in_context
 
 def _ids_near(paper: PaperHits, *, in_context: bool) -> list[str]:
     """Return the ids of the abstract and of possible neighbours of a paper's hits."""
-    found = [hit.passage for hit in paper.hits]
-    beside = {number for passage in found for number in numbers_beside(passage) if in_context}
-    beside |= {passage.number + step for passage in found if passage.table for step in _PARTS_BESIDE}
-    numbers = {0, *beside} - {passage.number for passage in found}
+    passages = [hit.passage for hit in paper.hits]
+    beside = {number for passage in passages for number in numbers_beside(passage) if in_context}
+    beside |= {passage.number + step for passage in passages if passage.table for step in _PARTS_BESIDE}
+    numbers = {0, *beside} - {passage.number for passage in passages}
     return [passage_id(paper.paper.id, number) for number in sorted(numbers) if number >= 0]
 
 
 def _with_context(paper: PaperHits, near: Sequence[Passage]) -> tuple[Passage, ...]:
     """Return a paper's hits in reading order, with its abstract and those passages `near` that they need."""
-    found = [hit.passage for hit in paper.hits]
+    hits_found = [hit.passage for hit in paper.hits]
     # The row asked for may be in another part of a table that was found.
-    captions = {passage.caption for passage in found if passage.table}
-    joining = [beside for passage in found for beside in read_with(passage, near)]
+    captions = {passage.caption for passage in hits_found if passage.table}
+    joining = [beside for passage in hits_found for beside in read_with(passage, near)]
     joining += [
         passage
         for passage in near
         if passage.number == 0 or (passage.table is not None and passage.caption in captions)
     ]
-    passages = {passage.number: passage for passage in (*found, *joining)}
+    passages = {passage.number: passage for passage in (*hits_found, *joining)}
     return tuple(passages[number] for number in sorted(passages))

@@ -90,6 +90,6 @@ def scored(papers: Sequence[PaperHits]) -> tuple[ScoredPassage, ...]:
     """Return the hits in the form that trails keep."""
     return tuple(
         ScoredPassage(hit.passage.id, hit.score, hit.dense, hit.lexical, hit.sentence_score)
-        for found in papers
-        for hit in found.hits
+        for of_paper in papers
+        for hit in of_paper.hits
     )

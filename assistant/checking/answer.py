@@ -56,13 +56,13 @@ def check(
     refusal (the gate after writing).
     """
     read = _without_example(read_draft(draft, question), (question, query), evidence)
-    said = no_answer_reason(read.text)
+    no_answer = no_answer_reason(read.text)
     # Mending removes the phrases by which small models name papers.
     known = {paper.label for paper in evidence.papers}
     labelled = read_labels(read.text, known, by_name=mend == "nothing")
     sentences = check_sentences(labelled.text, evidence)
-    problems = _problems(read, labelled, sentences, is_answer=said is None)
-    if said is None and sentences:
+    problems = _problems(read, labelled, sentences, is_answer=no_answer is None)
+    if no_answer is None and sentences:
         answer = Answer(labelled.text, sentences, problems=problems)
         is_mended = mend != "nothing" and scorer is not None and not labels_across(answer.text, evidence)
         if is_mended and scorer is not None:
@@ -71,20 +71,20 @@ def check(
             answer = _weighed(answer, evidence, scorer)
         if answer.sentences and not nothing_holds(answer):
             return answer
-    if said and draft.finish_reason == NOTHING_NEAR:
-        return refuse("not_about", papers, searched, stated=said)
-    reason = _refusal_reason(draft, said, is_written=bool(sentences))
+    if no_answer and draft.finish_reason == NOTHING_NEAR:
+        return refuse("not_about", papers, searched, stated=no_answer)
+    reason = _refusal_reason(draft, no_answer, is_written=bool(sentences))
     is_all_thought = reason == "nothing_written" and draft.finish_reason == "length" and not read.text
     stated = ALL_THOUGHT if is_all_thought else ""
-    refused = refuse(reason, papers, searched, query=query or question, said=said or "", stated=stated)
+    refused = refuse(reason, papers, searched, query=query or question, said=no_answer or "", stated=stated)
     return replace(refused, problems=problems)
 
 
 def _without_example(read: ReadDraft, asked: tuple[str, ...], evidence: Evidence) -> ReadDraft:
     """Return a draft, with an empty text if it continues the example in its prompt."""
-    given = [passage.text for labelled in evidence.papers for passage in labelled.passages]
+    texts = [passage.text for labelled in evidence.papers for passage in labelled.passages]
     titles = [labelled.paper.title for labelled in evidence.papers]
-    if not tells_example(read.text, (*asked, *titles, *given)):
+    if not tells_example(read.text, (*asked, *titles, *texts)):
         return read
     return ReadDraft("", (*read.problems, "echo"))
 

@@ -127,14 +127,14 @@ def plain_claim(text: str) -> str:
 
 def resolve_citation(label: int, claim: str, paper: LabelledPaper) -> Citation:
     """Return the citation of the passage and sentence of a paper that are most similar to `claim`."""
-    found = [
+    candidates = [
         (
             best_sentence(claim, [passage.sentence_text(index) for index in range(len(passage.sentences))]),
             passage,
         )
         for passage in paper.passages
     ]
-    (sentence, likeness), passage = max(found, key=lambda entry: entry[0][1])
+    (sentence, likeness), passage = max(candidates, key=lambda entry: entry[0][1])
     return Citation(
         label=label,
         claim=claim,
@@ -216,9 +216,7 @@ def _claims(sentence: str, claim: str) -> dict[int, str]:
     for run in runs:
         closed = plain_claim(sentence[begin : run.start()])
         whole = len(runs) == 1 or len(words(closed)) < SHORTEST_CLAIM
-        for label in dict.fromkeys(
-            int(found["known"]) for found in _LABEL.finditer(run[0]) if found["known"]
-        ):
+        for label in dict.fromkeys(int(mark["known"]) for mark in _LABEL.finditer(run[0]) if mark["known"]):
             claims.setdefault(label, []).append(claim if whole else closed)
         begin = run.end()
     return {label: claim if claim in parts else " ".join(parts) for label, parts in claims.items()}

@@ -128,16 +128,16 @@ def _coverage(claim: Statement, weights: Mapping[str, float], sentences: Sequenc
 
 
 def _missing(numbers: Iterable[Quantity], sentences: Sequence[Statement]) -> list[Quantity]:
-    given = [quantity for sentence in sentences for quantity in sentence.numbers]
-    return [number for number in numbers if not any(number.says(quantity) for quantity in given)]
+    quantities = [quantity for sentence in sentences for quantity in sentence.numbers]
+    return [number for number in numbers if not any(number.says(quantity) for quantity in quantities)]
 
 
 def _shared_words(reading: Reading, order: Sequence[int]) -> dict[str, float]:
     claim, sentences = reading.claim, reading.sentences
-    few = [sentences[index] for index in order[:TOGETHER]]
+    best = [sentences[index] for index in order[:TOGETHER]]
     windows = [sentences[max(0, index - 1) : index + 2] for index in order]
     letters = _letters(claim)
-    held = set[str]().union(*(_letters(sentence) for sentence in few))
+    held = set[str]().union(*(_letters(sentence) for sentence in best))
     nearby = max(_coverage(claim, reading.weights, window) for window in windows)
     return {
         "words_nearby": nearby,

@@ -112,12 +112,12 @@ def may_become_labels(inside: str, *, by_word: bool = False) -> bool:
 def _read(pieces: Sequence[str], *, by_word: bool) -> _State:
     """Parse a list of labels, complete or not; raises _NotALabelError at a piece that cannot be in one."""
     state = _State()
-    for at, piece in enumerate(pieces):
-        behind = pieces[at + 1 :]
+    for index, piece in enumerate(pieces):
+        behind = pieces[index + 1 :]
         if _begins_note(state, piece, behind):
             return state
         if not _take(state, piece, behind, by_word=by_word):
-            raise _NotALabelError(at)
+            raise _NotALabelError(index)
     return state
 
 

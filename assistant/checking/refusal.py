@@ -67,7 +67,7 @@ def refuse(
     message = _MESSAGES[reason].format(searched=searched) + (f" The writer's reason: {said}" if said else "")
     if reason != "which_paper":
         return Answer("", (), Refusal(reason, message, _nearest(papers)))
-    choices = (_near(hit, found.paper) for found in papers[:CHOICES] for hit in found.hits[:1])
+    choices = (_near(hit, hits.paper) for hits in papers[:CHOICES] for hit in hits.hits[:1])
     return Answer("", (), Refusal(reason, message, tuple(choices)))
 
 
@@ -78,7 +78,7 @@ def _near(hit: Hit, paper: Paper) -> NearestPassage:
 def _shared_names(query: str, papers: tuple[PaperHits, ...]) -> list[str]:
     """Return the names in a foreign question that passages found have, without duplicates."""
     names = dict.fromkeys(names_in(_OTHER_LETTERS.sub(" ", query)))
-    texts = [hit.passage.text for found in papers for hit in found.hits]
+    texts = [hit.passage.text for hits in papers for hit in hits.hits]
     return [
         name
         for name in names
@@ -91,7 +91,7 @@ def _nearest(papers: tuple[PaperHits, ...], names: Sequence[str] = ()) -> tuple[
 
     With `names`, passages that have more of the names come first, and those without any are left out.
     """
-    hits = [(hit, found.paper) for found in papers for hit in found.hits]
+    hits = [(hit, of_paper.paper) for of_paper in papers for hit in of_paper.hits]
     texts = [pair for pair in hits if pair[0].passage.kind != "caption"] or hits
 
     def names_of(pair: tuple[Hit, Paper]) -> int:
@@ -104,11 +104,10 @@ def _nearest(papers: tuple[PaperHits, ...], names: Sequence[str] = ()) -> tuple[
 
 def _missing(query: str, papers: tuple[PaperHits, ...], searched: str) -> str:
     """Return a sentence on the words of a query that no passage found has, "" if there are none."""
-    texts = [
-        f"{found.paper.title}. {' '.join(author.name for author in found.paper.authors)}. {hit.passage.text}"
-        for found in papers
-        for hit in found.hits
-    ]
+    texts = []
+    for of_paper in papers:
+        authors = " ".join(author.name for author in of_paper.paper.authors)
+        texts += [f"{of_paper.paper.title}. {authors}. {hit.passage.text}" for hit in of_paper.hits]
     names, missing = missing_phrases(query, texts)
     if not texts or not missing:
         return ""

@@ -183,12 +183,12 @@ class SupportReader:
         about: Sequence[str] | None = None,
     ) -> list[Compared | None]:
         """Compute the parts of each support score, None for a claim or evidence without words."""
-        asked = [
+        claims_read = [
             _Asked(claim, few[:MOST_SENTENCES], whose)
             for claim, few, whose in zip(claims, evidence, about or [""] * len(claims), strict=True)
         ]
-        read = [read_closely(item.claim, item.sentences) for item in asked]
-        taken = [pair for pair in zip(asked, read, strict=True) if _is_comparable(pair[1])]
+        read = [read_closely(item.claim, item.sentences) for item in claims_read]
+        taken = [pair for pair in zip(claims_read, read, strict=True) if _is_comparable(pair[1])]
         self._encode([
             text
             for item, reading in taken
@@ -197,7 +197,7 @@ class SupportReader:
         numbers = iter(self._read(taken))
         return [
             self._compared(item, reading, next(numbers)) if _is_comparable(reading) else None
-            for item, reading in zip(asked, read, strict=True)
+            for item, reading in zip(claims_read, read, strict=True)
         ]
 
     def _compared(self, asked: "_Asked", reading: Reading, number: float) -> Compared:
@@ -206,10 +206,10 @@ class SupportReader:
         cosines = cosine_scales(self._encoder).alike(vectors @ vectors.T)
         likeness = cosines[0, 1:].tolist()
         order = best_first(reading, likeness)
-        few = [1 + reading.close.index(index) for index in order[:TOGETHER]]
+        best = [1 + reading.close.index(index) for index in order[:TOGETHER]]
         # The cosine of the claim with the sum of the best vectors, from scaled pairwise cosines.
-        length = math.sqrt(max(0.0, float(cosines[np.ix_(few, few)].sum())))
-        pooled = float(cosines[0, few].sum()) / (length or 1.0)
+        length = math.sqrt(max(0.0, float(cosines[np.ix_(best, best)].sum())))
+        pooled = float(cosines[0, best].sum()) / (length or 1.0)
         features = compare(reading, order, likeness, pooled) | asked.nowhere()
         if self._learned.network:
             features |= network_feature(number, reading)
@@ -245,10 +245,10 @@ class SupportReader:
         evidence: Sequence[Sequence[str]],
         compared: Sequence[Compared | None],
     ) -> list[float]:
-        asked = [index for index, item in enumerate(compared) if item]
+        indices = [index for index, item in enumerate(compared) if item]
         texts = [in_reading_order(evidence[index], item.order) for index, item in enumerate(compared) if item]
-        probabilities = entailment.probabilities([strip_references(claims[index]) for index in asked], texts)
-        joined = dict(zip(asked, probabilities, strict=True))
+        compared_claims = [strip_references(claims[index]) for index in indices]
+        joined = dict(zip(indices, entailment.probabilities(compared_claims, texts), strict=True))
         return [
             capped((score + joined[index]) / 2, item.features) if item else score
             for index, (score, item) in enumerate(zip(scores, compared, strict=True))

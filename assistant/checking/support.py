@@ -74,8 +74,8 @@ class SupportCheck:
 
     def carriers(self, claims: Sequence[str], label: int) -> list[Carrier | None]:
         """Return for each claim the sentence of a paper that supports it best, None if it has no words."""
-        found = self._support([(claim, (label,)) for claim in claims])
-        return [self._carrier(support, label) for support in found]
+        supports = self._support([(claim, (label,)) for claim in claims])
+        return [self._carrier(support, label) for support in supports]
 
     def _carrier(self, support: Support, label: int) -> Carrier | None:
         if support.sentence is None:
@@ -97,8 +97,10 @@ class SupportCheck:
 
     def _resolved(self, sentences: Sequence[AnswerSentence]) -> list[AnswerSentence]:
         citations = [citation for sentence in sentences for citation in sentence.citations]
-        found = self._support([(citation.claim, (citation.label,)) for citation in citations])
-        led = iter([self._led(citation, support) for citation, support in zip(citations, found, strict=True)])
+        supports = self._support([(citation.claim, (citation.label,)) for citation in citations])
+        led = iter(
+            [self._led(citation, support) for citation, support in zip(citations, supports, strict=True)]
+        )
         return [
             replace(sentence, citations=tuple(next(led) for _ in sentence.citations))
             for sentence in sentences
@@ -128,8 +130,8 @@ class SupportCheck:
         if len(sentence.citations) == 1 and sentence.citations[0].claim == sentence.claim:
             return {sentence.citations[0].label: sentence.citations[0].support or 0.0}
         labels = tuple(citation.label for citation in sentence.citations)
-        found = self._support([(sentence.claim, (label,)) for label in labels])
-        return {label: support.score for label, support in zip(labels, found, strict=True)}
+        supports = self._support([(sentence.claim, (label,)) for label in labels])
+        return {label: support.score for label, support in zip(labels, supports, strict=True)}
 
     def _needed(
         self, sentence: AnswerSentence, support: float | None, alone: Mapping[int, float]

@@ -88,10 +88,10 @@ def _column_json(column: QuestionColumn) -> dict[str, Any]:
     return {"question": column.question, "cells": cells}
 
 
-def _round_json(one: Round) -> dict[str, Any]:
+def _round_json(finished: Round) -> dict[str, Any]:
     return {
-        "number": one.number,
-        "labels": list(one.labels),
+        "number": finished.number,
+        "labels": list(finished.labels),
         "candidates": [
             {
                 "number": candidate.number,
@@ -103,11 +103,11 @@ def _round_json(one: Round) -> dict[str, Any]:
                 "citation_recall": rounded(candidate.citation_recall),
                 "problems": list(candidate.problems),
             }
-            for candidate in one.candidates
+            for candidate in finished.candidates
         ],
-        "votes": [asdict(vote) for vote in one.votes],
-        "kept": list(one.kept),
-        "failed": list(one.failed),
+        "votes": [asdict(vote) for vote in finished.votes],
+        "kept": list(finished.kept),
+        "failed": list(finished.failed),
     }
 
 
@@ -119,9 +119,13 @@ def print_comparison(comparison: Comparison) -> None:
     _, others = said.cited_and_not(comparison)
     for labelled in others:
         show(f"[{labelled.label}] {labelled.paper.title} {labelled.paper.id}, not cited")
-    found = differences(comparison)
-    if found.has_any:
-        lines = (*said.describe_common(found), *said.describe_distinct(found), *said.describe_stated(found))
+    compared = differences(comparison)
+    if compared.has_any:
+        lines = (
+            *said.describe_common(compared),
+            *said.describe_distinct(compared),
+            *said.describe_stated(compared),
+        )
         show("\nIn common and apart", "bold")
         for line in lines:
             show(f"- {line}")

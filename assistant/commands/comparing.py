@@ -130,12 +130,12 @@ def compare(
         options = ComparisonOptions(*_or_usual(counts), order, left_out)
         for part in () if resume else left_out:
             check_applicable(part, options, reflects=uses_model(generator))
-        wanted = ComparisonRequest(tuple(paper or ()), about, options, tuple(question or ()))
+        request = ComparisonRequest(tuple(paper or ()), about, options, tuple(question or ()))
         for path in trail or ():
             format_of(path, choosable=False)
             check_writable(path)
         with opened_comparisons() as store:
-            wish = _Wish(wanted, generator, chosen, _begun(store, resume, wanted) if resume else None)
+            wish = _Wish(request, generator, chosen, _begun(store, resume, request) if resume else None)
             comparison, loading = _compared(store, wish, ask=not yes, as_json=as_json)
     if as_json:
         print_json(comparison_json(comparison, loading))
@@ -164,8 +164,8 @@ def _write_trails(comparison: Comparison, paths: Sequence[Path]) -> None:
 def _or_usual(counts: Sequence[int | None]) -> tuple[int, int, int]:
     """Return samples, votes and summaries to keep, with defaults for those not given."""
     usual = ComparisonOptions()
-    asked = zip(counts, (usual.samples, usual.votes, usual.keep), strict=True)
-    samples, votes, keep = (otherwise if count is None else count for count, otherwise in asked)
+    pairs = zip(counts, (usual.samples, usual.votes, usual.keep), strict=True)
+    samples, votes, keep = (otherwise if count is None else count for count, otherwise in pairs)
     return samples, votes, keep
 
 
@@ -205,8 +205,8 @@ def _compared(store: ComparisonStore, wish: _Wish, *, ask: bool, as_json: bool) 
     generator = _generator(library, wish)
     kept = ElementStore.open(library.settings.corpus_path)
     comparer = Comparer(_corpus(library, wish.begun), library.encoder, generator, kept)
-    wanted = wish.begun.request if wish.begun else wish.request
-    planned = _planned(comparer, wanted)
+    request = wish.begun.request if wish.begun else wish.request
+    planned = _planned(comparer, request)
     if not as_json:
         _print_plan(planned, generator)
         asks = ask and planned.budget.calls and somebody_is_there()
@@ -214,7 +214,7 @@ def _compared(store: ComparisonStore, wish: _Wish, *, ask: bool, as_json: bool) 
             say("Nothing was asked, and nothing is kept.")
             raise typer.Exit(1)
     versions = provenance_of(comparer.corpus, generator.name, "").corpus
-    begun = wish.begun or store.start(OWNER, wanted, generator.name, generator.parameters, versions)
+    begun = wish.begun or store.start(OWNER, request, generator.name, generator.parameters, versions)
     return _run(store, comparer, begun, planned, as_json=as_json), library.loading
 
 

@@ -80,23 +80,23 @@ def _add_reading(app: typer.Typer, kind: StoredKind) -> None:
         as_json: JsonOption = False,
     ) -> None:
         with failing(as_json=as_json), kind.opened() as store:
-            found = store.list(owner, limit, offset)
+            summaries = store.list(owner, limit, offset)
         if as_json:
-            print_json({f"{kind.name}s": [asdict(summary) for summary in found]})
-        elif found:
-            out.print(_table(kind, found))
+            print_json({f"{kind.name}s": [asdict(summary) for summary in summaries]})
+        elif summaries:
+            out.print(_table(kind, summaries))
         else:
             err.print(f"No {kind.name}s are kept. Begin one with: paper-trail {kind.beginning}")
 
     @app.command(help=f"Print a stored {kind.name} as Markdown.")
     def show(identifier: Identifier, *, as_json: JsonOption = False) -> None:
         with failing(as_json=as_json):
-            if (found := kind.find(identifier)) is None:
+            if (record := kind.find(identifier)) is None:
                 raise _missing(kind, identifier)
         if as_json:
-            print_json(kind.document(found))
+            print_json(kind.document(record))
         else:
-            typer.echo(kind.text(found), nl=False)
+            typer.echo(kind.text(record), nl=False)
 
 
 def _table(kind: StoredKind, found: tuple[ConversationSummary | ComparisonSummary, ...]) -> Table:
@@ -178,15 +178,15 @@ def _keep_conversation(file: Path) -> tuple[Conversation, int]:
 
 
 def _keep_comparison(file: Path) -> tuple[StoredComparison, int]:
-    found = read_trail(file)
-    if isinstance(found, Conversation):
+    comparison = read_trail(file)
+    if isinstance(comparison, Conversation):
         raise AssistantError(
             f"The file {file} holds a conversation. Keep it with: paper-trail conversations import {file}"
         )
     with opened_comparisons() as store, opened_reading() as reading:
-        stored = store.put(OWNER, replace(found, notes=()), library_named(found))
-        _keep_notes(reading, found, store, stored.id)
-    return stored, len(found.paper_ids)
+        stored = store.put(OWNER, replace(comparison, notes=()), library_named(comparison))
+        _keep_notes(reading, comparison, store, stored.id)
+    return stored, len(comparison.paper_ids)
 
 
 def _keep_notes(
@@ -213,7 +213,7 @@ conversations = commands_for(
         id_of_import="the id it had where that is free",
         next_step="Go on with: ask --conversation",
         opened=opened_conversations,
-        row=lambda one: (str(one.turns),),
+        row=lambda summary: (str(summary.turns),),
         find=_find_conversation,
         document=_conversation_document,
         text=_conversation_text,

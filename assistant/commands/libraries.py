@@ -52,15 +52,15 @@ def list_libraries(
 ) -> None:
     """List the kept libraries, the one last changed first."""
     with failing(as_json=as_json), opened_libraries() as kept:
-        found = [_facts(kept, library) for library in kept.store.everyones() if owner in ("", library.owner)]
+        listed = [_facts(kept, library) for library in kept.store.everyones() if owner in ("", library.owner)]
     if as_json:
-        print_json({"libraries": found})
+        print_json({"libraries": listed})
         return
-    if not found:
+    if not listed:
         err.print("No libraries are kept.")
         return
     table = Table(Column("Id", no_wrap=True), "Name", "Documents", "MB", "Shared", "Owner", box=SIMPLE_HEAD)
-    for library in found:
+    for library in listed:
         megabytes = f"{int(library['bytes']) / 1_000_000:.1f}"
         shared = "by link" if library["is_shared"] else ""
         shown_owner = f"{str(library['owner'])[:16]}…"
@@ -83,8 +83,8 @@ def show(identifier: Identifier, *, as_json: JsonOption = False) -> None:
     out.print(escape(stored.title), style="bold")
     for paper in papers:
         out.print(f"- {escape(paper.title)} ({escape(paper.source)})")
-    said = counted(len(over.conversations), "conversation"), counted(len(over.comparisons), "comparison")
-    say(f"{' and '.join(said)} over it.")
+    counts = counted(len(over.conversations), "conversation"), counted(len(over.comparisons), "comparison")
+    say(f"{' and '.join(counts)} over it.")
 
 
 @libraries.command()

@@ -97,8 +97,8 @@ def find_trail(source: str) -> Conversation | Comparison:
     """Return the conversation or comparison of a file or a stored id; raises AssistantError."""
     if os.path.isfile(source):  # noqa: PTH113 - of a name no file can have, Path.is_file raises
         return read_trail(Path(source))
-    if found := stored_conversation(source) or stored_comparison(source):
-        return found
+    if trail := stored_conversation(source) or stored_comparison(source):
+        return trail
     raise AssistantError(
         f"There is no file {source!r}, and no stored conversation or comparison of that id. List them with: "
         "paper-trail conversations list, and: paper-trail comparisons list"

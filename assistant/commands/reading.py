@@ -33,12 +33,12 @@ def list_kept(
 ) -> None:
     """List what a reader keeps of papers, what was last changed first."""
     with failing(as_json=as_json), opened_reading() as store:
-        found = store.list(owner, limit, offset)
+        summaries = store.list(owner, limit, offset)
     if as_json:
-        print_json({"reading": [asdict(summary) for summary in found]})
-    elif found:
+        print_json({"reading": [asdict(summary) for summary in summaries]})
+    elif summaries:
         table = Table(Column("Id", no_wrap=True), "Kind", "Title", "Paper", "Changed", box=SIMPLE_HEAD)
-        for summary in found:
+        for summary in summaries:
             changed = summary.updated[:16].replace("T", " ")
             table.add_row(
                 *map(escape, (summary.id, READING_KINDS[summary.kind], summary.title, summary.paper, changed))

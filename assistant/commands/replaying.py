@@ -39,11 +39,11 @@ def replay(
     The status is 0 when all is equal, 1 when something differs, 2 when it could not be done.
     """
     with failing(as_json=as_json):
-        found = find_trail(source)
-        if isinstance(found, Comparison):
-            status = _replay_comparison(found, generate=generate, as_json=as_json)
+        trail = find_trail(source)
+        if isinstance(trail, Comparison):
+            status = _replay_comparison(trail, generate=generate, as_json=as_json)
         else:
-            status = _replay_conversation(found, source, generate=generate, as_json=as_json)
+            status = _replay_conversation(trail, source, generate=generate, as_json=as_json)
     raise typer.Exit(status)
 
 
@@ -77,15 +77,15 @@ def _replay_comparison(comparison: Comparison, *, generate: bool, as_json: bool)
             "written again, begin it anew: paper-trail compare --help"
         )
     library = open_library()
-    found = replay_comparison(comparison, library.encoder, corpus_at(library))
+    replayed = replay_comparison(comparison, library.encoder, corpus_at(library))
     if as_json:
-        print_json({**asdict(found), "equal": found.is_equal})
+        print_json({**asdict(replayed), "equal": replayed.is_equal})
     else:
-        _print_replay(tidy_title(found.about), found)
-        if not found.impossible:
-            verdict = "The comparison is equal." if found.is_equal else "The comparison is not equal."
+        _print_replay(tidy_title(replayed.about), replayed)
+        if not replayed.impossible:
+            verdict = "The comparison is equal." if replayed.is_equal else "The comparison is not equal."
             show(f"\n{verdict}")
-    return _status([found])
+    return _status([replayed])
 
 
 def _replayer(*, generate: bool) -> Replayer:

@@ -69,7 +69,7 @@ def progress_tree(progress: Progress) -> Tree:
     hidden = max(0, len(progress.rounds) - ROUNDS_SHOWN)
     if hidden:
         tree.add(_text(f"{counted(hidden, 'round')} before", "dim"))
-    branches = [tree.add(_text(_round_line(progress, one))) for one in progress.rounds[hidden:]]
+    branches = [tree.add(_text(_round_line(progress, finished))) for finished in progress.rounds[hidden:]]
     if progress.candidates:
         _add_current(tree, progress)
     elif branches:
@@ -89,9 +89,9 @@ def _add_current(tree: Tree, progress: Progress) -> None:
         branch.add(_text(f"{counted(discarded, 'vote')} discarded", "yellow"))
 
 
-def _add_finished(branch: Tree, one: Round) -> None:
-    for candidate in one.candidates:
-        kept = ", kept" if candidate.number in one.kept else ""
+def _add_finished(branch: Tree, finished: Round) -> None:
+    for candidate in finished.candidates:
+        kept = ", kept" if candidate.number in finished.kept else ""
         branch.add(_text(candidate_line(candidate, candidate.votes, kept), _style(candidate)))
 
 
@@ -123,16 +123,18 @@ def _elements_line(progress: Progress, newest: KeyElements | None = None) -> str
     """Return a line with the number of texts read, including the description."""
     read = f"Key elements: {len(progress.elements)} of {len(progress.planned.papers) + 1} texts read"
     if newest is None:
-        unread = sum(bool(one.problem) for one in progress.elements)
+        unread = sum(bool(elements.problem) for elements in progress.elements)
         return f"{read}, {unread} could not be" if unread else read
     name = f"[{newest.label}]" if newest.label else "the description"
-    stated = newest.problem or f"{sum(one.is_stated for one in newest.elements)} of 7 stated"
+    stated = newest.problem or f"{sum(elements.is_stated for elements in newest.elements)} of 7 stated"
     return f"{read}; {name}: {stated}"
 
 
-def _round_line(progress: Progress, one: Round) -> str:
-    said_of_it = said.describe_round(one)
-    return f"Round {one.number} of {progress.planned.rounds}: {said_of_it}{_named(progress, one.number)}"
+def _round_line(progress: Progress, finished: Round) -> str:
+    outcome = said.describe_round(finished)
+    return (
+        f"Round {finished.number} of {progress.planned.rounds}: {outcome}{_named(progress, finished.number)}"
+    )
 
 
 def _named(progress: Progress, number: int) -> str:

@@ -100,10 +100,11 @@ class SummaryChecker:
     def elements(self, label: int, texts: Mapping[ElementName, str]) -> tuple[KeyElement, ...]:
         """Return the seven elements with the sentences of the source that support them best."""
         claims = {name: _claims(texts.get(name, "")) for name in ELEMENT_NAMES}
-        asked = [claim for name in ELEMENT_NAMES for claim in claims[name]]
-        found = iter(self._support.carriers(asked, label))
+        all_claims = [claim for name in ELEMENT_NAMES for claim in claims[name]]
+        carriers = iter(self._support.carriers(all_claims, label))
         return tuple(
-            _element(name, texts.get(name, ""), [next(found) for _ in claims[name]]) for name in ELEMENT_NAMES
+            _element(name, texts.get(name, ""), [next(carriers) for _ in claims[name]])
+            for name in ELEMENT_NAMES
         )
 
 

@@ -127,7 +127,7 @@ class _Named:
         self._title = set(_windows(short.key(paper.title))) if paper else set()
         self._runs: set[Key] = set(self.topics)
         # Texts about a paper name its authors: "Smith et al. propose".
-        self._authors = {stem(word) for one in people for word in one.family.lower().split()}
+        self._authors = {stem(word) for author in people for word in author.family.lower().split()}
         for text in texts:
             for words in _unbroken(text):
                 self._read(text, words)
@@ -275,14 +275,14 @@ def _is_subject(token: Token, before: Token | None) -> bool:
 @cache
 def _lists() -> Mapping[str, frozenset[str]]:
     known = vocabulary()
-    own = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+    lists = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
     small = known.function | known.generic | known.frame | known.judging | known.finding
     return {
-        "qualifying": frozenset(own["qualifying"].split()),
-        "everyday": frozenset(own["everyday"].split()) | known.aspects,
-        "before_verbs": frozenset(own["before_verbs"].split()),
-        "nouns_too": frozenset(own["nouns_too"].split()),
-        "small": small | frozenset(own["verbs"].split()),
+        "qualifying": frozenset(lists["qualifying"].split()),
+        "everyday": frozenset(lists["everyday"].split()) | known.aspects,
+        "before_verbs": frozenset(lists["before_verbs"].split()),
+        "nouns_too": frozenset(lists["nouns_too"].split()),
+        "small": small | frozenset(lists["verbs"].split()),
     }
 
 
@@ -293,8 +293,8 @@ class ShortForms:
     """
 
     def __init__(self, papers: Sequence[Paper], texts: Iterable[str]) -> None:
-        named = [topic.name for one in papers for topic in one.topics if topic.kind in KINDS]
-        whole = [*texts, *named, *chain.from_iterable((one.title, one.abstract) for one in papers)]
+        named = [topic.name for paper in papers for topic in paper.topics if topic.kind in KINDS]
+        whole = [*texts, *named, *chain.from_iterable((paper.title, paper.abstract) for paper in papers)]
         explained = _collected(pair for text in whole for pair in _explained(text))
         # Unexplained initials must cover every part: "ML" is not multi-task learning.
         several = [name for name in named if " " in name]

@@ -141,8 +141,8 @@ class Grid:
     @property
     def titles(self) -> dict[str, str]:
         """The title of every column by the name of its cells, in order."""
-        asked = ((question_name(number), text) for number, text in enumerate(self.questions, start=1))
-        return dict[str, str]([*ELEMENT_TITLES.items(), *asked])
+        own_questions = ((question_name(number), text) for number, text in enumerate(self.questions, start=1))
+        return dict[str, str]([*ELEMENT_TITLES.items(), *own_questions])
 
     @property
     def papers(self) -> tuple[GridRow, ...]:
@@ -191,7 +191,9 @@ def element_grid(comparison: Comparison) -> Grid:
     known = {elements.label: elements for elements in comparison.elements}
     absence = NOT_STATED if uses_model(comparison.provenance.generator) else NOT_FOUND
     described = _row(known.get(DESCRIPTION), DESCRIPTION, DESCRIPTION_TITLE, absence)
-    papers = (_paper_row(known.get(one.label), one, absence) for one in comparison.evidence.papers)
+    papers = (
+        _paper_row(known.get(labelled.label), labelled, absence) for labelled in comparison.evidence.papers
+    )
     rows = (_with_answers(row, comparison.columns) for row in (described, *papers))
     questions = tuple(column.question for column in comparison.columns)
     return Grid(tuple(rows), absence, comparison.provenance.generator, questions)

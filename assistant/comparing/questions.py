@@ -22,8 +22,8 @@ def tidy_questions(questions: Iterable[str]) -> tuple[str, ...]:
     for question in questions:
         if line := " ".join(storable(question).split()):
             distinct.setdefault(line.casefold(), line)
-    asked = tuple(distinct.values())
-    for question in asked:
+    unique = tuple(distinct.values())
+    for question in unique:
         if len(question) > LONGEST_COLUMN:
             raise ComparisonError(
                 f"The question {_shown(question)} has {len(question):,} characters; {LONGEST_COLUMN} can be "
@@ -31,12 +31,12 @@ def tidy_questions(questions: Iterable[str]) -> tuple[str, ...]:
             )
         if not words(question):
             raise ComparisonError(f"The question {_shown(question)} has no words. Write it out.")
-    if len(asked) > MOST_COLUMNS:
+    if len(unique) > MOST_COLUMNS:
         raise ComparisonError(
-            f"{len(asked)} questions of your own were given; a comparison takes {MOST_COLUMNS}. Choose those "
-            "that matter most."
+            f"{len(unique)} questions of your own were given; a comparison takes {MOST_COLUMNS}. "
+            "Choose those that matter most."
         )
-    return asked
+    return unique
 
 
 def ask_paper(question: str, source: SourceText, corpus: Corpus, encoder: Encoder) -> QuotedCell:

@@ -133,12 +133,13 @@ def describe_faults(candidate: Candidate) -> Iterator[str]:
     yield from (wording.PROBLEMS[problem] for problem in candidate.problems)
 
 
-def describe_round(one: Round) -> str:
+def describe_round(finished: Round) -> str:
     """Describe the outcome of a round."""
-    kept = f"kept {', '.join(map(str, one.kept)) or 'none'} of {counted(len(one.candidates), 'candidate')}"
-    votes = counted(len(one.votes), "vote") if one.votes else ""
-    discarded = f"{one.discarded_votes} discarded" if one.discarded_votes else ""
-    lost = sum(bool(candidate.lost) for candidate in one.candidates)
+    candidates = counted(len(finished.candidates), "candidate")
+    kept = f"kept {', '.join(map(str, finished.kept)) or 'none'} of {candidates}"
+    votes = counted(len(finished.votes), "vote") if finished.votes else ""
+    discarded = f"{finished.discarded_votes} discarded" if finished.discarded_votes else ""
+    lost = sum(bool(candidate.lost) for candidate in finished.candidates)
     losing = f"{lost} lost a reference" if lost else ""
     return ", ".join(filter(None, (kept, votes, discarded, losing)))
 

@@ -104,10 +104,10 @@ class LinkedAnswer:
         for passage_id, sentence in marked:
             self._cited.setdefault(passage_id, set()).add(sentence)
         # A forged file may have a passage twice, but an anchor must be unique.
-        given = dict.fromkeys(passage.id for paper in evidence.papers for passage in paper.passages)
+        passage_ids = dict.fromkeys(passage.id for paper in evidence.papers for passage in paper.passages)
         self._anchors = {
             passage: f"{identifier}-p{index}"
-            for index, passage in enumerate(given, start=1)
+            for index, passage in enumerate(passage_ids, start=1)
             if passage in self._cited
         }
         self._labels = {paper.label for paper in evidence.papers}

@@ -88,7 +88,7 @@ CONVERSATION_FORMATS: tuple[Format[Conversation], ...] = (
     Format("html", "Web page, to read and print", "html", to_html),
     Format("docx", "Word document, with references", "docx", _conversation_to_word),
     Format("rdf", "Zotero: papers, answers as notes", "rdf", conversation_to_zotero),
-    *_references(lambda one: one.papers, "Cited papers as "),
+    *_references(lambda record: record.papers, "Cited papers as "),
 )
 COMPARISON_FORMATS: tuple[Format[Comparison], ...] = (
     Format("json", "JSON, complete", "json", comparison_to_json, "comparison"),
@@ -98,7 +98,7 @@ COMPARISON_FORMATS: tuple[Format[Comparison], ...] = (
     Format("rdf", "Zotero: papers and summary", "rdf", comparison_to_zotero, "zotero"),
     Format("tex", "LaTeX, with \\cite", "tex", comparison_to_latex, "comparison"),
     # The LaTeX file names it: it is found under this name alone.
-    *_references(lambda one: one.papers, "Its papers as ", BIBLIOGRAPHY),
+    *_references(lambda record: record.papers, "Its papers as ", BIBLIOGRAPHY),
     Format("csv", "Key elements as CSV", "csv", grid_to_csv, "key-elements"),
     Format("table", "Key elements as Markdown", "md", grid_to_markdown, "key-elements"),
     Format("tex_table", "Key elements as LaTeX", "tex", comparison_to_latex_grid, "key-elements"),
@@ -117,7 +117,7 @@ def comparison_text(comparison: Comparison, name: OptionName, file_stem: str) ->
     """
     if name == "tex":
         return comparison_to_latex(comparison, file_stem)
-    formats = {found.name: found for found in COMPARISON_FORMATS}
+    formats = {form.name: form for form in COMPARISON_FORMATS}
     if name not in formats:
         raise AssistantError(f"A comparison cannot be written as {name}.")
     return formats[name].write(comparison)

@@ -84,13 +84,13 @@ def by_paper(notes: Iterable[Annotation]) -> list[tuple[Annotation, list[Annotat
 
 def difference_lines(comparison: Comparison) -> tuple[str, ...]:
     """Return the similarities and differences of the compared papers, a line each."""
-    found = differences(comparison)
-    if not found.has_any:
+    compared = differences(comparison)
+    if not compared.has_any:
         return ()
     return (
-        *comparing.describe_common(found),
-        *comparing.describe_distinct(found),
-        *comparing.describe_stated(found),
+        *comparing.describe_common(compared),
+        *comparing.describe_distinct(compared),
+        *comparing.describe_stated(compared),
     )
 
 

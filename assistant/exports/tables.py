@@ -45,7 +45,7 @@ def grid_to_csv(comparison: Comparison) -> str:
     parts = ("", " (support)", " (evidence)")
     elements = [f"{title}{part}" for title in ELEMENT_TITLES.values() for part in parts]
     grid = element_grid(comparison)
-    asked = [f"{question}{part}" for question in grid.questions for part in ("", " (places)")]
+    question_titles = [f"{question}{part}" for question in grid.questions for part in ("", " (places)")]
     rows = (
         (
             *(str(row.label), row.paper_id, row.title, str(row.year or ""), row.source),
@@ -54,7 +54,7 @@ def grid_to_csv(comparison: Comparison) -> str:
         )
         for row in grid.rows
     )
-    return _table(("Label", "Paper", "Title", "Year", "Read from", *elements, *asked), rows)
+    return _table(("Label", "Paper", "Title", "Year", "Read from", *elements, *question_titles), rows)
 
 
 def _cells(cells: Iterable[GridCell]) -> Iterator[str]:

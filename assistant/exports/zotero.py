@@ -40,9 +40,9 @@ class Item:
         """Take a paper and what its reader has marked in it."""
         self.id, self.paper = f"item_{number}", paper
         self.element, self.kind = _ITEM_TYPES.get(reference_types(paper)[1], _OTHER)
-        own = [_paragraphs(note) for note in paper.notes]
-        own += [_annotation(note) for note in notes]
-        self.notes = [(f"{self.id}_note_{place}", text) for place, text in enumerate(own, start=1)]
+        notes_of_paper = [_paragraphs(note) for note in paper.notes]
+        notes_of_paper += [_annotation(note) for note in notes]
+        self.notes = [(f"{self.id}_note_{place}", text) for place, text in enumerate(notes_of_paper, start=1)]
 
     @property
     def extra(self) -> str:
@@ -79,7 +79,7 @@ def _file(
     answers: Iterable[tuple[str, Answer, Sequence[LabelledPaper]]],
 ) -> str:
     items = [
-        Item(number, paper, (one for one in notes if one.paper_id == paper.id))
+        Item(number, paper, (entry for entry in notes if entry.paper_id == paper.id))
         for number, paper in enumerate(papers, start=1)
     ]
     ids = {item.paper.id: item.id for item in items}
@@ -87,7 +87,7 @@ def _file(
         (
             f"answer_{number}",
             _answer_note(title, answer, cited),
-            [ids[one.paper.id] for one in cited if one.paper.id in ids],
+            [ids[entry.paper.id] for entry in cited if entry.paper.id in ids],
         )
         for number, (title, answer, cited) in enumerate(answers, start=1)
     ]

@@ -256,11 +256,11 @@ class PromptedGenerator:
     def _short_messages(self, found: RankedEvidence) -> tuple[Evidence, tuple[Message, ...]]:
         """Return the evidence of the excerpts for a small model, and the messages with them."""
         rewrite = found.plan.rewrite
-        asked = as_data(rewrite.question)
+        question = as_data(rewrite.question)
         if rewrite.used_turns and rewrite.searched_for != rewrite.question:
-            asked = f"{asked} (in full: {as_data(rewrite.searched_for)})"
+            question = f"{question} (in full: {as_data(rewrite.searched_for)})"
         kind = "part" if found.plan.of_part else rewrite.kind
-        values = {"question": asked, "task": short_task(kind, found.plan.answered_in)}
+        values = {"question": question, "task": short_task(kind, found.plan.answered_in)}
         room = self._room_beside(self._short_prompt.render(papers="", **values))
         tokens = min(room, self._readable_tokens(MOST_OF_SHORT))
         fitting, excerpts = choose_excerpts(found, tokens, self._counts.bytes_per_token(self._model.id))
@@ -355,8 +355,8 @@ def holds_query(reply: str) -> bool:
 
 def _has_lost_subject(query: str, question: str, by_words: Rewrite) -> bool:
     """Return True if a follow-up needs words of earlier turns, and the query does not have any."""
-    own = stems(question)
-    return not stems(by_words.search_query) <= own and stems(query) <= own
+    question_stems = stems(question)
+    return not stems(by_words.search_query) <= question_stems and stems(query) <= question_stems
 
 
 def _read_query(reply: str) -> str:

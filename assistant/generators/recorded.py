@@ -83,8 +83,8 @@ class RecordedGenerator:
             if not self._revision:
                 return draft
             log.add(self._revision)
-            given = found.evidence.without(draft.left_out)
-            return revised(draft, self._revision.reply, self._revision.finish_reason, given)
+            evidence = found.evidence.without(draft.left_out)
+            return revised(draft, self._revision.reply, self._revision.finish_reason, evidence)
         log.add(self._written)
         yield self._written.reply
         return Draft(self._written.reply, self._written.finish_reason)

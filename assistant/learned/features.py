@@ -60,8 +60,8 @@ def _to_best(scores: Sequence[float]) -> list[float]:
 
 def _pairs_held(terms: Sequence[str], said: Sequence[str]) -> float:
     """Return the share of neighbouring words of the question that are neighbours in the text too."""
-    wanted = set(pairwise(terms))
-    return len(wanted & set(pairwise(said))) / len(wanted) if wanted else 0.0
+    pairs = set(pairwise(terms))
+    return len(pairs & set(pairwise(said))) / len(pairs) if pairs else 0.0
 
 
 def _agrees(asked: object, given: object) -> float:

@@ -122,14 +122,14 @@ def _surety(card: Card) -> Surety:
 
 def words_of(text: str, turn: int = 0) -> list[Word]:
     """Return the words of a text, with "'s" as a word of its own."""
-    return [Word(found[0], found.start(), found.end(), turn) for found in _WORD.finditer(text)]
+    return [Word(match[0], match.start(), match.end(), turn) for match in _WORD.finditer(text)]
 
 
 def said_before(history: Sequence[Exchange]) -> Said:
     """Return the exchanges as input of the network, the newest first, long answers cut."""
     text, words = "", list[Word]()
     for turn, exchange in reversed(list(enumerate(history))):
-        shown = [" ".join(said.split())[:LONGEST_SAID] for said in exchange if said.strip()]
+        shown = [" ".join(text_said.split())[:LONGEST_SAID] for text_said in exchange if text_said.strip()]
         if len(text) > LONGEST_HISTORY:
             break
         for part in shown:

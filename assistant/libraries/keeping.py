@@ -133,12 +133,12 @@ class Libraries:
         """Remove documents completely, and return how many there were."""
         with self._locked(library_id, owners) as (folder, _):
             held = {paper.id for paper in Corpus.open(folder.corpus, encoder).papers()}
-            wanted = [identifier for identifier in paper_ids if identifier in held]
-            if wanted:
+            there = [identifier for identifier in paper_ids if identifier in held]
+            if there:
                 with folder.changing():
-                    take_out(folder, wanted, encoder)
+                    take_out(folder, there, encoder)
                 self.store.touch(library_id)
-            return len(wanted)
+            return len(there)
 
     def rename(self, library_id: str, owners: Sequence[str] | None, before: str, title: str) -> str:
         """Rename a library whose title is `before`, and return its new title."""

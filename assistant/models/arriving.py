@@ -211,9 +211,9 @@ class _Turn:
                 self._held = text
                 return ""
             self._has_begun, text = True, _without_own_turn(text)
-        if found := _CONTROL.search(text):
+        if control := _CONTROL.search(text):
             self._held, self.is_over = "", True
-            return text[: found.start()].rstrip() if text[: found.start()].strip() else ""
+            return text[: control.start()].rstrip() if text[: control.start()].strip() else ""
         kept = len(text) - _begun(text)
         self._held = text[kept:]
         return text[:kept]

@@ -109,21 +109,23 @@ def _menu(user_file: Path | None) -> _Menu:
 def _stamp(file: Path) -> tuple[int, int] | None:
     """Return a file's modification time and size, None where it is missing."""
     try:
-        found = file.stat()
+        status = file.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size
+    return status.st_mtime_ns, status.st_size
 
 
 @lru_cache(maxsize=8)  # screens ask at each draw
 def _load_models(user_file: Path | None, _stamp: tuple[int, int] | None) -> _Menu:
     bundled = _read_tables(BUNDLED)
-    own = _read_tables(user_file) if user_file else {}
-    merged = {name: _defaults(name) | bundled.get(name, {}) | table for name, table in own.items()}
+    of_user = _read_tables(user_file) if user_file else {}
+    merged = {name: _defaults(name) | bundled.get(name, {}) | table for name, table in of_user.items()}
     # The user's models come first, and their values override bundled ones.
     tables = merged | bundled | merged
-    entries = (_entry(user_file if user_file and name in own else BUNDLED, tables[name]) for name in tables)
-    return _Menu(tuple(entries), frozenset(own))
+    entries = (
+        _entry(user_file if user_file and name in of_user else BUNDLED, tables[name]) for name in tables
+    )
+    return _Menu(tuple(entries), frozenset(of_user))
 
 
 def available_models(settings: Settings) -> tuple[ModelEntry, ...]:

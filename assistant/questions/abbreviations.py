@@ -43,12 +43,12 @@ def with_forms(text: str, forms: Sequence[Form]) -> str:
     if not forms:
         return text
     held = stems(text)
-    said = (
+    added = (
         form.text
         for form in forms
         if _says_short(text, form.short) or all(holds(held, stem) for stem in stems(form.long))
     )
-    return " ".join((text, *said))
+    return " ".join((text, *added))
 
 
 def _says_short(text: str, short: str) -> bool:

@@ -43,11 +43,11 @@ class AskedLanguage:
 
     def refusal(self, searched: str, *, by_model: bool) -> str:
         """Return the refusal for a question that finds nothing; `by_model`: a model was to translate it."""
-        asked = language_name(self.code) if self.code != UNTOLD else "another language than English"
+        language = language_name(self.code) if self.code != UNTOLD else "another language than English"
         read = language_names(encoder_languages(self.encoder) - {UNTOLD})
         held = language_names(frozenset(filter(None, self.papers)) or frozenset({ENGLISH}))
         seems = (
-            f"The question seems to be in {asked}. The papers are in {held}, and the encoder, "
+            f"The question seems to be in {language}. The papers are in {held}, and the encoder, "
             f"{Path(self.encoder).name}, reads {read}"  # A folder's path is nothing to readers.
         )
         if by_model:

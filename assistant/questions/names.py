@@ -36,11 +36,11 @@ def _pattern_of(name: str) -> re.Pattern[str]:
 
 def names_in(question: str) -> list[str]:
     """Return the names in a question: words with a capital or a digit, but for its capitalised first word."""
-    found = [(match.start(1), match[1]) for match in _NAME.finditer(question)]
+    matches = [(match.start(1), match[1]) for match in _NAME.finditer(question)]
     start = len(question) - len(question.lstrip(' "“('))
     named = (
         name
-        for position, name in found
+        for position, name in matches
         if position > start or sum(not letter.islower() for letter in name) > 1
     )
     return [

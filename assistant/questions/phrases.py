@@ -43,8 +43,8 @@ class Phrase:
 def is_subject(phrase: Phrase) -> bool:
     """Return True if a phrase names something: it is not just an aspect ("main types") or a number."""
     known = vocabulary()
-    asked = known.aspects | known.generic | known.judging
-    return any(word not in asked and not word.isdecimal() for word in phrase.text.lower().split())
+    no_subjects = known.aspects | known.generic | known.judging
+    return any(word not in no_subjects and not word.isdecimal() for word in phrase.text.lower().split())
 
 
 def is_complete(phrase: Phrase) -> bool:
@@ -146,7 +146,7 @@ def _joins_name(words: list[Token], at: int, first: int | None) -> bool:
 
 def _phrase(text: str, words: list[Token], first: int, last: int) -> Phrase:
     start, end = words[first].start, words[last].end
-    is_name = any(_is_name(words, at) for at in range(first, last + 1))
+    is_name = any(_is_name(words, index) for index in range(first, last + 1))
     return Phrase(_POSSESSIVE.sub("", text[start:end]), start, end, is_name)
 
 

@@ -225,8 +225,8 @@ def _read(question: str, exchanges: Sequence[Exchange], reader: FollowUps) -> li
 
 def _parted(question: str) -> tuple[str, str]:
     """Split a remark before the question ("OK.", "That seems extreme.") from it."""
-    said = _STATEMENT.match(question) or _ASIDE.match(question)
-    end = said.end() if said and said.end() < len(question) else 0
+    remark = _STATEMENT.match(question) or _ASIDE.match(question)
+    end = remark.end() if remark and remark.end() < len(question) else 0
     return question[:end], question[end:]
 
 
@@ -245,16 +245,18 @@ def _as_named(filling: Filling, exchange: Exchange) -> Filling:
     """Return a filling extended to a quoted title, or cut to the phrases that it names."""
     asked, words = exchange[0], filling.words
     start = asked.find(words)
-    if title := next((one[0] for one in _TITLE.finditer(asked) if one.start() <= start < one.end()), ""):
+    if title := next(
+        (phrase[0] for phrase in _TITLE.finditer(asked) if phrase.start() <= start < phrase.end()), ""
+    ):
         return replace(filling, words=title)
-    inside = [one for one in phrases(asked) if start <= one.start < start + len(words)]
+    inside = [phrase for phrase in phrases(asked) if start <= phrase.start < start + len(words)]
     if start < 0 or not inside:
         return filling
     end = inside[0].end
-    for one in inside[1:]:
-        if not _JOINS.fullmatch(asked[end : one.start]):
+    for phrase in inside[1:]:
+        if not _JOINS.fullmatch(asked[end : phrase.start]):
             break
-        end = one.end
+        end = phrase.end
     return replace(filling, words=asked[start : min(end, start + len(words))])
 
 

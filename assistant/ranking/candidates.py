@@ -64,9 +64,9 @@ def quotable_sentences(evidence: Evidence, query: str = "", forms: Sequence[Form
 
 def _signed(paper: LabelledPaper, query: str) -> frozenset[str]:
     """Return the stems of a paper's authors that a query names in full; they count for all its sentences."""
-    asked = f" {' '.join(words(query))} "
+    query_text = f" {' '.join(words(query))} "
     names = (" ".join(words(author.name)) for author in paper.paper.authors)
-    return stems(" ".join(name for name in names if name and f" {name} " in asked))
+    return stems(" ".join(name for name in names if name and f" {name} " in query_text))
 
 
 def rows_asked_for(query: str, evidence: Evidence) -> list[Candidate]:
@@ -79,8 +79,8 @@ def rows_asked_for(query: str, evidence: Evidence) -> list[Candidate]:
     }
     read = [(passage, f"{paper.paper.title} {paper.paper.abstract}") for paper, passage in tables.values()]
     return [
-        Candidate(tables[found.passage.id][0], found.passage, found.sentence, found.text, stems(found.text))
-        for found in asked_cells(query, read)
+        Candidate(tables[cells.passage.id][0], cells.passage, cells.sentence, cells.text, stems(cells.text))
+        for cells in asked_cells(query, read)
     ]
 
 
@@ -89,12 +89,12 @@ def papers_by_author(query: str, evidence: Evidence) -> list[Candidate]:
 
     Empty if it names nobody, or asks for more than their papers.
     """
-    asked = words(query)
+    query_words = words(query)
     by_whom = [
         paper
         for paper in evidence.papers
         if any(
-            (bool(author.given) and f" {' '.join(words(author.name))} " in f" {' '.join(asked)} ")
+            (bool(author.given) and f" {' '.join(words(author.name))} " in f" {' '.join(query_words)} ")
             for author in paper.paper.authors
         )
     ]

@@ -161,11 +161,11 @@ class RankedEvidence:
 
     def rank_sides(self, sides: Sequence[str]) -> list[Ranked]:
         """Return the sentences that name each side of a comparison, ranked by how well they define it."""
-        asked = (_asking_part(self.asking, side, self.sentences, kind="definition") for side in sides)
+        asking_sides = (_asking_part(self.asking, side, self.sentences, kind="definition") for side in sides)
         naming = (
             [sentence for sentence in self.sentences if says_side(sentence.text, side)] for side in sides
         )
-        return [rank(side, named) for side, named in zip(asked, naming, strict=True)]
+        return [rank(side, named) for side, named in zip(asking_sides, naming, strict=True)]
 
     def is_of_rows(self, answer: Answer) -> bool:
         """Return True for an answer that consists only of `rows`."""

@@ -137,9 +137,9 @@ def rarity_of(query: str, candidates: Sequence[Candidate], language: str = "") -
 
     Function words of the query's language are left out.
     """
-    asked = stems(" ".join(word for word in words(query) if word not in function_words(language)))
-    counts = {stem: sum(holds(candidate.stems, stem) for candidate in candidates) for stem in asked}
-    return {stem: math.log((2 + len(candidates)) / (1 + counts[stem])) for stem in asked}
+    query_stems = stems(" ".join(word for word in words(query) if word not in function_words(language)))
+    counts = {stem: sum(holds(candidate.stems, stem) for candidate in candidates) for stem in query_stems}
+    return {stem: math.log((2 + len(candidates)) / (1 + counts[stem])) for stem in query_stems}
 
 
 def share(rarity: Mapping[str, float], held: frozenset[str]) -> float:

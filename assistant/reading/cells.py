@@ -59,13 +59,15 @@ def asked_cells(question: str, tables: Sequence[tuple[Passage, str]]) -> list[As
 
     `tables` are passages, each with the title and abstract of its paper.
     """
-    asked = _words(" ".join(word for word in content_words(question) if word not in vocabulary().frame))
-    asked |= _capitals(question)
-    if not asked or not _ASKS_FOR_VALUE.match(question):
+    subject = " ".join(word for word in content_words(question) if word not in vocabulary().frame)
+    question_words = _words(subject) | _capitals(question)
+    if not question_words or not _ASKS_FOR_VALUE.match(question):
         return []
     read = [_ReadTable(passage, passage.table, stems(about)) for passage, about in tables if passage.table]
-    weights = _weights(asked, [said for table in read for said in table.words_of_rows()], question)
-    return _likeliest(question, [cells for table in read for cells in table.cells_for(asked, weights)])
+    rows = [row_words for table in read for row_words in table.words_of_rows()]
+    weights = _weights(question_words, rows, question)
+    cells = [cells for table in read for cells in table.cells_for(question_words, weights)]
+    return _likeliest(question, cells)
 
 
 def _likeliest(question: str, cells_found: Sequence[AskedCells]) -> list[AskedCells]:
@@ -88,8 +90,8 @@ def _likeliest(question: str, cells_found: Sequence[AskedCells]) -> list[AskedCe
 
 def _in_order(question: str, passage: Passage) -> int:
     """Count the neighbouring words of a question that a table's caption or heads have in the same order."""
-    said = f"{passage.caption} {' '.join(column_heads(passage.table))}" if passage.table else ""
-    pairs = [set(pairwise(words(text.lower()))) for text in (question, said)]
+    table_text = f"{passage.caption} {' '.join(column_heads(passage.table))}" if passage.table else ""
+    pairs = [set(pairwise(words(text.lower()))) for text in (question, table_text)]
     return len(pairs[0] & pairs[1])
 
 
@@ -129,28 +131,28 @@ class _ReadTable:
         common = self._caption.union(*self._heads)
         return (stems(f"{group} {label}") | common for group, label in self._names)
 
-    def cells_for(self, asked: frozenset[str], weights: Mapping[str, float]) -> Iterator[AskedCells]:
+    def cells_for(self, question_words: frozenset[str], weights: Mapping[str, float]) -> Iterator[AskedCells]:
         """Yield the rows that the question names, if it also names a column or the table."""
-        heads = [head & asked for head in self._heads]
-        of_table = self._caption.union(*heads) & asked
+        heads = [head & question_words for head in self._heads]
+        of_table = self._caption.union(*heads) & question_words
         # The columns with most of the question's words, all if it names none.
         most = max(map(len, heads), default=0)
         columns = [column for column, head in enumerate(heads, start=self._first) if len(head) == most]
         for index, (group, label) in enumerate(self._names):
             label_words = _words(label)
-            hits = label_words & asked
+            hits = label_words & question_words
             is_named = hits and len(hits) >= _LEAST_OF_LABEL * len(label_words) and of_table - hits
             row = self._table.rows[self._table.header + index]
             has_figure = any(character.isdigit() for column in columns for character in row[column])
             if not is_named or is_heading(self._table, row) or not has_figure:
                 continue
             worth = self._worth(label_words, stems(group).union(*heads))
-            said = sum(weights[word] * worth.get(word, 0.0) for word in asked)
+            score = sum(weights[word] * worth.get(word, 0.0) for word in question_words)
             # Words of the row's name that are not asked for lower its score.
-            unsaid = _UNNAMED * len(label_words - asked)
+            unsaid = _UNNAMED * len(label_words - question_words)
             text = row_text(self._table, index, columns, self._name)
             sentence = self._passage.first_row + index
-            yield AskedCells(self._passage, sentence, text, said / (sum(weights.values()) + unsaid))
+            yield AskedCells(self._passage, sentence, text, score / (sum(weights.values()) + unsaid))
 
     def _worth(self, own: frozenset[str], heads: frozenset[str]) -> dict[str, float]:
         worth = dict.fromkeys(self._about, _IN_PAPER) | dict.fromkeys(self._caption, _IN_CAPTION)

@@ -109,9 +109,9 @@ class Cues(_Table):
 def cues() -> Cues:
     file: dict[str, Any] = tomllib.loads(CUES_FILE.read_text(encoding="utf-8"))
     known = file.pop("words")
-    for one in file["elements"].values():
-        for name in {"strong", "weak", "against", "shared"} & one.keys():
-            one[name] = [_filled(pattern, known) for pattern in one[name]]
+    for element in file["elements"].values():
+        for name in {"strong", "weak", "against", "shared"} & element.keys():
+            element[name] = [_filled(pattern, known) for pattern in element[name]]
     return Cues.model_validate(file)
 
 

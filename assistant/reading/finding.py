@@ -126,17 +126,17 @@ def read_sentences(paper: LabelledPaper) -> Iterator[CandidateSentence]:
             text = plain(whole)
             if text not in seen and can_stand_alone(text):
                 seen.add(text)
-                own = is_own(whole)
-                foreign = not own and is_of_others(whole)
+                speaks_of_own = is_own(whole)
+                foreign = not speaks_of_own and is_of_others(whole)
                 yield CandidateSentence(
                     passage.number,
                     index,
                     role,
                     text,
-                    own,
+                    speaks_of_own,
                     foreign,
                     is_before=index < turn,
-                    is_after=0 < turn < index and not own,
+                    is_after=0 < turn < index and not speaks_of_own,
                     lead=next(
                         (lead for lead, pattern in _LEADS if re.match(pattern, whole, re.IGNORECASE)), ""
                     ),
@@ -173,11 +173,11 @@ def _offers(
     meanings = dict(zip(listed, encoded, strict=True))
     scale = cosine_scales(encoder).alike
     central = dict(zip(listed, _centrality(paper, sentences, encoder, encoded), strict=True))
-    asked = _asked(encoder)
+    question_vectors = _asked(encoder)
     offers = []
     for name, scores in short.items():
         for index, score in scores.items():
-            meant = known.choice.meaning * scale(float((asked[name] @ meanings[index]).max()))
+            meant = known.choice.meaning * scale(float((question_vectors[name] @ meanings[index]).max()))
             offers.append(_Offer(name, index, score + meant + known.choice.central * central[index]))
     return offers, meanings
 
@@ -208,26 +208,26 @@ def _short_list(
     paper: LabelledPaper,
     sentences: Sequence[CandidateSentence],
     name: ElementName,
-    one: ElementCues,
+    cues_of: ElementCues,
     known: Cues,
 ) -> dict[int, float]:
     weights = known.choice
-    named = [aspect for aspect in paper.paper.aspects if aspect.name in one.aspects]
+    named = [aspect for aspect in paper.paper.aspects if aspect.name in cues_of.aspects]
     aspects = {(aspect.passage, aspect.sentence) for aspect in named}
     scores: dict[int, float] = {}
     for index, sentence in enumerate(sentences):
-        said, strong = one.worded(sentence.text, weights)
+        wording, strong = cues_of.worded(sentence.text, weights)
         is_aspect = (sentence.passage, sentence.sentence) in aspects
         if _is_signalled(sentence, name):
-            said, strong = said + weights.lead, True
+            wording, strong = wording + weights.lead, True
         # An aspect chosen by the indexer replaces a strong cue if there is other evidence too.
-        speaks = said > 0 or (sentence.is_before and said == 0)
-        if not strong and (one.needs_strong or not is_aspect or not speaks):
+        speaks = wording > 0 or (sentence.is_before and wording == 0)
+        if not strong and (cues_of.needs_strong or not is_aspect or not speaks):
             continue
         length = max(0, len(words(sentence.text)) - weights.short_words)
         scores[index] = (
-            said
-            + one.roles.get(sentence.role, 0.0)
+            wording
+            + cues_of.roles.get(sentence.role, 0.0)
             + (weights.aspect if is_aspect else 0.0)
             - (weights.pointing if points_away(sentence.text) else 0.0)
             - (weights.leaning if leans(sentence.text) else 0.0)

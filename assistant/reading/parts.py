@@ -34,13 +34,13 @@ def passages_of_part(paper: Paper, passages: Sequence[Passage], part: AskedPart)
     telling = [passage for passage in passages if roles.get(passage.number) in _TELLING]
     summarizing = [*telling[: _MOST_TELLING // 2], *telling[-_MOST_TELLING // 2 :]]
     titled = [passage for passage in passages if roles.get(passage.number) in part.cues.roles]
-    said = part.cues.said
+    cues = part.cues.said
     saying = sorted(
-        (passage for passage in passages if passage.number in roles and said and said.search(passage.text)),
-        key=lambda passage: -len(said.findall(passage.text)) if said else 0,
+        (passage for passage in passages if passage.number in roles and cues and cues.search(passage.text)),
+        key=lambda passage: -len(cues.findall(passage.text)) if cues else 0,
     )
-    wanted = dict.fromkeys(passage.number for passage in (*summarizing, *titled, *saying))
-    kept = set(list(wanted)[:MOST_PASSAGES])
+    numbers = dict.fromkeys(passage.number for passage in (*summarizing, *titled, *saying))
+    kept = set(list(numbers)[:MOST_PASSAGES])
     return [passage for passage in passages if passage.number in kept]
 
 
@@ -80,7 +80,7 @@ def sentences_of_part(
 def _tells(sentence: CandidateSentence, part: AskedPart) -> bool:
     """Return True if a sentence has a cue of the part."""
     cues, late = part.cues, part.cues.said_late if sentence.role in _LATE else None
-    return any(said.search(sentence.text) for said in (cues.said, late) if said)
+    return any(pattern.search(sentence.text) for pattern in (cues.said, late) if pattern)
 
 
 def _of_aspect(

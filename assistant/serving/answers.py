@@ -298,7 +298,7 @@ def _sentence(answer: Answer, sentence: AnswerSentence, passages: dict[str, Pass
         sentence.unknown_labels,
         sentence.needs_citation,
         maybe_rounded(sentence.support),
-        tuple(_citation(one, passages.get(one.passage_id)) for one in sentence.citations),
+        tuple(_citation(citation, passages.get(citation.passage_id)) for citation in sentence.citations),
         _citation(better, passages.get(better.passage_id)) if better else None,
         sentence.not_said,
     )

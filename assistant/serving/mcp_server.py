@@ -315,6 +315,8 @@ async def _answer_malformed(
             faults = message.errors() if isinstance(message, ValidationError) else ()
             is_json = not any(fault["type"] == "json_invalid" for fault in faults)
             code = types.INVALID_REQUEST if is_json else types.PARSE_ERROR
-            said = "This is no JSON-RPC 2.0 message." if is_json else "This line is no JSON."
-            error = types.JSONRPCError(jsonrpc="2.0", id=None, error=types.ErrorData(code=code, message=said))
+            fault_text = "This is no JSON-RPC 2.0 message." if is_json else "This line is no JSON."
+            error = types.JSONRPCError(
+                jsonrpc="2.0", id=None, error=types.ErrorData(code=code, message=fault_text)
+            )
             await replies.send(SessionMessage(error))

@@ -43,7 +43,7 @@ class NotFoundError(AssistantError):
 
 def check_writer(choices: Iterable[GeneratorChoice], name: str) -> None:
     """Raise NotFoundError where nobody of that name can write."""
-    if name not in (names := [one.name for one in choices]):
+    if name not in (names := [choice.name for choice in choices]):
         raise NotFoundError(f"There is no writer {name!r}. There are: {', '.join(names[:MOST_NAMED])}.")
 
 
@@ -59,7 +59,7 @@ def search_papers(corpus: Corpus, encoder: Encoder, request: SearchRequest) -> S
     """Return the best papers for a query with their best passages."""
     _check_scope(corpus, request.scope)
     query = read_query(corpus, storable(request.query))
-    found = search(
+    results = search(
         corpus,
         encoder,
         query,
@@ -67,7 +67,7 @@ def search_papers(corpus: Corpus, encoder: Encoder, request: SearchRequest) -> S
         papers=request.papers,
         passages_per_paper=request.passages,
     )
-    return SearchDocument(request.query, query.text, tuple(map(found_document, found)))
+    return SearchDocument(request.query, query.text, tuple(map(found_document, results)))
 
 
 def read_paper(corpus: Corpus, request: PaperRequest) -> ReadPaperDocument:
@@ -117,10 +117,10 @@ def _check_scope(corpus: Corpus, scope: ScopeRequest) -> None:
 
 
 def _papers(corpus: Corpus, ids: Sequence[str]) -> tuple[Paper, ...]:
-    found = corpus.papers_by_id(ids)
-    held = {paper.id for paper in found}
+    papers = corpus.papers_by_id(ids)
+    held = {paper.id for paper in papers}
     if missing := [identifier for identifier in ids if identifier not in held]:
         raise NotFoundError(
             f"The corpus has no paper {missing[0]!r}. Search for it: what is found has its id."
         )
-    return found
+    return papers

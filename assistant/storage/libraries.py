@@ -159,21 +159,23 @@ class LibraryStore(OwnedStore[LibrarySummary]):
         """Register a reader by a link, and return the library's id, "" if the link is not valid."""
         if not link:
             return ""
-        found: str | None = self._value(sa.select(LIBRARIES.c.id).where(LIBRARIES.c.link == link))
-        if found is None:
+        library_id: str | None = self._value(sa.select(LIBRARIES.c.id).where(LIBRARIES.c.link == link))
+        if library_id is None:
             return ""
-        with self._changing(found, id=found) as connection:
+        with self._changing(library_id, id=library_id) as connection:
             held = READERS.c
-            connection.execute(sa.delete(READERS).where((held.library_id == found) & (held.reader == reader)))
-            row = {"library_id": found, "reader": reader, "link": link, "opened": now()}
+            connection.execute(
+                sa.delete(READERS).where((held.library_id == library_id) & (held.reader == reader))
+            )
+            row = {"library_id": library_id, "reader": reader, "link": link, "opened": now()}
             connection.execute(sa.insert(READERS), row)
-            kept = sa.select(held.reader).where(held.library_id == found)
+            kept = sa.select(held.reader).where(held.library_id == library_id)
             kept = kept.order_by(held.opened.desc()).limit(MOST_READERS)
             readers = connection.scalars(kept).all()
             if len(readers) == MOST_READERS:
-                last = (held.library_id == found) & held.reader.not_in(readers)
+                last = (held.library_id == library_id) & held.reader.not_in(readers)
                 connection.execute(sa.delete(READERS).where(last))
-        return found
+        return library_id
 
     def reads(self, identifier: str, owners: Sequence[str]) -> StoredLibrary | None:
         """Return a library if one of `owners` owns it or has its current link, else None."""

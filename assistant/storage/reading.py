@@ -185,8 +185,8 @@ class ReadingStore(OwnedStore[ReadingSummary]):
         }
         rows = [
             _annotation_row(owner, _as_made(replace(annotation, id=new_id())))
-            for said, annotation in new.items()
-            if said not in known
+            for key, annotation in new.items()
+            if key not in known
         ]
         if not rows:
             return 0
@@ -218,8 +218,8 @@ class ReadingStore(OwnedStore[ReadingSummary]):
 
     def reading_list(self, owner: str) -> tuple[ListedPaper, ...]:
         """Return an owner's list: unread papers first, the one last added first."""
-        found = [kept.record for kept in self._kept(owner, "listed", _LISTED)]
-        newest = sorted(found, key=lambda kept: kept.added, reverse=True)
+        papers = [kept.record for kept in self._kept(owner, "listed", _LISTED)]
+        newest = sorted(papers, key=lambda kept: kept.added, reverse=True)
         return tuple(sorted(newest, key=lambda kept: bool(kept.read)))
 
     # Follows.

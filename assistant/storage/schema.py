@@ -62,9 +62,9 @@ def bring_up_to_date(engine: sa.Engine) -> None:
         if _revision(connection) == REVISION:
             return
     with _alone(engine) as connection:
-        if (found := _revision(connection)) == REVISION:
+        if (revision := _revision(connection)) == REVISION:
             return
-        if found is None and not sa.inspect(connection).has_table(_SCHEMA.name):
+        if revision is None and not sa.inspect(connection).has_table(_SCHEMA.name):
             _make_all(connection)
         else:
             _take_steps(connection)
@@ -79,10 +79,10 @@ def _revision(connection: sa.Connection) -> str | None:
             raise NewerSchemaError(f"{version}; this Paper Trail reads version {SCHEMA_VERSION}")
     if not has(connection, _REVISIONS.name):
         return None
-    found: str | None = connection.scalar(sa.select(func.max(_REVISIONS.c.version_num)))
-    if found and found > REVISION:
-        raise NewerSchemaError(f"{found}; this Paper Trail reads version {REVISION}")
-    return found
+    revision: str | None = connection.scalar(sa.select(func.max(_REVISIONS.c.version_num)))
+    if revision and revision > REVISION:
+        raise NewerSchemaError(f"{revision}; this Paper Trail reads version {REVISION}")
+    return revision
 
 
 @contextmanager

@@ -48,11 +48,11 @@ class _SectionPhrase:
 
     def is_about(self, heading: str) -> bool:
         """Return True if a short heading has one of these phrases: "4 Costs at search time"."""
-        said = [words(phrase_words) for phrase_words in self.headings.split(";")]
+        phrases_listed = [words(phrase) for phrase in self.headings.split(";")]
         held = words(heading)
         return len(held) <= LONGEST_HEADING and any(
-            held[start : start + len(phrase_words)] == phrase_words
-            for phrase_words in said
+            held[start : start + len(phrase)] == phrase
+            for phrase in phrases_listed
             for start in range(len(held))
         )
 
@@ -103,16 +103,16 @@ def follow_up_questions(
 ) -> tuple[str, ...]:
     """Return up to three follow-up questions that the scope can answer and that were not asked `before`."""
     limits = _phrases().limits
-    asked = [stems(earlier.question) for earlier in (*before, turn)]
-    found: list[_Candidate] = []
-    for tried, candidate in enumerate(_new(_candidates(turn, corpus), asked)):
-        if tried >= limits.tried or len(found) >= limits.shown:
+    earlier_stems = [stems(earlier.question) for earlier in (*before, turn)]
+    chosen: list[_Candidate] = []
+    for tried, candidate in enumerate(_new(_candidates(turn, corpus), earlier_stems)):
+        if tried >= limits.tried or len(chosen) >= limits.shown:
             break
         if all(
-            candidate.form != earlier.form and candidate.name != earlier.name for earlier in found
+            candidate.form != earlier.form and candidate.name != earlier.name for earlier in chosen
         ) and _is_answerable(candidate, turn.scope, corpus, encoder):
-            found.append(candidate)
-    return tuple(candidate.question for candidate in found)
+            chosen.append(candidate)
+    return tuple(candidate.question for candidate in chosen)
 
 
 @cache
@@ -136,15 +136,15 @@ def _candidates(turn: Turn, corpus: Corpus) -> Iterator[_Candidate]:
 
 def _cited_papers(turn: Turn) -> list[Paper]:
     """Return the papers that an answer cites, in its order, then the other papers by rank."""
-    given = {paper.label: paper.paper for paper in turn.evidence.papers}
-    labels = dict.fromkeys((*turn.answer.cited_labels, *sorted(given)))
-    return [given[label] for label in labels if label in given]
+    by_label = {paper.label: paper.paper for paper in turn.evidence.papers}
+    labels = dict.fromkeys((*turn.answer.cited_labels, *sorted(by_label)))
+    return [by_label[label] for label in labels if label in by_label]
 
 
 def _of_sections(paper: Paper, turn: Turn, corpus: Corpus) -> Iterator[_Candidate]:
     """Yield a question for each section on the paper's subject that is not cited."""
     passages = corpus.passages(paper.id)
-    cited = {one.passage_id for sentence in turn.answer.sentences for one in sentence.citations}
+    cited = {citation.passage_id for sentence in turn.answer.sentences for citation in sentence.citations}
     told: dict[int, list[Passage]] = {}
     for passage in passages:
         place = _phrase_of(passage)
@@ -153,8 +153,8 @@ def _of_sections(paper: Paper, turn: Turn, corpus: Corpus) -> Iterator[_Candidat
     for place, about in sorted(told.items()):
         if name := _name_in(paper, passages, about):
             question = _phrases().section[place].question.format(name=name)
-            found = frozenset(passage.id for passage in about)
-            yield _Candidate(question, f"section {place}", name, frozenset({paper.id}), found)
+            passage_ids = frozenset(passage.id for passage in about)
+            yield _Candidate(question, f"section {place}", name, frozenset({paper.id}), passage_ids)
 
 
 def _name_in(paper: Paper, passages: tuple[Passage, ...], about: list[Passage]) -> str:
@@ -239,8 +239,8 @@ def subjects(paper: Paper) -> tuple[str, ...]:
     topics = sorted(paper.topics, key=lambda topic: -topic.score)
     named = (topic.name for topic in topics if topic.kind in ("method", "task"))
     in_title = (name for name in named if _mentions(paper.title, name))
-    like = (found[0] for found in _NAME_LIKE.finditer(paper.title))
-    every = dict.fromkeys(name for name in (system, *in_title, *like) if name and is_telling(name))
+    name_like = (match[0] for match in _NAME_LIKE.finditer(paper.title))
+    every = dict.fromkeys(name for name in (system, *in_title, *name_like) if name and is_telling(name))
     return (system,) if system else tuple(every)
 
 

@@ -97,9 +97,11 @@ def try_next_question(assistant: Assistant) -> bool:
         earlier = tried.of(collection)
         if sum(question.seconds for question in earlier) >= _forms().limits.seconds:
             continue
-        asked = {question.question for question in earlier}
+        tried_questions = {question.question for question in earlier}
         first = _first(corpus, collection)
-        if candidate := next((question for question in first if question.question not in asked), None):
+        if candidate := next(
+            (question for question in first if question.question not in tried_questions), None
+        ):
             return tried.add(collection, _tried(assistant, candidate))
     return False
 
@@ -189,11 +191,11 @@ def _named_together(
     )
     pairs: dict[TopicKind, list[tuple[str, str]]] = {kind: [] for kind in names}
     taken: set[str] = set()
-    for (one, other), papers in together.most_common():
-        (kind, name), (_, second) = parse_topic_key(one), parse_topic_key(other)
-        if papers >= limits.fewest_papers and taken.isdisjoint((one, other)):
+    for (first, second_key), papers in together.most_common():
+        (kind, name), (_, second) = parse_topic_key(first), parse_topic_key(second_key)
+        if papers >= limits.fewest_papers and taken.isdisjoint((first, second_key)):
             pairs[kind].append((name, second))
-            taken |= {one, other}
+            taken |= {first, second_key}
     return pairs
 
 

@@ -82,13 +82,13 @@ def replay_comparison(comparison: Comparison, encoder: Encoder, corpus_at: Corpu
         try:
             corpus, names_unsaid = corpus_at(versions), comparison.names_unsaid
             comparer = Comparer(corpus, encoder, generator, names_unsaid=names_unsaid)
-            found = _compare_again(comparison, comparer)
+            replayed = _compare_again(comparison, comparer)
         except NotRecordedError:
             return ComparisonReplay(comparison.about, (step_replay("calls", _asked_anew(recorded.missing)),))
     except (AssistantError, CorpusError) as error:
         return ComparisonReplay(comparison.about, impossible=str(error))
-    steps = tuple(_compared(comparison, found, recorded.missing - recorded.failed))
-    notes = tuple(provenance_notes(comparison.provenance, found.provenance))
+    steps = tuple(_compared(comparison, replayed, recorded.missing - recorded.failed))
+    notes = tuple(provenance_notes(comparison.provenance, replayed.provenance))
     return ComparisonReplay(comparison.about, steps, notes)
 
 
@@ -192,7 +192,7 @@ class RecordedComparer(PromptedComparer):
     """
 
     def __init__(self, comparison: Comparison, encoder: Encoder) -> None:
-        calls = [one.call for one in comparison.calls]
+        calls = [entry.call for entry in comparison.calls]
         super().__init__(
             _NoModel(comparison.provenance.generator),
             # No model is asked, so prompts of any length fit.
@@ -200,9 +200,11 @@ class RecordedComparer(PromptedComparer):
             parameters=comparison.parameters,
             summaries=OneByOne(encoder) if is_one_by_one(calls) else form_asked_for(calls),
         )
-        self._calls = {one.work: one for one in reversed(comparison.calls)}
+        self._calls = {entry.work: entry for entry in reversed(comparison.calls)}
         failures = dict(_failures(comparison.rounds))
-        unread = {task_name("elements", one.label): one.problem for one in comparison.elements if one.problem}
+        unread = {
+            task_name("elements", text.label): text.problem for text in comparison.elements if text.problem
+        }
         self._problems = unread | failures
         self.missing: set[str] = set()
         self.failed = failures.keys() - self._calls.keys()

@@ -37,7 +37,7 @@ def _contradictions(trail: Trail) -> Iterator[str]:
     if isinstance(trail, Comparison):
         yield from _in_evidence(trail.evidence)
         yield from _in_answer(trail.answer, trail.evidence)
-        if {one.paper.id for one in trail.evidence.papers} != set(trail.paper_ids):
+        if {labelled.paper.id for labelled in trail.evidence.papers} != set(trail.paper_ids):
             yield "it compares other papers than it names"
         return
     for turn in trail.turns:
@@ -81,7 +81,7 @@ def _ids_in(trail: Trail) -> Iterator[str]:
         yield from _of_calls(note.call for note in trail.calls)
         for elements in trail.elements:
             for element in elements.elements:
-                yield from (found.passage_id for found in element.evidence)
+                yield from (source.passage_id for source in element.evidence)
         for column in trail.columns:
             for cell in column.cells:
                 yield from (quote.passage_id for quote in cell.quotes)

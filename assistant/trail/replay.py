@@ -70,9 +70,9 @@ class Replayer:
         """Replay every turn and yield its comparison with the record."""
         for index, turn in enumerate(conversation.turns):
             try:
-                found = self._ask_again(turn, conversation.turns[:index])
-                steps = tuple(_compared(turn, found, is_asked_again=self.generator_of is not None))
-                yield TurnReplay(index + 1, turn.question, steps, tuple(_notes(turn, found)))
+                replayed = self._ask_again(turn, conversation.turns[:index])
+                steps = tuple(_compared(turn, replayed, is_asked_again=self.generator_of is not None))
+                yield TurnReplay(index + 1, turn.question, steps, tuple(_notes(turn, replayed)))
             except (AssistantError, CorpusError) as error:
                 yield TurnReplay(index + 1, turn.question, impossible=str(error))
 

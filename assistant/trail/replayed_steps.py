@@ -52,8 +52,8 @@ class StepReplay:
 
 def step_replay(step: ReplayedStep, faults: Iterable[str]) -> StepReplay:
     """Return a step with its differences; it is equal if there are none."""
-    found = tuple(faults)
-    return StepReplay(step, "different" if found else "equal", found)
+    in_words = tuple(faults)
+    return StepReplay(step, "different" if in_words else "equal", in_words)
 
 
 def check_encoder(made: Provenance, encoder: Encoder) -> None:

@@ -69,7 +69,7 @@ def mended(text: str, evidence: Evidence, scorer: SupportScorer, mend: Mend) -> 
     sentences = check_sentences(text, evidence)
     check = SupportCheck(evidence, scorer)
     weighed = check.weigh(sentences).sentences
-    found: dict[str, int] = {}
+    labels_found: dict[str, int] = {}
     dropped: set[int] = set()
     not_carried: list[str] = []
     pieces = [text[sentence.start : sentence.end] for sentence in weighed]
@@ -81,12 +81,12 @@ def mended(text: str, evidence: Evidence, scorer: SupportScorer, mend: Mend) -> 
             continue
         label = _best_label(sentence.claim, evidence, check)
         if label is not None:
-            found[sentence.claim] = label
+            labels_found[sentence.claim] = label
             pieces[index] = labelled(pieces[index], label)
         elif mend == "claims":
             dropped.add(index)
             not_carried.append(sentence.claim)
-    return Mended(_joined(text, weighed, pieces, dropped), found, tuple(not_carried))
+    return Mended(_joined(text, weighed, pieces, dropped), labels_found, tuple(not_carried))
 
 
 def with_found(sentences: Sequence[AnswerSentence], found: dict[str, int]) -> tuple[AnswerSentence, ...]:
@@ -192,11 +192,10 @@ def _without_prompt(text: str, evidence: Evidence) -> str:
     for sentence in check_sentences(text, evidence):
         piece = text[sentence.start : sentence.end]
         bare = piece.lstrip(" \t\n-*+•>0123456789.)") if piece.strip() else piece
-        lead, said = piece[: len(piece) - len(bare)], bare
-        while opening := _OPENS_WITH_PROMPT.match(said):
-            said = said[opening.end() :]
-            said = capitalised(said)
-        pieces += [text[position : sentence.start], lead, _POINTS_TO_PROMPT.sub("", said)]
+        lead, sentence_text = piece[: len(piece) - len(bare)], bare
+        while opening := _OPENS_WITH_PROMPT.match(sentence_text):
+            sentence_text = capitalised(sentence_text[opening.end() :])
+        pieces += [text[position : sentence.start], lead, _POINTS_TO_PROMPT.sub("", sentence_text)]
         position = sentence.end
     return "".join(pieces) + text[position:]
 

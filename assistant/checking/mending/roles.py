@@ -69,13 +69,13 @@ def _has_exchanged(claim: str, text: str) -> bool:
 
 def _nearest_is(claim: str, source: Sequence[str], is_so: Callable[[str, str], bool]) -> bool:
     """Return True if `is_so` holds for the sentence best aligned with the claim; if tied, for all of them."""
-    said, best, found = _words(claim), 0, False
+    said, best, holds = _words(claim), 0, False
     for text in (text[: 2 * _LONGEST_CLAIM] for text in source):
         length = aligned(said, _words(text))
         if length >= max(best, _LEAST_ALIGNED * len(said), 1):
-            found = is_so(claim, text) and (found or length > best)
+            holds = is_so(claim, text) and (holds or length > best)
             best = length
-    return found
+    return holds
 
 
 def replaces_name(claim: str, source: Sequence[str]) -> bool:

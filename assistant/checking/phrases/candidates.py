@@ -66,8 +66,13 @@ class Word:
 def phrase_words() -> PhraseWords:
     text = Path(__file__).with_name("words.toml").read_text(encoding="utf-8")
     lists = _Lists.model_validate(tomllib.loads(text))
-    asked = vocabulary()
-    reporting = asked.verbs | asked.finding | asked.generic | set(lists.reporting.split())
+    words_of_questions = vocabulary()
+    reporting = (
+        words_of_questions.verbs
+        | words_of_questions.finding
+        | words_of_questions.generic
+        | set(lists.reporting.split())
+    )
     return PhraseWords(
         frozenset(lists.leading.split()),
         frozenset(lists.determiners.split()),

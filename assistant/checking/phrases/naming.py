@@ -89,8 +89,8 @@ def _in_a_row(words: Sequence[Word]) -> str:
 
 
 def _is_quoted(words: Sequence[Word], texts: Sequence[_Text]) -> bool:
-    said = _in_a_row(words)
-    return any(said in text.joined for text in texts)
+    claim_text = _in_a_row(words)
+    return any(claim_text in text.joined for text in texts)
 
 
 def _absent(claim: str, words: Sequence[Word], texts: Sequence[_Text], cited: Cited) -> set[int]:
@@ -168,14 +168,14 @@ def _alike(
     words: Sequence[Word], missing: Collection[int], texts: Sequence[_Text], encoder: Encoder
 ) -> set[int]:
     """Return the indices of missing words that are close in meaning to a word of the texts."""
-    asked = [index for index in missing if not words[index].scope and not words[index].lower[0].isdigit()]
+    ordinary = [index for index in missing if not words[index].scope and not words[index].lower[0].isdigit()]
     known = list(dict.fromkeys(word.lower for text in texts for word in text.words if word.counts))
-    if not asked or not known:
+    if not ordinary or not known:
         return set()
-    vectors = encoder.encode_passages([*(words[index].lower for index in asked), *known])
-    cosines = cosine_scales(encoder).alike(vectors[: len(asked)] @ vectors[len(asked) :].T)
+    vectors = encoder.encode_passages([*(words[index].lower for index in ordinary), *known])
+    cosines = cosine_scales(encoder).alike(vectors[: len(ordinary)] @ vectors[len(ordinary) :].T)
     nearest = np.max(cosines, axis=1)
-    return {index for index, near in zip(asked, nearest, strict=True) if near >= thresholds().unsaid.alike}
+    return {index for index, near in zip(ordinary, nearest, strict=True) if near >= thresholds().unsaid.alike}
 
 
 def _joined(spans: Iterator[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -169,7 +169,7 @@ def group_papers(papers: Sequence[PaperProfile], about: str, encoder: Encoder) -
         tuple(
             sorted(
                 [papers[index] for index in part],
-                key=lambda one: (one.paper.year is None, one.paper.year or 0, one.label),
+                key=lambda member: (member.paper.year is None, member.paper.year or 0, member.label),
             )
         )
         for part in parts
@@ -188,10 +188,10 @@ def _merged(alike: Vectors) -> list[list[int]]:
     parts = [[index] for index in range(len(alike))]
     while len(parts) > 1:
         offers = [
-            (float(alike[np.ix_(one, other)].mean()), -first, -second)
-            for first, one in enumerate(parts)
+            (float(alike[np.ix_(group, other)].mean()), -first, -second)
+            for first, group in enumerate(parts)
             for second, other in enumerate(parts[:first])
-            if len(one) + len(other) <= largest
+            if len(group) + len(other) <= largest
         ]
         if not offers or max(offers)[0] < enough:
             break

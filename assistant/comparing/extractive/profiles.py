@@ -78,10 +78,12 @@ def _opening(source: SourceText) -> tuple[str, ...]:
     """Return citable sentences of the abstract or the beginning, the authors' own statements first."""
     paper = source.paper.paper
     sentences = list(islice(read_sentences(source.paper), OPENING_SENTENCES))
-    first = [one for one in sentences if one.role == "abstract"] or sentences[:8]
-    rewritten = [(one, told(one.text, paper.authors, paper.title)) for one in first]
-    rewritten = [(one, text) for one, text in rewritten if can_be_cited(text)]
-    preferred = [(one, text) for one, text in rewritten if not (one.is_before or one.is_foreign)]
+    first = [sentence for sentence in sentences if sentence.role == "abstract"] or sentences[:8]
+    rewritten = [(sentence, told(sentence.text, paper.authors, paper.title)) for sentence in first]
+    rewritten = [(sentence, text) for sentence, text in rewritten if can_be_cited(text)]
+    preferred = [
+        (sentence, text) for sentence, text in rewritten if not (sentence.is_before or sentence.is_foreign)
+    ]
     return tuple(text for _, text in sorted(preferred or rewritten, key=lambda entry: not entry[0].is_own))
 
 

@@ -144,7 +144,7 @@ class PromptedComparer:
         if self._one_by_one:
             return self._one_by_one.key_elements(source)
         left_out, messages = self._element_messages(source)
-        request = _Asked("elements", messages, self._for_elements, left_out)
+        request = _Prompt("elements", messages, self._for_elements, left_out)
         reply = self._reply(request, ElementsReply, task)
         reply_texts = {name: reply.model_dump()[name] for name in ELEMENT_NAMES}
         sent = [message.content for message in messages if message.role == "user"]
@@ -171,27 +171,27 @@ class PromptedComparer:
         messages = self._messages(step, summary, self._summaries)
         in_sentences = self._summaries == "sentences"
         tokens = sentences_tokens(papers) if in_sentences else summary_tokens(papers)
-        asked = _Asked("compare", messages, self._limited(tokens, self._warm))
-        self._check_room(asked)
+        prompt = _Prompt("compare", messages, self._limited(tokens, self._warm))
+        self._check_room(prompt)
         if in_sentences:
-            return Draft(_joined(self._reply(asked, summary_reply(papers), task)))
-        completion = self._write(asked, task)
+            return Draft(_joined(self._reply(prompt, summary_reply(papers), task)))
+        completion = self._write(prompt, task)
         return Draft(completion.text, completion.finish_reason)
 
     def _continued(self, one_by_one: OneByOne, step: ComparisonStep, summary: str, task: Task) -> Draft:
         parameters = replace(self._limited(REPLY_TOKENS, self._warm), max_tokens=REPLY_TOKENS)
-        asked = _Asked("compare", one_by_one.messages(step), parameters)
-        self._check_room(asked)
-        return Draft(one_by_one.continued(step, summary, self._write(asked, task).text))
+        prompt = _Prompt("compare", one_by_one.messages(step), parameters)
+        self._check_room(prompt)
+        return Draft(one_by_one.continued(step, summary, self._write(prompt, task).text))
 
     def vote(self, step: ComparisonStep, candidates: Sequence[Candidate], number: int, task: Task) -> Vote:
         """Return one vote for the best candidate; raises BadReplyError and ModelError."""
-        asked = self._asked_vote(step, candidates)
-        self._check_room(asked)
-        reply = self._reply(asked, vote_reply(len(candidates)), task).model_dump()
+        prompt = self._asked_vote(step, candidates)
+        self._check_room(prompt)
+        reply = self._reply(prompt, vote_reply(len(candidates)), task).model_dump()
         return Vote(number, candidates[reply["choice"] - 1].number, reply["analysis"])
 
-    def _asked_vote(self, step: ComparisonStep, candidates: Sequence[Candidate]) -> "_Asked":
+    def _asked_vote(self, step: ComparisonStep, candidates: Sequence[Candidate]) -> "_Prompt":
         """Build the prompt for a vote, with key elements cut to fit the context."""
         parameters = self._limited(vote_tokens(), self._warm)
         room = self._context - parameters.max_tokens
@@ -205,7 +205,7 @@ class PromptedComparer:
             )
             if _tokens(messages) <= room:
                 break
-        return _Asked("vote", messages, parameters)
+        return _Prompt("vote", messages, parameters)
 
     @property
     def _given(self) -> Parameters:
@@ -225,10 +225,10 @@ class PromptedComparer:
         # Temperature 0: the same text should give the same elements.
         return self._limited(elements_tokens(), 0.0, self._usual)
 
-    def _limited(self, tokens: int, temperature: float, given: Parameters | None = None) -> Parameters:
-        given = given or self._given
-        longest = min(max(tokens, given.max_tokens), self._context // 2)
-        return replace(given, temperature=temperature, max_tokens=longest)
+    def _limited(self, tokens: int, temperature: float, base: Parameters | None = None) -> Parameters:
+        base = base or self._given
+        longest = min(max(tokens, base.max_tokens), self._context // 2)
+        return replace(base, temperature=temperature, max_tokens=longest)
 
     def _element_messages(self, source: SourceText) -> tuple[tuple[str, ...], tuple[Message, ...]]:
         """Return the ids of passages that do not fit into the prompt, and the messages with the others."""
@@ -239,7 +239,7 @@ class PromptedComparer:
         left_out = tuple(passage.id for passage in source.paper.passages if passage.id not in kept)
         return left_out, self._elements_prompt.render(text=material.render_text(fitting))
 
-    def _check_room(self, asked: "_Asked") -> None:
+    def _check_room(self, asked: "_Prompt") -> None:
         longest = asked.parameters.max_tokens
         if _tokens(asked.messages) + longest > self._context:
             raise TooLongError(
@@ -248,7 +248,7 @@ class PromptedComparer:
                 " summaries, or choose a writer with a longer context."
             )
 
-    def _write(self, asked: "_Asked", task: Task) -> Completion:
+    def _write(self, asked: "_Prompt", task: Task) -> Completion:
         """Return a reply in prose, from the ledger if it is recorded."""
         if recorded := task.recorded(asked.messages):
             return _completion(recorded[-1])
@@ -261,7 +261,7 @@ class PromptedComparer:
         task.add(self._call(asked, Exchange(asked.messages, completion, moment, seconds)))
         return completion
 
-    def _reply(self, asked: "_Asked", schema: type[BaseModel], task: Task) -> BaseModel:
+    def _reply(self, asked: "_Prompt", schema: type[BaseModel], task: Task) -> BaseModel:
         """Return a typed reply, from the ledger if it is recorded."""
         messages = asked.messages
         if recorded := task.recorded(messages):
@@ -283,7 +283,7 @@ class PromptedComparer:
             lambda _: task.check_stopped(),
         )
 
-    def _call(self, asked: "_Asked", exchange: Exchange) -> Call:
+    def _call(self, asked: "_Prompt", exchange: Exchange) -> Call:
         return call_of(
             asked.step, self._model.id, exchange, asked.parameters, self._price, left_out=asked.left_out
         )
@@ -296,7 +296,7 @@ def form_asked_for(calls: Iterable[Call]) -> SummaryForm:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Prompt:
     """A prompt for one step; `left_out` are the ids of passages that did not fit."""
 
     step: Step

@@ -78,8 +78,8 @@ def _reading_order(passage: Passage) -> tuple[int, int]:
     heading = passage.section_path.lower()
     if passage.number == 0:
         return -1, 0
-    found = [place for place, word in enumerate(_FIRST_READ) if word in heading]
-    return min(found, default=len(_FIRST_READ)), passage.number
+    places = [place for place, word in enumerate(_FIRST_READ) if word in heading]
+    return min(places, default=len(_FIRST_READ)), passage.number
 
 
 def render_description(step: ComparisonStep) -> str:

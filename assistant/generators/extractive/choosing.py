@@ -35,7 +35,7 @@ def choose(ranked: Ranked, limits: KindLimits) -> list[Candidate]:
             break
         candidate, alone = ranked.candidates[index], readable(ranked.candidates[index])
         is_late = len(alone) > 1 and sentences
-        is_told = any(candidate.text == one.text for one in sentences)
+        is_told = any(candidate.text == earlier.text for earlier in sentences)
         if not alone or is_late or is_told or any(ranked.alike[index, other] >= alike for other in chosen):
             continue
         sentences += alone

@@ -107,8 +107,8 @@ class ExtractiveGenerator:
 
     def _tell_each(self, parts: Sequence[Ranked], limits: KindLimits) -> list[Candidate]:
         """Select sentences for each part of the question, in order, without duplicates."""
-        few = limits.model_copy(update={"most": min(limits.most, MOST_OF_A_PART)})
-        return self._distinct([candidate for part in parts for candidate in choose(part, few)])
+        per_part = limits.model_copy(update={"most": min(limits.most, MOST_OF_A_PART)})
+        return self._distinct([candidate for part in parts for candidate in choose(part, per_part)])
 
     def _told_part(self, found: RankedEvidence) -> list[Candidate] | None:
         """Return sentences of the paper meant on the part asked for; None if the question asks for more."""

@@ -47,8 +47,10 @@ def covers(question: str, sentence: str) -> bool:
     """Return True if a sentence has all names of a question and half of its content words."""
     if not all(says_name(sentence, squashed(name)) for name in names_in(question)):
         return False
-    asked = stems(" ".join(word for word in content_words(question) if word not in vocabulary().frame))
-    return 2 * len(asked & stems(sentence)) >= len(asked)
+    question_stems = stems(
+        " ".join(word for word in content_words(question) if word not in vocabulary().frame)
+    )
+    return 2 * len(question_stems & stems(sentence)) >= len(question_stems)
 
 
 def _has(listed: Set[str], said: list[str]) -> bool:
