@@ -65,7 +65,9 @@ def read_draft(draft: Draft, question: str, longest: int = LONGEST_READ) -> Read
         text = _text_field(text)
     if len(text) > longest or draft.finish_reason == "too_long":
         problems.append("too_long")
-        text = _first_sentences(text, longest)
+        cut = text[:longest]
+        spans = sentence_spans(cut)
+        text = cut[: spans[-1][0]].rstrip() if len(spans) > 1 else cut
     text, repeated = without_echo(text)
     problems += [repeated] if repeated else []
     if problems:
@@ -99,13 +101,6 @@ def _text_field(text: str) -> str:
         return ""
     texts = [value for name, value in document.items() if str(name).lower() in TEXT_FIELDS]
     return texts[0].strip() if len(texts) == 1 and isinstance(texts[0], str) else ""
-
-
-def _first_sentences(text: str, longest: int) -> str:
-    """Return the whole sentences in the first `longest` characters."""
-    cut = text[:longest]
-    spans = sentence_spans(cut)
-    return cut[: spans[-1][0]].rstrip() if len(spans) > 1 else cut
 
 
 def without_markup(text: str) -> str:

@@ -97,12 +97,21 @@ def ask(
     chosen = chosen_of(temperature, top_p, top_k, max_tokens, repetition_penalty)
     with failing(as_json=as_json):
         if trail:
-            _check_trail(trail)
+            if trail.suffix.lower() not in _TRAIL_ENDINGS:
+                raise AssistantError(
+                    f"The trail is written as {_ENDINGS}, not as {trail.suffix or trail.name!r}."
+                )
+            check_writable(trail)
         earlier = _earlier(conversation)
         turn, loading = _answer(question, earlier.turns, options, generator, chosen, quiet=as_json)
     done = turn_json(turn, loading)
     if not as_json:
-        _print_turn(turn)
+        if turn.answer.refusal:
+            _print_refusal(turn.answer.refusal)
+        else:
+            out.print(f"\n{turn.answer.text}\n", markup=False)
+            print_references(turn.answer, turn.evidence)
+        _print_checks(turn)
     with failing(as_json=as_json, done=done):
         if trail:
             whole = replace(earlier, title=earlier.title or turn.question, turns=(*earlier.turns, turn))
@@ -113,13 +122,6 @@ def ask(
         print_json(done)
     elif conversation == NEW:
         say(f"Kept as conversation {done['conversation']}.")
-
-
-def _check_trail(path: Path) -> None:
-    """Raise AssistantError if the trail could not be written afterwards."""
-    if path.suffix.lower() not in _TRAIL_ENDINGS:
-        raise AssistantError(f"The trail is written as {_ENDINGS}, not as {path.suffix or path.name!r}.")
-    check_writable(path)
 
 
 def _earlier(conversation: str | None) -> Conversation:
@@ -259,15 +261,6 @@ def _refusal_json(refusal: Refusal) -> dict[str, Any]:
         ],
         "covers": list(refusal.covers),
     }
-
-
-def _print_turn(turn: Turn) -> None:
-    if turn.answer.refusal:
-        _print_refusal(turn.answer.refusal)
-    else:
-        out.print(f"\n{turn.answer.text}\n", markup=False)
-        print_references(turn.answer, turn.evidence)
-    _print_checks(turn)
 
 
 def print_references(answer: Answer, evidence: Evidence) -> None:

@@ -71,22 +71,18 @@ def progress_tree(progress: Progress) -> Tree:
         tree.add(_text(f"{counted(hidden, 'round')} before", "dim"))
     branches = [tree.add(_text(_round_line(progress, finished))) for finished in progress.rounds[hidden:]]
     if progress.candidates:
-        _add_current(tree, progress)
+        number = len(progress.rounds) + 1
+        branch = tree.add(_text(f"Round {number} of {progress.planned.rounds}{_named(progress, number)}"))
+        for candidate in sorted(progress.candidates, key=lambda candidate: candidate.number):
+            votes = sum(vote.choice == candidate.number for vote in progress.votes)
+            branch.add(_text(candidate_line(candidate, votes), _style(candidate)))
+        if discarded := sum(vote.choice is None for vote in progress.votes):
+            branch.add(_text(f"{counted(discarded, 'vote')} discarded", "yellow"))
     elif branches:
         _add_finished(branches[-1], progress.rounds[-1])
     if progress.working and progress.working.calls:
         tree.add(_text(working_line(progress.working), "dim"))
     return tree
-
-
-def _add_current(tree: Tree, progress: Progress) -> None:
-    number = len(progress.rounds) + 1
-    branch = tree.add(_text(f"Round {number} of {progress.planned.rounds}{_named(progress, number)}"))
-    for candidate in sorted(progress.candidates, key=lambda candidate: candidate.number):
-        votes = sum(vote.choice == candidate.number for vote in progress.votes)
-        branch.add(_text(candidate_line(candidate, votes), _style(candidate)))
-    if discarded := sum(vote.choice is None for vote in progress.votes):
-        branch.add(_text(f"{counted(discarded, 'vote')} discarded", "yellow"))
 
 
 def _add_finished(branch: Tree, finished: Round) -> None:

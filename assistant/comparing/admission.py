@@ -52,7 +52,10 @@ def admit_comparison(request: ComparisonRequest, corpus: Corpus) -> Admitted:
     """Return the cleaned request with its papers; raises ComparisonError if it cannot be taken."""
     about = " ".join(storable(request.about).split())
     _check_description(about)
-    _check_options(request.options)
+    for field, (name, most) in _NAMES.items():
+        value = getattr(request.options, field)
+        if not 1 <= value <= most:
+            raise ComparisonError(f"The number of {name} must be from 1 to {most}, not {value}.")
     questions = tidy_questions(request.questions)
     identifiers = tuple(dict.fromkeys(request.papers))
     papers = corpus.papers_by_id(identifiers)
@@ -79,13 +82,6 @@ def _check_description(about: str) -> None:
             f"The description has {len(about):,} characters; {LONGEST_DESCRIPTION:,} can be taken. Shorten "
             "it, for example to an abstract."
         )
-
-
-def _check_options(options: ComparisonOptions) -> None:
-    for field, (name, most) in _NAMES.items():
-        value = getattr(options, field)
-        if not 1 <= value <= most:
-            raise ComparisonError(f"The number of {name} must be from 1 to {most}, not {value}.")
 
 
 def check_applicable(part: Ablation, options: ComparisonOptions, *, reflects: bool) -> None:

@@ -49,17 +49,12 @@ def read_summary(draft: Draft, about: str, labels: Sequence[int]) -> ReadSummary
     if text and not text.endswith(_ENDS):
         if problems.keys().isdisjoint(("interrupted", "filtered")):
             problems["cut_short"] = None
-        text = _whole_sentences(text)
+        spans = sentence_spans(text)
+        text = text[: spans[-1][0]].rstrip() if len(spans) > 1 else text
     if text and not labelled.labels:
         problems["no_citations"] = None
     kept = normalise_labels(text, set(labels)).labels
     return ReadSummary(text, kept, tuple(problems))
-
-
-def _whole_sentences(text: str) -> str:
-    """Return a text without its last, incomplete sentence unless that is all of it."""
-    spans = sentence_spans(text)
-    return text[: spans[-1][0]].rstrip() if len(spans) > 1 else text
 
 
 class SummaryChecker:

@@ -99,15 +99,12 @@ class KeyElementExtractor:
             KeyElement(name, " ".join(storable(texts.get(name, "")).split())) for name in ELEMENT_NAMES
         )
         elements = KeyElements(source.label, source.kind, read, written=written)
-        self._keep(source, elements, ledger)
-        return elements
-
-    def _keep(self, source: SourceText, elements: KeyElements, ledger: CallLedger) -> None:
         if self._store and source.label:
             calls = tuple(
                 entry for entry in ledger.calls if entry.work == task_name("elements", source.label)
             )
             self._store.put({self._key(source): kept_to_json(elements, calls)})
+        return elements
 
     def _key(self, source: SourceText) -> ElementKey:
         paper = source.paper.paper

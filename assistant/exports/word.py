@@ -154,7 +154,8 @@ class _Writer:
         self.heading("Key elements", 1)
         self.quiet(f"{said.describe_grid(grid)} {said.describe_answers(grid)}".rstrip())
         table = self._document.add_table(rows=1, cols=1 + len(grid.titles), style="Table Grid")
-        _repeat(table.rows[0]._tr)
+        # The first row is repeated on each page.
+        table.rows[0]._tr.get_or_add_trPr().append(OxmlElement("w:tblHeader"))
         for cell, title in zip(table.rows[0].cells, ("Paper", *grid.titles.values()), strict=True):
             _fill(cell.paragraphs[0], title, bold=True)
         for row in grid.rows:
@@ -254,9 +255,3 @@ def _fill_element(paragraph: Paragraph, cell: GridCell) -> None:
     if cell.is_weak:
         _fill(paragraph, f"{cell.mark}: ", italic=True)
     _fill(paragraph, cell.text)
-
-
-def _repeat(row: object) -> None:
-    """Repeat a row of a table on each of its pages."""
-    properties = row.get_or_add_trPr()  # type: ignore[attr-defined]
-    properties.append(OxmlElement("w:tblHeader"))

@@ -1,6 +1,6 @@
 """The choice of a generator, and its opening by name."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from assistant.generators.extractive.generator import ExtractiveGenerator
@@ -112,21 +112,16 @@ def check_choice(
         return None
     entries = {entry.id: entry for entry in available_models(settings)}
     if name not in entries:
-        raise _no_writer(name, settings, tuple(entries))
+        names = (ExtractiveGenerator.name, *entries)
+        more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+        instead = replacement(name, settings)
+        gone = f"It has left the hosted menu, and {instead} replaces it. " if instead else ""
+        mute = "The server of your own does not say what it serves. " if is_mute(settings) else ""
+        raise AssistantError(
+            f"There is no writer {name!r}. {gone}{mute}Available: {', '.join(names[:MOST_NAMED])}{more}.",
+            setup=f"Set {describe_setup()}.",
+        )
     entry = entries[name]
     parameters = parameters or default_parameters(settings, entry)
     check_parameters(parameters, entry.context)
     return entry, parameters
-
-
-def _no_writer(name: str, settings: Settings, models: Sequence[str]) -> AssistantError:
-    """Return the error for an unknown writer, with those available and the settings that add more."""
-    names = (ExtractiveGenerator.name, *models)
-    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
-    instead = replacement(name, settings)
-    gone = f"It has left the hosted menu, and {instead} replaces it. " if instead else ""
-    mute = "The server of your own does not say what it serves. " if is_mute(settings) else ""
-    return AssistantError(
-        f"There is no writer {name!r}. {gone}{mute}Available: {', '.join(names[:MOST_NAMED])}{more}.",
-        setup=f"Set {describe_setup()}.",
-    )

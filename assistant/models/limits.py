@@ -104,7 +104,12 @@ class CallLimits:
         """Return whether a place is let in within `seconds`; raises ModelUnavailableError."""
         with self._changed:
             if not self._changed.wait_for(lambda: self._next() is place, seconds):
-                self._check_life()
+                if time.monotonic() - self._life > self._longest_wait:
+                    raise ModelUnavailableError(
+                        "Too many questions are being answered: none went on within "
+                        f"{self._longest_wait:g} s.",
+                        "Your question is kept; retry in a while.",
+                    )
                 return False
             self._waiting.remove(place)
             self._under_way.append(place)
@@ -139,13 +144,6 @@ class CallLimits:
             self._waits += 1
             if self._waits >= SEEN_TO_WAIT:
                 self._at_once = self._proven
-
-    def _check_life(self) -> None:
-        if time.monotonic() - self._life > self._longest_wait:
-            raise ModelUnavailableError(
-                f"Too many questions are being answered: none went on within {self._longest_wait:g} s.",
-                "Your question is kept; retry in a while.",
-            )
 
     def _next(self) -> Place | None:
         """Return the place that may start next, None if none may."""

@@ -213,7 +213,7 @@ class ComparisonStore(OwnedStore[ComparisonSummary]):
         values = {
             "id": identifier,
             "owner": owner,
-            "title": _title(plan.request),
+            "title": tidy_title(plan.request.about) or f"{len(plan.request.papers)} papers",
             "updated": now(),
             "papers": len(plan.request.papers),
             "state": "finished" if finished else "unfinished",
@@ -266,7 +266,3 @@ def _call(document: str) -> WorkCall | None:
     except AssistantError as error:
         logger.warning("a stored call is left out, and will be made again: %s", error)
         return None
-
-
-def _title(request: ComparisonRequest) -> str:
-    return tidy_title(request.about) or f"{len(request.papers)} papers"

@@ -84,14 +84,11 @@ class RateStore(Database):
             for key, whole_at in taken.items():
                 row = sa.update(_RATES).where(_RATES.c.id == key) if key in stored else sa.insert(_RATES)
                 connection.execute(row.values(id=key, whole_at=whole_at))
-            self._prune(connection, now, most)
+            # Whole allowances are deleted at most once every `most` seconds.
+            if not 0 <= now - self._pruned < most:
+                self._pruned = now
+                connection.execute(sa.delete(_RATES).where(_RATES.c.whole_at <= now))
         return over
-
-    def _prune(self, connection: sa.Connection, now: float, most: float) -> None:
-        """Delete whole allowances, at most once every `most` seconds."""
-        if not 0 <= now - self._pruned < most:
-            self._pruned = now
-            connection.execute(sa.delete(_RATES).where(_RATES.c.whole_at <= now))
 
     def _now(self, connection: sa.Connection) -> float:
         """Return the time of the database server, which several machines share; seconds since 1970."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from assistant.comparing.records import Comparison
-from assistant.records import Answer, AssistantError, Call, Conversation, Evidence, LabelledPaper, Turn
+from assistant.records import Answer, AssistantError, Call, Conversation, Evidence, LabelledPaper
 from corpus.records import UPLOADS, library_of, passage_id
 
 Trail = Conversation | Comparison
@@ -72,43 +72,28 @@ def _in_answer(answer: Answer, evidence: Evidence) -> Iterator[str]:
 
 
 def _ids_in(trail: Trail) -> Iterator[str]:
-    yield from (note.paper_id for note in trail.notes)
-    yield from (note.passage_id for note in trail.notes)
+    """Yield the ids of all papers, passages and collections that a trail names."""
+    for note in trail.notes:
+        yield from (note.paper_id, note.passage_id)
     if isinstance(trail, Comparison):
         yield from trail.paper_ids
-        yield from _of_evidence(trail.evidence)
-        yield from _of_answer(trail.answer)
-        yield from _of_calls(note.call for note in trail.calls)
-        for elements in trail.elements:
-            for element in elements.elements:
-                yield from (source.passage_id for source in element.evidence)
-        for column in trail.columns:
-            for cell in column.cells:
-                yield from (quote.passage_id for quote in cell.quotes)
+        yield from _ids_of(trail.evidence, trail.answer, [entry.call for entry in trail.calls])
+        elements = [element for of_text in trail.elements for element in of_text.elements]
+        yield from (source.passage_id for element in elements for source in element.evidence)
+        cells = [cell for column in trail.columns for cell in column.cells]
+        yield from (quote.passage_id for cell in cells for quote in cell.quotes)
         return
     for turn in trail.turns:
-        yield from _of_turn(turn)
+        yield from (*turn.scope.papers, *turn.scope.collections)
+        yield from (hit.passage_id for hit in turn.all_hits)
+        yield from (identifier for second in turn.second_searches for identifier in second.joined)
+        yield from (wrong.passage_id for wrong in turn.feedback.wrong_citations)
+        yield from _ids_of(turn.evidence, turn.answer, turn.calls)
 
 
-def _of_turn(turn: Turn) -> Iterator[str]:
-    yield from (*turn.scope.papers, *turn.scope.collections)
-    yield from (hit.passage_id for hit in turn.all_hits)
-    yield from (identifier for second in turn.second_searches for identifier in second.joined)
-    yield from (wrong.passage_id for wrong in turn.feedback.wrong_citations)
-    yield from _of_evidence(turn.evidence)
-    yield from _of_answer(turn.answer)
-    yield from _of_calls(turn.calls)
-
-
-def _of_evidence(evidence: Evidence) -> Iterator[str]:
+def _ids_of(evidence: Evidence, answer: Answer, calls: Iterable[Call]) -> Iterator[str]:
     yield from (labelled.paper.id for labelled in evidence.papers)
-
-
-def _of_answer(answer: Answer) -> Iterator[str]:
     for nearest in answer.refusal.nearest if answer.refusal else ():
         yield from (nearest.passage_id, nearest.paper_id)
-
-
-def _of_calls(calls: Iterable[Call]) -> Iterator[str]:
     for call in calls:
         yield from call.left_out
