@@ -46,7 +46,7 @@ def markup(ready: str) -> Markup:
 
 def escaped(text: str) -> str:
     """Return foreign text on one line with Markdown's special characters escaped."""
-    line = " ".join(storable(text).split())
+    line = on_one_line(text)
     plain = _LINE_START.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", line))
     return _ADDRESS.sub(r"\\", plain)
 
@@ -63,6 +63,11 @@ def fenced(text: str) -> Markup:
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return markup(f"{fence}text\n{text}\n{fence}")
+
+
+def on_one_line(text: str) -> str:
+    """Return foreign text on one line, without characters that cannot be stored."""
+    return " ".join(storable(text).split())
 
 
 def visible(text: str) -> str:
@@ -97,5 +102,5 @@ def in_latex_comment(text: str) -> Markup:
 
 def in_spreadsheet(text: str) -> str:
     """Return foreign text on one line for a spreadsheet's cell, never as a formula."""
-    line = " ".join(storable(text).split())
+    line = on_one_line(text)
     return f"'{line}" if _FORMULA.match(line) else line

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from assistant.exports.escaping import on_one_line
 from corpus.bibtex.entry import BibtexEntry, is_safe, is_safe_key, make_entry, read_entry
 from corpus.bibtex.latex import latex_to_text
 from corpus.bibtex.syntax import parse_bibtex
@@ -47,7 +48,7 @@ class _Cited:
     def field(self, *names: str) -> str:
         """Return the first of these fields that the entry has as plain text, "" without any."""
         fields = next((parsed.fields for parsed in parse_bibtex(str(self.entry)).entries), {})
-        return next((_line(latex_to_text(fields[name])) for name in names if fields.get(name)), "")
+        return next((on_one_line(latex_to_text(fields[name])) for name in names if fields.get(name)), "")
 
 
 def papers_as_bibtex(papers: Iterable[Paper]) -> str:
@@ -109,7 +110,7 @@ def _ris(cited: _Cited) -> Iterator[tuple[str, str]]:
     paper = cited.paper
     yield "TY", cited.types[0]
     yield "ID", cited.entry.key
-    names = (_line(f"{author.family}, {author.given}").strip(", ") for author in paper.authors)
+    names = (on_one_line(f"{author.family}, {author.given}").strip(", ") for author in paper.authors)
     pages = _PAGES.fullmatch(paper.pages)
     values = [
         ("TI", paper.title),
@@ -131,7 +132,7 @@ def _ris(cited: _Cited) -> Iterator[tuple[str, str]]:
         # Zotero's field for anything else.
         ("M2", paper.source if paper.source.startswith("Zotero item ") else ""),
     ]
-    yield from ((tag, line) for tag, value in values if (line := _line(value)))
+    yield from ((tag, line) for tag, value in values if (line := on_one_line(value)))
     yield "ER", ""
 
 
@@ -139,10 +140,10 @@ def _csl(cited: _Cited) -> dict[str, Any]:
     paper = cited.paper
     names = [name for author in paper.authors if (name := _csl_name(author))]
     values = {
-        "title": _line(paper.title),
+        "title": on_one_line(paper.title),
         "author": names,
         "issued": paper.year and {"date-parts": [[paper.year]]},
-        "container-title": _line(paper.venue),
+        "container-title": on_one_line(paper.venue),
         "volume": cited.field("volume"),
         "issue" if cited.types[1] == "article-journal" else "number": cited.field("number", "issue"),
         "publisher": cited.field("publisher"),
@@ -150,13 +151,13 @@ def _csl(cited: _Cited) -> dict[str, Any]:
         "collection-title": cited.field("series"),
         "ISSN": cited.field("issn"),
         "ISBN": cited.field("isbn"),
-        "page": _line(paper.pages),
-        "DOI": _line(paper.doi),
+        "page": on_one_line(paper.pages),
+        "DOI": on_one_line(paper.doi),
         "archive": paper.arxiv_id and "arXiv",
-        "archive_location": _line(paper.arxiv_id),
-        "URL": _line(paper.url),
-        "keyword": ", ".join(_line(label) for label in paper.labels),
-        "note": _line(paper.source) if paper.source.startswith("Zotero item ") else "",
+        "archive_location": on_one_line(paper.arxiv_id),
+        "URL": on_one_line(paper.url),
+        "keyword": ", ".join(on_one_line(label) for label in paper.labels),
+        "note": on_one_line(paper.source) if paper.source.startswith("Zotero item ") else "",
         "annote": "\n\n".join(map(storable, paper.notes)),
     }
     known = {name: value for name, value in values.items() if value}
@@ -164,11 +165,7 @@ def _csl(cited: _Cited) -> dict[str, Any]:
 
 
 def _csl_name(author: Author) -> dict[str, str]:
-    given, family, suffix = map(_line, (author.first_names, author.family, author.suffix))
+    given, family, suffix = map(on_one_line, (author.first_names, author.family, author.suffix))
     if given and family:
         return {"family": family, "given": given} | ({"suffix": suffix} if suffix else {})
     return {"literal": given or family} if given or family else {}
-
-
-def _line(text: str) -> str:
-    return " ".join(storable(text).split())

@@ -12,6 +12,7 @@ from assistant.annotations import Annotation
 from assistant.comparing import wording as said
 from assistant.comparing.records import Comparison
 from assistant.exports.answer_text import STRONG, answer_lines
+from assistant.exports.escaping import on_one_line
 from assistant.exports.references import reference_types
 from assistant.exports.rendering import render
 from assistant.records import Answer, Conversation, LabelledPaper
@@ -97,10 +98,10 @@ def _file(
 def _answer_note(title: str, answer: Answer, cited: Sequence[LabelledPaper]) -> str:
     """Return an answer as a note in HTML, Zotero's form of notes, with the list of what it cites."""
     references = "".join(
-        f"<p>[{labelled.label}] {escape(_line(_named(labelled.paper)))}</p>" for labelled in cited
+        f"<p>[{labelled.label}] {escape(on_one_line(_named(labelled.paper)))}</p>" for labelled in cited
     )
     check = f"<p><em>{escape(checked(answer))}.</em></p>" if checked(answer) else ""
-    return f"<h1>{escape(_line(title))}</h1>{''.join(_lines(answer.text))}{check}{references}"
+    return f"<h1>{escape(on_one_line(title))}</h1>{''.join(_lines(answer.text))}{check}{references}"
 
 
 def _lines(text: str) -> Iterator[str]:
@@ -108,7 +109,7 @@ def _lines(text: str) -> Iterator[str]:
         if line.start < line.end:
             parts = STRONG.split(text[line.start : line.end])
             written = "".join(
-                f"<strong>{escape(_line(part))}</strong>" if index % 2 else escape(storable(part))
+                f"<strong>{escape(on_one_line(part))}</strong>" if index % 2 else escape(storable(part))
                 for index, part in enumerate(parts)
             )
             yield f"<p>{'• ' if line.is_item else ''}{written}</p>"
@@ -127,7 +128,3 @@ def _annotation(note: Annotation) -> str:
 
 def _paragraphs(text: str) -> str:
     return "".join(f"<p>{escape(line)}</p>" for line in storable(text).splitlines() if line.strip())
-
-
-def _line(text: str) -> str:
-    return " ".join(storable(text).split())

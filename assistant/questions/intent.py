@@ -201,14 +201,12 @@ def _is_of_one_paper(question: str, *, alone: bool) -> bool:
     named = {name.lower() for name in names_in(question)}
     # "What are the limits of X?", not "How does X score a summary?".
     asking = [word for word in content_words(question) if word not in named | vocabulary().frame]
-    is_all = len(asking) <= 1 or (all(map(_asks_one_part, asking)) and not _AND_ASKS.search(question))
+    # "Which problem is solved by X?"
+    patterns = [part_cues()[name].asked for name in _ONE_PARTS]
+    asks_one_part = all(any(pattern.fullmatch(word) for pattern in patterns) for word in asking)
+    is_all = len(asking) <= 1 or (asks_one_part and not _AND_ASKS.search(question))
     is_named = bool(part.subject) and named.issuperset(part.subject) and is_all
     return is_named or (part.is_all and (alone or _ONE_PAPER.search(question) is not None))
-
-
-def _asks_one_part(word: str) -> bool:
-    """Return True for what asks about a problem or an approach: "Which problem is solved by X?"."""
-    return any(part_cues()[name].asked.fullmatch(word) for name in _ONE_PARTS)
 
 
 def _is_fact(question: str, *, alone: bool) -> bool:

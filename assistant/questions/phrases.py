@@ -146,11 +146,7 @@ def _joins_name(words: list[Token], at: int, first: int | None) -> bool:
 
 def _phrase(text: str, words: list[Token], first: int, last: int) -> Phrase:
     start, end = words[first].start, words[last].end
-    is_name = any(_is_name(words, index) for index in range(first, last + 1))
+    # A capital at the beginning of the text marks no name.
+    shown = (words[index].text if index else words[index].text[1:] for index in range(first, last + 1))
+    is_name = any(letter.isupper() or letter.isdigit() for word in shown for letter in word)
     return Phrase(_POSSESSIVE.sub("", text[start:end]), start, end, is_name)
-
-
-def _is_name(words: list[Token], at: int) -> bool:
-    """Return True if a word looks like part of a name: a capital or a digit where no sentence begins."""
-    shown = words[at].text if at else words[at].text[1:]
-    return any(letter.isupper() or letter.isdigit() for letter in shown)

@@ -175,17 +175,11 @@ def _of_topics(cited: list[Paper], counts: Mapping[str, int], papers: int) -> It
     limits = _phrases().limits
     most = max(limits.fewest_papers, limits.largest_share * papers)
     for kind, phrase in _phrases().shared.items():
-        for name in dict.fromkeys(_topics(cited, kind)):
+        topics = (topic for paper in cited for topic in sorted(paper.topics, key=lambda topic: -topic.score))
+        for name in dict.fromkeys(topic.name for topic in topics if topic.kind == kind):
             held = counts.get(topic_key(kind, name), 0)
             if limits.fewest_papers <= held <= most and is_telling(name):
                 yield _Candidate(phrase.format(name=name), f"shared {kind}", name)
-
-
-def _topics(papers: list[Paper], kind: TopicKind) -> Iterator[str]:
-    """Yield the topics of that kind in the order of the papers, the best of each first."""
-    for paper in papers:
-        ordered = sorted(paper.topics, key=lambda topic: -topic.score)
-        yield from (topic.name for topic in ordered if topic.kind == kind)
 
 
 def _of_pairs(cited: list[Paper]) -> Iterator[_Candidate]:

@@ -124,7 +124,14 @@ def _compare_again(comparison: Comparison, comparer: Comparer) -> Comparison:
 def _compared(recorded: Comparison, found: Comparison, missing: Iterable[str]) -> Iterator[StepReplay]:
     other_scorer = recorded.provenance.scorer != found.provenance.scorer
     skipped = _NOT_REPEATED | (_BY_SCORER if other_scorer else frozenset())
-    yield step_replay("papers", chain(_request(recorded, found), _papers(recorded, found)))
+    papers = chain(
+        differences(recorded.about, found.about, "description"),
+        differences(recorded.options, found.options, "options"),
+        differences(recorded.paper_ids, found.paper_ids, "papers"),
+        evidence_differences(recorded.evidence, found.evidence),
+        differences(recorded.remarks, found.remarks, "remark"),
+    )
+    yield step_replay("papers", papers)
     yield step_replay("elements", differences(_by_label(recorded), _by_label(found), skipped=skipped))
     yield step_replay("rounds", differences(recorded.rounds, found.rounds, "round", skipped))
     yield step_replay("summary", differences(recorded.answer.text, found.answer.text, "text"))
@@ -132,17 +139,6 @@ def _compared(recorded: Comparison, found: Comparison, missing: Iterable[str]) -
     if recorded.columns:
         yield step_replay("columns", differences(recorded.columns, found.columns, "column"))
     yield step_replay("calls", chain(_calls(recorded, found), _asked_anew(missing)))
-
-
-def _request(recorded: Comparison, found: Comparison) -> Iterator[str]:
-    yield from differences(recorded.about, found.about, "description")
-    yield from differences(recorded.options, found.options, "options")
-    yield from differences(recorded.paper_ids, found.paper_ids, "papers")
-
-
-def _papers(recorded: Comparison, found: Comparison) -> Iterator[str]:
-    yield from evidence_differences(recorded.evidence, found.evidence)
-    yield from differences(recorded.remarks, found.remarks, "remark")
 
 
 def _by_label(comparison: Comparison) -> dict[str, KeyElements]:

@@ -13,7 +13,7 @@ from assistant.generators.best_of import citation_quality
 from assistant.generators.protocol import Generator, uses_model
 from assistant.generators.recorded import recorded_generators
 from assistant.questions.intent import request_kind
-from assistant.records import Answered, AskOptions, AssistantError, Conversation, Turn
+from assistant.records import AskOptions, AssistantError, Conversation, Turn
 from assistant.trail.replayed_steps import (
     SCORED,
     TOLERANCE,
@@ -87,16 +87,10 @@ class Replayer:
             writers, drafts = recorded_generators(turn, self.encoder), 1
         options = _options(turn, drafts)
         candidates = [
-            _asked(Assistant(corpus, self.encoder, replayed), turn, history, options) for replayed in writers
+            Assistant(corpus, self.encoder, writer).answer(turn.question, history, options)
+            for writer in writers
         ]
         return max(candidates, key=lambda replayed: citation_quality(replayed.answer))
-
-
-def _asked(assistant: Assistant, turn: Turn, history: tuple[Turn, ...], options: AskOptions) -> Turn:
-    for event in assistant.ask(turn.question, history, options):
-        if isinstance(event, Answered):
-            return event.turn
-    raise AssistantError("The answer was not completed.")
 
 
 def _check_history(turn: Turn, history: tuple[Turn, ...]) -> None:

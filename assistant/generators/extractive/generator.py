@@ -89,16 +89,12 @@ class ExtractiveGenerator:
             return told
         if found.open_parts is not None:
             return self._tell_each(found.ranked_parts, limits)
-        if sides := self._told_sides(found):
-            return sides
+        sides = found.asking.plan.sides if found.plan.kind == "comparison" else None
+        if sides and (told := self._distinct(tell_sides(found, sides))):
+            return told
         if found.plan.kind != "list" and len(found.asking.plan.parts) > 1:
             return self._tell_each(found.ranked_parts, limits)
         return _of_kind(found, limits)
-
-    def _told_sides(self, found: RankedEvidence) -> list[Candidate]:
-        """Return sentences on both sides of a comparison, none where one is nowhere told of."""
-        sides = found.asking.plan.sides if found.plan.kind == "comparison" else None
-        return self._distinct(tell_sides(found, sides)) if sides else []
 
     def _distinct(self, told: Sequence[Candidate]) -> list[Candidate]:
         """Return sentences without near duplicates of earlier ones."""
