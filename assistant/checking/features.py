@@ -194,7 +194,7 @@ def _polarity(reading: Reading, order: Sequence[int]) -> dict[str, float]:
 
 
 def _negation_added(claim: Statement, negated: Set[str], affirmed: Set[str]) -> float:
-    """Return how surely the claim negates what the sentences affirm, 0..1; less if they do not name it."""
+    """Score the claim's negations of affirmed stems, 0..1, lower for stems that the sentences do not have."""
     if not claim.negations or claim.negated & negated:
         return 0.0
     return 1.0 if claim.negated & affirmed else UNNAMED_DENIAL

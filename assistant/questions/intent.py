@@ -116,7 +116,7 @@ _NEEDED: dict[Need, re.Pattern[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a question asks for.
+    """The term to define, if any, and the need of a question.
 
     `defined` holds the stems of the term to be defined ("What is BM25?"), and is empty for other questions.
     `needs` is what any answer must contain.
