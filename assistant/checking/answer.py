@@ -73,7 +73,9 @@ def check(
             return answer
     if no_answer and draft.finish_reason == NOTHING_NEAR:
         return refuse("not_about", papers, searched, stated=no_answer)
-    reason = _refusal_reason(draft, no_answer, is_written=bool(sentences))
+    reason: RefusalReason = "nothing_supported"
+    if no_answer is None and draft.finish_reason != NOTHING_NEAR:
+        reason = "not_carried" if sentences else "nothing_written"
     is_all_thought = reason == "nothing_written" and draft.finish_reason == "length" and not read.text
     stated = ALL_THOUGHT if is_all_thought else ""
     refused = refuse(reason, papers, searched, query=query or question, said=no_answer or "", stated=stated)
@@ -87,13 +89,6 @@ def _without_example(read: ReadDraft, asked: tuple[str, ...], evidence: Evidence
     if not tells_example(read.text, (*asked, *titles, *texts)):
         return read
     return ReadDraft("", (*read.problems, "echo"))
-
-
-def _refusal_reason(draft: Draft, said: str | None, *, is_written: bool) -> RefusalReason:
-    """Return why a draft is no answer: its writer wrote nothing to check, or the papers do not carry it."""
-    if said is None and draft.finish_reason != NOTHING_NEAR:
-        return "not_carried" if is_written else "nothing_written"
-    return "nothing_supported"
 
 
 def _problems(

@@ -54,45 +54,37 @@ class ComparativeGenerator(Protocol):
     @property
     def name(self) -> str:
         """The name it is chosen by ("extractive", or a model's id)."""
-        ...
 
     @property
     def label(self) -> str:
         """The name readers see."""
-        ...
 
     @property
     def note(self) -> str:
         """A note for readers on how its summaries are made, "" for none."""
-        ...
 
     @property
     def elements_version(self) -> str:
         """A cache key of its key elements: everything that they depend on except the text."""
-        ...
 
     @property
     def parameters(self) -> Parameters | None:
         """The generation parameters of its model, None without one."""
-        ...
 
     @property
     def at_once(self) -> int:
         """The most of its calls that may run at once."""
-        ...
 
     def budget(
         self, sources: Sequence[SourceText], missing: Collection[int], options: ComparisonOptions
     ) -> Budget:
         """Return the budget of a comparison; the elements of the labels `missing` are not extracted yet."""
-        ...
 
     def extract_key_elements(self, source: SourceText, task: Task) -> Mapping[ElementName, str]:
         """Extract the text's answers to the seven questions; unanswered ones are left out.
 
         Raises ModelError, and BadReplyError if a model twice replies in an unusable form.
         """
-        ...
 
 
 @runtime_checkable
@@ -101,7 +93,6 @@ class SinglePassGenerator(ComparativeGenerator, Protocol):
 
     def compose(self, step: ComparisonStep) -> Draft:
         """Return a summary of the papers of a step."""
-        ...
 
 
 @runtime_checkable
@@ -111,12 +102,9 @@ class ReflectiveGenerator(ComparativeGenerator, Protocol):
     @property
     def can_vote(self) -> bool:
         """Whether it votes; otherwise the sample with the best citations is kept."""
-        ...
 
     def update_summary(self, step: ComparisonStep, summary: str, sample: int, task: Task) -> Draft:
         """Return `summary`, "" at first, extended to the new papers; raises ModelError."""
-        ...
 
     def vote(self, step: ComparisonStep, candidates: Sequence[Candidate], number: int, task: Task) -> Vote:
         """Return one vote for the best candidate; raises BadReplyError and ModelError."""
-        ...

@@ -165,7 +165,7 @@ def describe_grid(grid: Grid) -> str:
 
 
 def describe_answers(grid: Grid) -> str:
-    """Describe how many papers answer the reader's own questions, "" where nothing was asked."""
+    """Describe how many papers answer the reader's own questions, "" if nothing was asked."""
     cells = [cell for row in grid.papers for cell in row.answers]
     answered = sum(bool(cell.quotes) for cell in cells)
     told = f"{answered} of {counted(len(cells), 'answer')} to your own questions found"

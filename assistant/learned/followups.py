@@ -261,5 +261,5 @@ def _opened(weights: Path) -> FollowUps | None:
 
 
 def open_follow_ups() -> FollowUps | None:
-    """Return the learned part, None where there is none that fits."""
+    """Return the learned part, None if there is none that fits."""
     return _opened(folder(FOLLOW_UPS))

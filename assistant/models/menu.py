@@ -35,7 +35,7 @@ _loading = threading.Lock()
 
 
 class ModelEntry(BaseModel):
-    """A model on the menu; prices are US dollars per million tokens, None where not known.
+    """A model on the menu; prices are US dollars per million tokens, None if not known.
 
     `context` is in tokens. `structured`: its server can enforce a JSON schema. `thinks`: it thinks before it
     answers, within `max_tokens`. `parameters` are in billions, None if not known. `replaced_by` is the id of
@@ -107,7 +107,7 @@ def _menu(user_file: Path | None) -> _Menu:
 
 
 def _stamp(file: Path) -> tuple[int, int] | None:
-    """Return a file's modification time and size, None where it is missing."""
+    """Return a file's modification time and size, None if it is missing."""
     try:
         status = file.stat()
     except OSError:

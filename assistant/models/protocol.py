@@ -86,12 +86,10 @@ class ChatModel(Protocol):
     @property
     def id(self) -> str:
         """The id its server knows it by."""
-        ...
 
     @property
     def label(self) -> str:
         """The name readers see."""
-        ...
 
     def stream(
         self, messages: Sequence[Message], parameters: Parameters, enough: Enough | None = None
@@ -102,7 +100,6 @@ class ChatModel(Protocol):
         as it came. Closing the generator stops the model, and so does `enough` when it returns True for the
         text so far.
         """
-        ...
 
     def reply(
         self,
@@ -117,7 +114,6 @@ class ChatModel(Protocol):
         `on_exchange` is called with every exchange, `on_piece` with every piece, also empty ones; an error
         that it raises stops the model. Raises BadReplyError if the second does not fit, and ModelError.
         """
-        ...
 
 
 def relay(

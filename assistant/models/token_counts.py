@@ -43,7 +43,7 @@ class TokenCounts:
                 self._speeds.setdefault(model, deque(maxlen=PROMPTS_KEPT)).append(tokens / seconds)
 
     def tokens_per_second(self, model: str) -> float | None:
-        """Return the median reading speed of a model's recent calls, None where it is not known."""
+        """Return the median reading speed of a model's recent calls, None if it is not known."""
         with self._reading:
             speeds = self._speeds.get(model)
             return median(speeds) if speeds else None

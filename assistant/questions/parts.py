@@ -95,7 +95,7 @@ def part_cues() -> dict[PartName, PartCues]:
 
 
 def asked_part(question: str) -> AskedPart | None:
-    """Return the part of a paper that a question asks for first, None where it asks for none."""
+    """Return the part of a paper that a question asks for first, None if it asks for none."""
     plain = _SUBJECT.sub(r"\1", _BRIEFLY.sub(" ", _QUOTED.sub(" ", without_perspective(question))))
     first_cues = {name: match for name, cues in part_cues().items() if (match := cues.asked.search(plain))}
     if len(first_cues) > 1:

@@ -54,7 +54,7 @@ def known() -> tuple[tuple[frozenset[str], re.Pattern[str], str], ...]:
 
 
 def perspective_of(question: str) -> Perspective | None:
-    """Return the perspective that a question names, None where it names none."""
+    """Return the perspective that a question names, None if it names none."""
     frame, on = _FRAME.search(question), _ON.search(question)
     name = next(filter(None, frame.groups()), "") if frame else on[1] if on else ""
     name_words = set(words(name))

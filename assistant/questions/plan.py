@@ -58,7 +58,7 @@ class QuestionPlan:
 
     @property
     def of_part(self) -> AskedPart | None:
-        """The part of one paper that a summary asks for, None where it asks for all of the paper."""
+        """The part of one paper that a summary asks for, None if it asks for all of the paper."""
         is_of_part = self.kind == "summary" and self.part is not None and self.part.name != "about"
         return self.part if is_of_part else None
 

@@ -82,7 +82,7 @@ class RankedEvidence:
 
     @_MadeOnce
     def meant(self) -> LabelledPaper | None:
-        """Return the one paper that the question is about, None where it may be about several."""
+        """Return the one paper that the question is about, None if it may be about several."""
         return meant_paper(self.plan.query, self.evidence)
 
     @_MadeOnce

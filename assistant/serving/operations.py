@@ -42,7 +42,7 @@ class NotFoundError(AssistantError):
 
 
 def check_writer(choices: Iterable[GeneratorChoice], name: str) -> None:
-    """Raise NotFoundError where nobody of that name can write."""
+    """Raise NotFoundError for an unknown writer."""
     if name not in (names := [choice.name for choice in choices]):
         raise NotFoundError(f"There is no writer {name!r}. There are: {', '.join(names[:MOST_NAMED])}.")
 
@@ -85,7 +85,7 @@ def read_paper(corpus: Corpus, request: PaperRequest) -> ReadPaperDocument:
 
 
 def cite_papers(corpus: Corpus, request: CiteRequest) -> CitationsDocument:
-    """Return references to papers, each once; raises NotFoundError."""
+    """Return references to papers without duplicates; raises NotFoundError."""
     papers = _papers(corpus, tuple(dict.fromkeys(request.papers)))
     form = next(known for known in REFERENCE_FORMATS if known.name == request.format)
     text = form.write(papers)
@@ -96,7 +96,7 @@ def cite_papers(corpus: Corpus, request: CiteRequest) -> CitationsDocument:
 def begin_question(
     assistant: Assistant, request: AskRequest, history: Sequence[Turn] = ()
 ) -> Iterator[Event]:
-    """Return the events of a question; raises AssistantError at once where it cannot be taken."""
+    """Return the events of a question; raises AssistantError at once if it cannot be taken."""
     _check_scope(assistant.corpus, request.scope)
     turns, options = tuple(history), request.options()
     admit(request.question, options, assistant.corpus, turns)
@@ -104,7 +104,7 @@ def begin_question(
 
 
 def check_papers(corpus: Corpus, ids: Sequence[str]) -> None:
-    """Raise NotFoundError where the corpus has not all these papers."""
+    """Raise NotFoundError if the corpus lacks one of these papers."""
     _papers(corpus, tuple(dict.fromkeys(ids)))
 
 

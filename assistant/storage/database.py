@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import sqlalchemy as sa
 from sqlalchemy import func
@@ -88,6 +88,11 @@ class Database:
         except BaseException:
             self.close()
             raise
+
+    @classmethod
+    def open(cls, settings: Settings) -> Self:
+        """Open the database of the settings; raises the store's error."""
+        return cls(database_of(settings))
 
     def close(self) -> None:
         self._engine.dispose()

@@ -2,17 +2,14 @@
 
 import time
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Self
 
 import sqlalchemy as sa
 from sqlalchemy import func
 
 from assistant.records import AssistantError
-from assistant.storage.database import Database, database_of
+from assistant.storage.database import Database
 from assistant.storage.schema import METADATA
 from assistant.storage.turns import take_turn
-from corpus.settings import Settings
 
 _RATES = sa.Table(
     "rates",
@@ -56,15 +53,7 @@ class RateStore(Database):
     tables = (_RATES,)
     error = RateError
 
-    def __init__(self, url: str | Path) -> None:
-        """Open the database at an SQLAlchemy URL, or the SQLite file at a path."""
-        super().__init__(url)
-        self._pruned = 0.0
-
-    @classmethod
-    def open(cls, settings: Settings) -> Self:
-        """Open the database of the settings; raises RateError."""
-        return cls(database_of(settings))
+    _pruned = 0.0  # the time of the last deletion of whole allowances
 
     def take(self, seconds: Mapping[str, float], most: float) -> dict[str, float]:
         """Take `seconds` from each allowance and return an empty mapping.

@@ -44,7 +44,7 @@ def trail_from_json(text: str) -> Conversation | Comparison:
 
 
 def comparison_schema() -> dict[str, Any]:
-    """Return the JSON Schema of files of comparisons; what older ones lack is not required."""
+    """Return the JSON Schema of files of comparisons; fields that older ones lack are not required."""
     return COMPARISON.schema()
 
 
