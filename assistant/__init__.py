@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 def open_assistant(writer: str = "extractive") -> "Assistant":
     """Open an assistant on the published corpus that the settings name.
 
-    Raises CorpusError where there is none, and AssistantError where there is no such writer.
+    Raises CorpusError without a usable corpus, and AssistantError for an unknown writer.
     """
     # Whoever needs one room of the package is not to wait for all of them.
     from assistant.serving.library import PublishedLibrary  # noqa: PLC0415

@@ -23,7 +23,7 @@ _LABEL = re.compile(r"\[\d{1,3}\]")
 
 
 def admit(question: str, options: AskOptions, corpus: Corpus, history: tuple[Turn, ...] = ()) -> str:
-    """Return the question ready to be asked; raises AssistantError when it or its options cannot be."""
+    """Return the cleaned question; raises AssistantError for a question or options that cannot be taken."""
     question = storable(question).strip()
     if not words(question):
         raise AssistantError(
@@ -65,8 +65,7 @@ def _check_options(options: AskOptions) -> None:
         raise AssistantError(
             f"The number of papers must be from {MIN_PAPERS} to {MAX_PAPERS}, not {options.papers}."
         )
-    many = len(options.passages), *options.passages
-    if not all(1 <= number <= _MOST_PASSAGES for number in many):
+    if not all(1 <= number <= _MOST_PASSAGES for number in (len(options.passages), *options.passages)):
         raise AssistantError(
             f"The numbers of passages must be from 1 to {_MOST_PASSAGES}, and not more than as many."
         )
@@ -81,7 +80,7 @@ def _check_scope(scope: Scope, corpus: Corpus) -> None:
         raise AssistantError(
             f"The corpus has no collection {unknown[0]!r}. It holds: {', '.join(held) or 'none'}."
         )
-    found = {paper.id for paper in corpus.papers_by_id(scope.papers)}
-    missing = [identifier for identifier in scope.papers if identifier not in found]
+    known = {paper.id for paper in corpus.papers_by_id(scope.papers)}
+    missing = [identifier for identifier in scope.papers if identifier not in known]
     if missing:
         raise AssistantError(f"The corpus has no paper {missing[0]!r}.")

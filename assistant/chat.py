@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterator
 from collections.abc import Generator as Iteration
-from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TypeVar, cast
@@ -17,6 +16,7 @@ from assistant.checking.refusal import refuse, with_coverage
 from assistant.generators.best_of import write_best
 from assistant.generators.choice import open_stand_in
 from assistant.generators.protocol import Generator
+from assistant.models.protocol import relay
 from assistant.own_words import in_third_person
 from assistant.provenance import provenance_of
 from assistant.questions.plan import QuestionPlan, plan_question
@@ -74,48 +74,49 @@ class Assistant:
         plan = run.timed("rewrite", lambda: self._plan(run))
         yield Rewritten(plan.rewrite)
         yield Retrieved(run.timed("retrieve", lambda: self._retrieve(run, plan)))
-        found = run.timed("retrieve", lambda: self._gather(run, plan))
+        evidence = run.timed("retrieve", lambda: self._gather(run, plan))
         if run.second_searches:
             yield Retrieved(run.papers, run.second_searches)
-        if reason := run.timed("retrieve", lambda: self._cannot_answer(found, run.options)):
-            yield Answered(run.turn(found.plan.rewrite, Evidence(), self._refuse(reason, found.plan, run)))
+        if reason := run.timed("retrieve", lambda: self._cannot_answer(evidence, run.options)):
+            yield Answered(
+                run.turn(evidence.plan.rewrite, Evidence(), self._refuse(reason, evidence.plan, run))
+            )
         else:
-            yield from self._write_and_check(run, found)
+            yield from self._write_and_check(run, evidence)
 
     def answer(
         self, question: str, history: tuple[Turn, ...] = (), options: AskOptions | None = None
     ) -> Turn:
-        """Return the turn that `ask` comes to, for whoever does not look on; raises what it does."""
+        """Return the turn that `ask` ends with; raises what `ask` raises."""
         *_, last = self.ask(question, history, options or AskOptions())
         return cast(Answered, last).turn
 
     def gather(
         self, plan: QuestionPlan, papers: tuple[PaperHits, ...], options: AskOptions
     ) -> RankedEvidence:
-        """Return the evidence: of one paper that is asked about, what may tell the part that is asked for.
+        """Return the ranked evidence; for a summary, the passages of one paper on the part asked for.
 
-        A question of one paper that none of those found is meant by is one of several papers.
+        If no paper found is the one that a summary is asked of, the question is treated as one on several.
         """
         evidence = gather_evidence(self.corpus, papers, in_context=options.in_context)
         if plan.kind == "summary":
-            plan, evidence = self._of_one_paper(plan, evidence)
+            if paper := meant_paper(plan.query, evidence):
+                all_passages = self.corpus.passages(paper.paper.id)
+                on_part = passages_of_part(paper.paper, all_passages, plan.part or ABOUT)
+                by_number = {passage.number: passage for passage in (*on_part, *paper.passages)}
+                passages = tuple(by_number[number] for number in sorted(by_number))
+                evidence = Evidence((replace(paper, passages=passages),))
+            else:
+                plan = plan.with_kind("how")
         read = [passage for paper in evidence.papers for passage in paper.passages]
         return RankedEvidence(plan, evidence, self.encoder, self.corpus.sentence_vectors(read))
 
-    def _of_one_paper(self, plan: QuestionPlan, evidence: Evidence) -> tuple[QuestionPlan, Evidence]:
-        if (paper := meant_paper(plan.query, evidence)) is None:
-            return plan.with_kind("how"), evidence
-        telling = passages_of_part(paper.paper, self.corpus.passages(paper.paper.id), plan.part or ABOUT)
-        known = {passage.number: passage for passage in (*telling, *paper.passages)}
-        passages = tuple(known[number] for number in sorted(known))
-        return plan, Evidence((replace(paper, passages=passages),))
-
     def _begin(self, question: str, history: tuple[Turn, ...], options: AskOptions) -> "_Run":
-        """Return a question on its way, with what its options leave to the writer."""
+        """Return the run of a question, with unset options resolved by the writer."""
         writer = self.generator
         is_careful = writer.is_small if options.careful is None else options.careful
         searches_again = writer.searches_again if options.searches_again is None else options.searches_again
-        # Who chooses sentences would choose from what only helps to read the others.
+        # The extractive writer would quote context that only helps to read other passages.
         options = replace(
             options,
             in_context=options.in_context and writer.writes_freely,
@@ -137,7 +138,7 @@ class Assistant:
         )
 
     def _is_refused_anyway(self, plan: QuestionPlan, options: AskOptions) -> bool:
-        """Return True if a question is refused as it stands, so that no model need be asked to rewrite it."""
+        """Return True if the question would be refused without a rewrite, so that no model need be asked."""
         if not self.generator.asks_model:
             return False
         papers = retrieve(self.corpus, self.encoder, plan.rewrite, options)
@@ -149,21 +150,21 @@ class Assistant:
         return run.papers
 
     def _gather(self, run: "_Run", plan: QuestionPlan) -> RankedEvidence:
-        """Return the evidence of the papers found, with those that second searches found for open parts."""
-        found = self.gather(plan, run.papers, run.options)
+        """Return the evidence of the first search, and of second searches for open parts."""
+        evidence = self.gather(plan, run.papers, run.options)
         if run.options.searches_again:
             searcher = SecondSearcher(self.corpus, self.encoder, self.generator, run.options, self.gather)
-            run.papers, found, run.second_searches = searcher.search(run.papers, found, run.log)
-        return found
+            run.papers, evidence, run.second_searches = searcher.search(run.papers, evidence, run.log)
+        return evidence
 
-    def _cannot_answer(self, found: RankedEvidence, options: AskOptions) -> RefusalReason | None:
-        plan = found.plan
+    def _cannot_answer(self, evidence: RankedEvidence, options: AskOptions) -> RefusalReason | None:
+        plan = evidence.plan
         if plan.is_of_unnamed_paper and self.corpus.count_papers(options.scope) > 1:
             return "which_paper"
-        if found.papers and not plan.asked_in.is_read:
+        if evidence.papers and not plan.asked_in.is_read:
             return "language"
-        # A small model writes something of whatever it is given: the evidence itself has to answer.
-        return cannot_answer(found, by_model=self.generator.writes_freely and not options.careful)
+        # A small model writes an answer from any evidence, so the stricter gate applies to it.
+        return cannot_answer(evidence, by_model=self.generator.writes_freely and not options.careful)
 
     def _refuse(self, reason: RefusalReason, plan: QuestionPlan, run: "_Run") -> Answer:
         searched = self._described(run.options.scope)
@@ -172,49 +173,51 @@ class Assistant:
         refused = refuse(reason, run.papers, searched, query=plan.query, stated=stated)
         return with_coverage(refused, self.corpus, run.options.scope)
 
-    def _write_and_check(self, run: "_Run", found: RankedEvidence) -> Iterator[Event]:
-        """Yield the draft and its checked answer, for a slow model with the extractive answer before them."""
-        rewrite, evidence = found.plan.rewrite, found.evidence
-        check_draft, is_slow = self._checker(run, found), self.generator.is_slow
-        stand_in = StandIn(open_stand_in(self.encoder), found, run.history, check_draft)
-        standing = None
+    def _write_and_check(self, run: "_Run", ranked: RankedEvidence) -> Iterator[Event]:
+        """Yield the draft and its checked answer; before a slow model's draft, the extractive answer."""
+        rewrite, evidence = ranked.plan.rewrite, ranked.evidence
+        check_draft, is_slow = self._checker(run, ranked), self.generator.is_slow
+        stand_in = StandIn(open_stand_in(self.encoder), ranked, run.history, check_draft)
+        extractive = None
         if is_slow or run.options.careful:
-            standing = run.timed("retrieve", lambda: stand_in.answer)
-        if run.options.careful and standing and standing.refusal:
-            yield Answered(run.turn(rewrite, evidence, standing))
+            extractive = run.timed("retrieve", lambda: stand_in.answer)
+        if run.options.careful and extractive and extractive.refusal:
+            yield Answered(run.turn(rewrite, evidence, extractive))
             return
-        quick = standing if is_slow and standing and not standing.refusal else None
+        quick = extractive if is_slow and extractive and not extractive.refusal else None
         if quick:
             yield Quick(run.turn(rewrite, evidence, quick))
-        draft = yield from run.write(self._write(run, found, check_draft))
+        draft = yield from run.write(self._write(run, ranked, check_draft))
         yield Checking()
         answer = run.timed(
             "check", lambda: stand_in.improve(check_draft(draft), self.generator.name, run.options)
         )
         yield Answered(run.turn(rewrite, evidence, answer, quick))
 
-    def _write(self, run: "_Run", found: RankedEvidence, check_draft: Checker) -> Iteration[str, None, Draft]:
-        """Write a draft, of several the best where the generator's drafts differ."""
+    def _write(
+        self, run: "_Run", ranked: RankedEvidence, check_draft: Checker
+    ) -> Iteration[str, None, Draft]:
+        """Write a draft, or several if a model writes, and return the best."""
 
         def begin(writer: Generator, log: CallLog) -> Iteration[str, None, Draft]:
-            return writer.write_draft(found, run.history, log)
+            return writer.write_draft(ranked, run.history, log)
 
         if run.options.drafts > 1 and self.generator.asks_model:
             return write_best(self.generator, run.options.drafts, begin, check_draft, run.log)
         return begin(self.generator, run.log)
 
-    def _checker(self, run: "_Run", found: RankedEvidence) -> Checker:
+    def _checker(self, run: "_Run", ranked: RankedEvidence) -> Checker:
         """Return a function that checks drafts against the evidence their writer was given."""
-        options, plan, papers = run.options, found.plan, run.papers
+        options, plan, papers = run.options, ranked.plan, run.papers
         searched = self._described(options.scope)
         usual: Mend = "claims" if options.careful else "citations" if options.finds_citations else "nothing"
 
         def check_draft(draft: Draft, mend: Mend = usual) -> Answer:
-            given = found.without(draft.left_out)
+            shown = ranked.without(draft.left_out)
             answer = check(
                 draft,
                 plan.rewrite.question,
-                given.evidence,
+                shown.evidence,
                 papers,
                 searched,
                 query=plan.query,
@@ -222,14 +225,14 @@ class Assistant:
                 mend=mend,
             )
             if mend == "claims" and not answer.refusal:
-                own = in_third_person(answer, given.evidence)
-                if own.text != answer.text:
-                    return check_again(answer, own, check_draft)
+                rephrased = in_third_person(answer, shown.evidence)
+                if rephrased.text != answer.text:
+                    return check_again(answer, rephrased, check_draft)
             if options.names_unsaid:
-                answer = with_unsaid(answer, given.evidence, self.encoder)
-            # Who wrote a paper stands in none of its sentences, and cells are no sentences.
-            if not (given.by_author or given.is_of_rows(answer)):
-                answer = with_relevance(answer, plan, given.evidence, self.encoder)
+                answer = with_unsaid(answer, shown.evidence, self.encoder)
+            # Relevance is learned from sentences: it knows neither authors nor cells of tables.
+            if not (shown.by_author or shown.is_of_rows(answer)):
+                answer = with_relevance(answer, plan, shown.evidence, self.encoder)
             return with_coverage(answer, self.corpus, options.scope)
 
         return check_draft
@@ -241,7 +244,7 @@ class Assistant:
 
 
 class _Run:
-    """One question on its way: what was asked and found, its calls and the time of its steps."""
+    """A question in progress: its history and options, what was found, its calls and step times."""
 
     def __init__(
         self, question: str, history: tuple[Turn, ...], options: AskOptions, provenance: Provenance
@@ -269,14 +272,9 @@ class _Run:
     def write(self, pieces: Iteration[str, None, Draft]) -> Iteration[Event, None, Draft]:
         """Yield the pieces of a draft as events, then return it."""
         clock = time.perf_counter()
-        with closing(pieces):
-            while True:
-                try:
-                    piece = next(pieces)
-                except StopIteration as end:
-                    self._times.append(StepTime("write", time.perf_counter() - clock))
-                    return cast(Draft, end.value)
-                yield Written(piece)
+        draft = yield from relay(pieces, Written)
+        self._times.append(StepTime("write", time.perf_counter() - clock))
+        return draft
 
     def turn(self, rewrite: Rewrite, evidence: Evidence, answer: Answer, quick: Answer | None = None) -> Turn:
         return Turn(

@@ -49,14 +49,20 @@ class FileFormat(Generic[Record]):
 
     def from_document(self, document: Any) -> Record:
         """Return the record of a file that `document_of` has read; raises AssistantError."""
-        self._check_header(document)
+        if not self.is_format_of(document):
+            raise AssistantError(f"The file is not a Paper Trail {self.title}.")
+        if document.get("version") != self.version:
+            raise AssistantError(
+                f"The {self.title} has format version {document.get('version')}; this version of Paper Trail "
+                f"reads version {self.version}."
+            )
         if self.holds not in document:
             raise AssistantError(f"The {self.title} is damaged: it holds no {self.holds}.")
         record = validated(self.adapter, document[self.holds], self.title)
         if fault := OF_TRAILS.fault_in(record):
             raise AssistantError(f"The {self.title} is damaged: {fault}.")
         if not _ID.fullmatch(getattr(record, "id", "")):
-            # Ids name files and stand in addresses. None of ours is like this one, so the file was changed.
+            # Ids are used in file names and URLs.
             raise AssistantError(f"The {self.title} is damaged: its id is none that Paper Trail gives.")
         return record
 
@@ -64,7 +70,7 @@ class FileFormat(Generic[Record]):
         return isinstance(document, dict) and document.get("format") == self.name
 
     def schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of such files; what older ones lack is not required."""
+        """Return the JSON Schema of such files; fields that older files lack are not required."""
         record = _closed(self.adapter.json_schema())
         name = self.holds.capitalize()
         return {
@@ -83,15 +89,6 @@ class FileFormat(Generic[Record]):
             "$defs": {**record.pop("$defs"), name: record},
         }
 
-    def _check_header(self, document: Any) -> None:
-        if not self.is_format_of(document):
-            raise AssistantError(f"The file is not a Paper Trail {self.title}.")
-        if document.get("version") != self.version:
-            raise AssistantError(
-                f"The {self.title} has format version {document.get('version')}; this version of Paper Trail "
-                f"reads version {self.version}."
-            )
-
 
 def document_of(text: str, title: str) -> Any:
     """Parse JSON; raises AssistantError."""
@@ -102,7 +99,7 @@ def document_of(text: str, title: str) -> Any:
 
 
 def record_to_json(adapter: TypeAdapter[Record], record: Record) -> str:
-    """Return a record as JSON without a header, for what keeps records one by one."""
+    """Return a record as JSON without a header, as databases keep it."""
     return _text(adapter.dump_python(record, mode="json"))
 
 
@@ -112,11 +109,13 @@ def record_from_json(adapter: TypeAdapter[Record], text: str, title: str) -> Rec
 
 
 def validated(adapter: TypeAdapter[Record], document: Any, title: str) -> Record:
-    """Return the record that a document holds, and nothing else does; raises AssistantError."""
+    """Return the record of a document that holds nothing else; raises AssistantError."""
     try:
         record = adapter.validate_python(document)
     except ValidationError as error:
-        raise AssistantError(f"The {title} is damaged: {_first_fault(error)}.") from error
+        fault = error.errors()[0]
+        where = ".".join(map(str, fault["loc"]))
+        raise AssistantError(f"The {title} is damaged: {where}: {fault['msg']}.") from error
     if not _holds(adapter.dump_python(record, mode="json"), document):
         raise AssistantError(f"The {title} is damaged: it holds values that were not written by Paper Trail.")
     return record
@@ -129,7 +128,7 @@ def _text(document: Any, indent: int | None = None) -> str:
 
 
 def _closed(schema: Any) -> Any:
-    """Return a schema whose records have no fields but those named."""
+    """Return a schema in which records allow no additional fields."""
     if isinstance(schema, list):
         return [_closed(part) for part in schema]
     if not isinstance(schema, dict):
@@ -145,8 +144,3 @@ def _holds(whole: Any, part: Any) -> bool:
     if isinstance(whole, list) and isinstance(part, list):
         return len(whole) == len(part) and all(map(_holds, whole, part))
     return type(whole) is type(part) and bool(whole == part)
-
-
-def _first_fault(error: ValidationError) -> str:
-    first = error.errors()[0]
-    return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"

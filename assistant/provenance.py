@@ -1,4 +1,4 @@
-"""Where a result came from: everything that would have to be the same to get it again."""
+"""Provenance: everything that must be the same to reproduce a result."""
 
 from assistant.learned.followups import FOLLOW_UPS
 from assistant.learned.parts import part_in_use
@@ -9,7 +9,7 @@ from corpus.store.corpus import Corpus
 
 
 def provenance_of(corpus: Corpus, generator: str, scorer: str) -> Provenance:
-    """Return the provenance of what a generator makes of a corpus now."""
+    """Return the provenance of a result that `generator` writes from the corpus now."""
     manifest = corpus.manifest
     return Provenance(
         product=f"Paper Trail {VERSION}",

@@ -68,11 +68,10 @@ DraftProblem = Literal[
 class Rewrite:
     """A question as it was understood: its search query, and the kind of request it is.
 
-    `used_turns` are the indices of the earlier turns it drew on; `edited`: the reader wrote the query.
-    `read_as` is the query with its words as the corpus spells them, "" where it spells them so. `language` is
-    what the question was translated from for the search, ISO 639-1 or "und"; "" of one that was not.
-    `abbreviations` are those in the query that the corpus spells out, each with its long form: both were
-    searched for.
+    `used_turns` are the indices of the earlier turns that the query draws on; `edited`: the reader wrote the
+    query. `read_as` is the query in the corpus's spelling, "" if that is no different. `language` is the
+    language that the question was translated from, ISO 639-1 or "und", "" if it was not translated.
+    `abbreviations` are pairs of a short form in the query and its long form in the corpus; both are searched.
     """
 
     question: str
@@ -86,15 +85,15 @@ class Rewrite:
 
     @property
     def searched_for(self) -> str:
-        """The query as it was searched for."""
+        """The query that was sent to the search."""
         return self.read_as or self.search_query
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledPaper:
-    """A paper as the generator is given it: its label and its passages in reading order.
+    """A paper of the evidence: its label and its passages in reading order.
 
-    `found_for` are the parts of the question for which a second search found it.
+    `found_for` are the parts of the question for which a second search found the paper.
     """
 
     label: int
@@ -117,7 +116,9 @@ class Evidence:
         if not passage_ids:
             return self
         kept = (
-            replace(paper, passages=tuple(one for one in paper.passages if one.id not in passage_ids))
+            replace(
+                paper, passages=tuple(passage for passage in paper.passages if passage.id not in passage_ids)
+            )
             for paper in self.papers
         )
         return Evidence(tuple(paper for paper in kept if paper.passages))
@@ -127,10 +128,10 @@ class Evidence:
 class Draft:
     """An answer as it was written, unchecked.
 
-    `finish_reason` is "length" when it ran out of tokens, "interrupted" when the connection ended before it,
-    "content_filter" when its server held back the rest, "too_long" when reading stopped at more than any
-    answer needs, NOTHING_NEAR when its writer, who chooses sentences, found none near enough. `left_out` are
-    the ids of the passages that its writer was not given.
+    `finish_reason` is "length" when the writer ran out of tokens, "interrupted" when the connection broke,
+    "content_filter" when the server withheld the rest, "too_long" when the text exceeded any useful length,
+    NOTHING_NEAR when the extractive writer found no sentence near enough. `left_out` are the ids of passages
+    of the evidence that were not shown to the writer.
     """
 
     text: str
@@ -142,11 +143,11 @@ class Draft:
 class Citation:
     """A label resolved to the best passage and sentence of its paper.
 
-    `claim` is the text the label closes: the whole sentence, or its part up to the label. `overlap` is
-    ROUGE-1 precision of the claim against the passage (TruthReader). `sentence` is None where no single
-    sentence is like the claim; `evidence` is the most like it all the same. `support` is 0..1, or None
-    where no support scorer is configured. Neither is measured between two languages. `found`: the check found
-    the paper for a claim that its writer had cited to none, or to one that does not support it.
+    `claim` is the text before the label: the whole sentence, or its part up to the label. `overlap` is
+    ROUGE-1 precision of the claim against the passage (TruthReader). `sentence` is None where no sentence is
+    similar to the claim; `evidence` is the most similar sentence in any case. `support` is 0..1, or None
+    without a support scorer. Neither is measured across languages. `found`: the check found the paper, since
+    the writer cited none, or one that does not support the claim.
     """
 
     label: int
@@ -163,10 +164,10 @@ class Citation:
 class AnswerSentence:
     """A sentence of an answer: offsets into its text, the claim without labels, and its citations.
 
-    `unknown_labels` are labels it carried that name no paper given; they are never linked. `needs_citation`
-    says that it makes a claim and cites nothing. `support` is how well all that it cites carries it.
-    `better` leads to another paper, where that supports it and what it cites does not: it is offered to the
-    reader and not a citation. `not_said` are phrases of the claim that nothing it cites says.
+    `unknown_labels` are labels of no paper in the evidence; they are never linked. `needs_citation`: the
+    sentence makes a claim and cites nothing. `support` is that of all its citations together. `better` is
+    another paper that supports the claim where the cited ones do not; the reader is offered it, but it is no
+    citation. `not_said` are phrases of the claim that none of its citations says.
     """
 
     start: int
@@ -183,7 +184,7 @@ class AnswerSentence:
 
 @dataclass(frozen=True, slots=True)
 class NearestPassage:
-    """A passage that came nearest to a question the corpus could not answer."""
+    """One of the passages nearest to a question that the corpus could not answer."""
 
     passage_id: str
     paper_id: str
@@ -194,7 +195,7 @@ class NearestPassage:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why the corpus cannot answer, in words for the reader, what came nearest, and what it `covers`."""
+    """Why the corpus cannot answer: a message, the nearest passages, and the topics it `covers`."""
 
     reason: RefusalReason
     message: str
@@ -206,12 +207,12 @@ class Refusal:
 class Answer:
     """A checked answer: `text` carries labels in the one form [n]; with a refusal it has no sentences.
 
-    `citation_recall` is the share of its claims that what they cite supports, `citation_precision` the share
-    of its citations that are needed for that, 0..1 (ALCE, section 4); None where nothing can be counted.
-    `relevance` is how likely what it says answers the question, 0..1; None where that was not measured.
-    `not_carried` are sentences of the draft that no paper supports and that were therefore taken out.
-    `stands_in_for` names the writer whose draft could not be used, where this is the extractive answer in its
-    place; `remark` says why, or what else was added to its text.
+    `citation_recall` is the share of claims that their citations support, `citation_precision` the share of
+    citations needed for that, 0..1 (ALCE, section 4); None where nothing can be counted. `relevance` is the
+    probability that the text answers the question, 0..1; None if not measured. `not_carried` are sentences
+    that were removed from the draft because no paper supports them. `stands_in_for` names the writer whose
+    draft could not be used if this is the extractive answer in its place; `remark` says why, or what was
+    added to the text.
     """
 
     text: str
@@ -255,15 +256,14 @@ class Parameters:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One thing asked of a generator: exactly what was sent and what came back.
+    """One request to a generator: exactly what was sent and what came back.
 
     The extractive generator asks no model: its calls have no messages and no parameters. Token counts are
-    None where the server did not tell them, `price` (US dollars) where the model's is not known. `started` is
-    ISO 8601 in UTC. `attempts` is how often it was sent, `left_out` the ids of the passages that it was
-    not given, `problem` what ended a reply before its end, in words. `served` is the model that the server
-    says has written the reply, where that is not `model`, which it was asked for. `cached_tokens` of the
-    prompt were known to the server from before, None where it did not tell. `not_taken` are the fields that
-    its server refuses: they were left out of the request.
+    None if the server did not report them, `price` (US dollars) if the model's price is not known. `started`
+    is ISO 8601 in UTC. `attempts` is how often the request was sent, `left_out` the ids of the passages that
+    were not sent, `problem` the reason of a reply that broke off, in words. `served` is the model that the
+    server reports, "" if it is the requested `model`. `cached_tokens` of the prompt came from the server's
+    cache, None if not reported. `not_taken` are request fields that the server refuses: they were not sent.
     """
 
     step: Step
@@ -299,7 +299,7 @@ class Usage:
 
 
 def sum_known(counts: Iterable[Number | None]) -> Number | None:
-    """Return the sum of what is known, None where nothing is."""
+    """Return the sum of the counts that are not None, None if all are."""
     known = [count for count in counts if count is not None]
     return sum(known[1:], start=known[0]) if known else None
 
@@ -330,7 +330,7 @@ class CallLog:
 
 @dataclass(frozen=True, slots=True)
 class ScoredPassage:
-    """A passage that was found, by id, with its scores (see `corpus.records.Hit`)."""
+    """The id and scores of a passage that was found (see `corpus.records.Hit`)."""
 
     passage_id: str
     score: float
@@ -341,7 +341,7 @@ class ScoredPassage:
 
 @dataclass(frozen=True, slots=True)
 class SecondSearch:
-    """A search for the part of a question that the first one left open: its query, and the passages it found.
+    """A search for a part of the question that the first search left open: its query and hits.
 
     `joined` are the ids of the papers whose passages were added to the evidence.
     """
@@ -368,8 +368,8 @@ class TableVersion:
 class Provenance:
     """Where an answer came from: product, generator, encoder, support scorer and the tables' versions.
 
-    `learned` names the parts that were learned from labelled data, besides the scorer's; `passages` says how
-    they were cut, one size unless the corpus mixes several.
+    `learned` names the learned parts other than the scorer; `passages` are the passage sizes of the corpus,
+    mostly one.
     """
 
     product: str
@@ -385,13 +385,12 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A question to its answer, with everything sent and received on the way, and what its reader made of it.
+    """A question with its answer, everything sent and received in between, and the reader's feedback.
 
-    Of one conversation `question` and `asked` name it: its feedback may change. `in_context`: passages that
-    say little alone were given with those beside them. `passages` as in AskOptions. `finds_citations`,
-    `careful` and `names_unsaid` as the answer was checked; trails of before 0.3 were checked without them.
-    `quick` is the extractive answer that was shown while a slow model wrote its own. `hits` are those of the
-    first search.
+    `question` and `asked` identify a turn of a conversation; its feedback may change. `in_context`,
+    `passages`, `finds_citations`, `careful` and `names_unsaid` are those of AskOptions; trails from before
+    0.3 lack the last three. `quick` is the extractive answer shown while a slow model was writing. `hits` are
+    those of the first search.
     """
 
     question: str
@@ -417,11 +416,11 @@ class Turn:
 
     @property
     def all_hits(self) -> tuple[ScoredPassage, ...]:
-        """The passages found, each once, those of the first search first."""
-        found: dict[str, ScoredPassage] = {}
+        """The passages found, without duplicates, those of the first search first."""
+        hits: dict[str, ScoredPassage] = {}
         for hit in (*self.hits, *(hit for second in self.second_searches for hit in second.hits)):
-            found.setdefault(hit.passage_id, hit)
-        return tuple(found.values())
+            hits.setdefault(hit.passage_id, hit)
+        return tuple(hits.values())
 
     @property
     def usage(self) -> Usage:
@@ -434,7 +433,7 @@ class Turn:
         return tuple(paper for paper in papers if paper)
 
     def is_same_as(self, other: "Turn") -> bool:
-        """Return True if both are one turn, whatever their readers said of it since."""
+        """Return True if both are the same turn, whatever their feedback."""
         return (self.asked, self.question) == (other.asked, other.question)
 
 
@@ -442,8 +441,8 @@ class Turn:
 class Conversation:
     """Turns in order, under an id and a title.
 
-    `notes` are what its reader has marked in the papers that it cites: they are added when it is exported,
-    and nothing is written, scored or replayed by them.
+    `notes` are the reader's annotations of the cited papers. They are added on export and have no effect on
+    answers, scores or replays.
     """
 
     id: str
@@ -453,11 +452,11 @@ class Conversation:
 
     @property
     def papers(self) -> tuple[Paper, ...]:
-        """The papers that the answers cite, each once, in the order of their first citation."""
-        cited = (labelled.paper for turn in self.turns for labelled in turn.cited_papers)
+        """The papers that the answers cite, without duplicates, in the order of their first citation."""
         papers: dict[str, Paper] = {}
-        for paper in cited:
-            papers.setdefault(paper.id, paper)
+        for turn in self.turns:
+            for labelled in turn.cited_papers:
+                papers.setdefault(labelled.paper.id, labelled.paper)
         return tuple(papers.values())
 
 
@@ -470,7 +469,7 @@ class Rewritten:
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """Event: the papers are found; once more after searches for parts that were left open."""
+    """Event: the papers are found; emitted again after second searches."""
 
     papers: tuple[PaperHits, ...]
     second_searches: tuple[SecondSearch, ...] = ()
@@ -478,7 +477,7 @@ class Retrieved:
 
 @dataclass(frozen=True, slots=True)
 class Quick:
-    """Event: the extractive answer, checked, to be read until that of a slow model is there."""
+    """Event: the checked extractive answer, to be read while a slow model writes its own."""
 
     turn: Turn
 
@@ -506,10 +505,10 @@ Event = Rewritten | Retrieved | Quick | Written | Checking | Answered
 
 
 class AssistantError(Exception):
-    """A question could not be taken; the message says why and what to do.
+    """A request was rejected; the message says why and what to do.
 
-    `fault` is the message without what it says of a question that is kept: other work says that of itself.
-    `plain` also leaves out `setup`, what only whoever runs the program can do.
+    The message is `plain`, then `setup` (advice for the operator only), then `kept` (what happens to the
+    question). `fault` is the message without `kept`.
     """
 
     def __init__(self, fault: str = "", kept: str = "", *, setup: str = "") -> None:
@@ -522,18 +521,16 @@ class AssistantError(Exception):
 class AskOptions:
     """The options of a question.
 
-    `search_query` is the reader's own, "" to have one made of the question. `kind` is None to read it from
-    the question. Of several `drafts` the one whose citations check out best is kept. `in_context`: a model is
-    given passages that say little alone with those beside them. So many `passages` are read at most of the
-    paper found first, of the second and so on; as many as the last says of each one after them.
+    `search_query` is the reader's own query, "" to make one from the question. `kind` None is read from the
+    question. Of several `drafts` the one with the best citations is kept. `in_context`: a model is shown
+    passages that say little alone together with their neighbours. `passages` is the most passages used of the
+    first paper, the second and so on; the last number holds for all papers after it.
 
-    `finds_citations`: a claim that a model cites to no paper is cited to the one that supports it best, where
-    one does. `careful`: claims that no paper supports are taken out, and the extractive answer stands in for
-    one of which nothing is left; None for models of less than eight billion parameters alone. `names_unsaid`:
-    phrases of a sentence that nothing it cites says are named.
-
-    `searches_again`: a part of the question that nothing found answers is searched for by itself; None as the
-    writer does.
+    `finds_citations`: a model's claim without a citation is cited to the paper that supports it best, if one
+    does. `careful`: claims that no paper supports are removed, and if nothing remains the extractive answer
+    stands in; None for models below eight billion parameters only. `names_unsaid`: phrases of a sentence that
+    none of its citations says are named. `searches_again`: open parts of the question get a second search;
+    None leaves that to the writer.
     """
 
     scope: Scope = field(default_factory=Scope)

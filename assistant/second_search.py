@@ -19,7 +19,7 @@ Gather = Callable[[QuestionPlan, tuple[PaperHits, ...], AskOptions], RankedEvide
 
 @dataclass(frozen=True, slots=True)
 class SecondSearcher:
-    """Searches again where a part of a question is open; `gather` returns the evidence of papers."""
+    """Searches again for open parts of a question; `gather` returns the evidence of papers."""
 
     corpus: Corpus
     encoder: Encoder
@@ -28,11 +28,11 @@ class SecondSearcher:
     gather: Gather
 
     def search(
-        self, papers: tuple[PaperHits, ...], found: RankedEvidence, log: CallLog
+        self, papers: tuple[PaperHits, ...], evidence: RankedEvidence, log: CallLog
     ) -> tuple[tuple[PaperHits, ...], RankedEvidence, tuple[SecondSearch, ...]]:
-        """Return the papers and the evidence of all searches, and those made for open parts."""
-        parts = (found.open_parts or ())[:MOST_SECOND_SEARCHES]
-        made = [self._search_for(part, found.plan.rewrite, log) for part in parts]
+        """Return the papers and the evidence of all searches, and the second searches."""
+        parts = (evidence.open_parts or ())[:MOST_SECOND_SEARCHES]
+        made = [self._search_for(part, evidence.plan.rewrite, log) for part in parts]
         # The best of each part first.
         in_turn = (hits for best in zip_longest(*(telling for _, telling in made)) for hits in best if hits)
         added = join_papers(papers, tuple(in_turn), self.options.papers)
@@ -43,8 +43,8 @@ class SecondSearcher:
         }
         searches = tuple(replace(second, joined=tuple(found_for[second.part])) for second, _ in made)
         if not any(found_for.values()):
-            return papers, found, searches
-        again = self.gather(found.plan, added, self.options)
+            return papers, evidence, searches
+        again = self.gather(evidence.plan, added, self.options)
         marked = (
             replace(paper, found_for=tuple(part for part in parts if paper.paper.id in found_for[part]))
             for paper in again.papers
@@ -55,17 +55,19 @@ class SecondSearcher:
         """Return the search for an open part, and the papers found by it that tell the part."""
         query = self.generator.query_for_part(part, rewrite, log)
         plan = plan_of(Rewrite(rewrite.question, query, kind=rewrite.kind))
-        found = retrieve(self.corpus, self.encoder, plan.rewrite, self.options)
-        telling = papers_telling(self.gather(plan, found, self.options))
-        return SecondSearch(part, query, scored(found)), [one for one in found if one.paper.id in telling]
+        papers = retrieve(self.corpus, self.encoder, plan.rewrite, self.options)
+        telling = papers_telling(self.gather(plan, papers, self.options))
+        return SecondSearch(part, query, scored(papers)), [
+            hits for hits in papers if hits.paper.id in telling
+        ]
 
 
 def join_papers(
     first: tuple[PaperHits, ...], second: Sequence[PaperHits], wanted: int
 ) -> tuple[PaperHits, ...]:
-    """Return the papers of two searches, `wanted` at most; those of the second take half the places at most.
+    """Return at most `wanted` papers of two searches, at most half of them from the second alone.
 
-    A paper that is found twice has the passages of both. The last of the first search make room.
+    A paper found by both has the passages of both. The last papers of the first search make room.
     """
     again: dict[str, PaperHits] = {}
     for hits in second:
@@ -85,9 +87,9 @@ def _merged(first: PaperHits, second: PaperHits) -> PaperHits:
 
 
 def scored(papers: Sequence[PaperHits]) -> tuple[ScoredPassage, ...]:
-    """Return the passages that were found as the trail keeps them."""
+    """Return the hits in the form that trails keep."""
     return tuple(
         ScoredPassage(hit.passage.id, hit.score, hit.dense, hit.lexical, hit.sentence_score)
-        for found in papers
-        for hit in found.hits
+        for of_paper in papers
+        for hit in of_paper.hits
     )

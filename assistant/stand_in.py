@@ -1,22 +1,21 @@
 """The answer in the papers' own sentences, which stands in where a model's reply cannot be used."""
 
-from collections.abc import Generator as Iteration
-from contextlib import closing
 from dataclasses import replace
-from typing import Protocol, cast
+from typing import Protocol
 
 from assistant.checking.answer import is_off
 from assistant.checking.mending.carried import Mend, with_found
 from assistant.generators.protocol import Generator
+from assistant.models.protocol import whole
 from assistant.own_words import OwnWords, as_list, claims_of
 from assistant.ranking.evidence import RankedEvidence
 from assistant.ranking.gate import cannot_answer
 from assistant.records import Answer, AskOptions, CallLog, Draft, RequestKind, Turn
 from corpus.wording import counted
 
-# A small model's answer to these has to tell of as many papers as the extractive one.
+# A small model's answer to these has to cite as many papers as the extractive one.
 TELLS_OF_SEVERAL = ("comparison", "synthesis")
-# A model says the same more directly: it may be a little less relevant than the extractive answer.
+# A model's shorter wording scores a little lower: its relevance may be this share of the extractive one.
 NEARLY = 0.95
 
 
@@ -27,7 +26,7 @@ class Checker(Protocol):
 
 
 class StandIn:
-    """The answer of the writer that needs no model, written when it is first wanted."""
+    """The extractive answer, written when it is first needed."""
 
     def __init__(
         self, writer: Generator, found: RankedEvidence, history: tuple[Turn, ...], check: Checker
@@ -40,16 +39,16 @@ class StandIn:
 
     @property
     def answer(self) -> Answer | None:
-        """The checked answer, None where the gate says that the evidence does not answer."""
+        """The checked extractive answer, None if the gate refuses."""
         if self._answer is None and not cannot_answer(self._found):
-            draft = _last_of(self._writer.write_draft(self._found, self._history, CallLog()))
+            draft = whole(self._writer.write_draft(self._found, self._history, CallLog()))
             self._answer = self._check(draft, mend="nothing")
         return self._answer
 
     def improve(self, answer: Answer, writer: str, options: AskOptions) -> Answer:
-        """Return a writer's answer, or this one in place of one that refuses or misses the question.
+        """Return the answer of `writer`, or the extractive one if that refuses or misses the question.
 
-        `writer` is its name. Nothing stands in where the gate says that the evidence does not answer.
+        Nothing stands in if the gate refuses.
         """
         kind = self._found.plan.kind
         if options.careful and options.finds_citations and kind == "list":
@@ -66,7 +65,7 @@ class StandIn:
         return _standing_in(standing, answer, writer)
 
     def _as_list(self, answer: Answer, standing: Answer, writer: str) -> Answer:
-        """Return the list of papers that this answer has, in a model's words where it has some."""
+        """Return the extractive list of papers, in the model's words where it has some."""
         listed, missing = as_list(answer, standing, self._found.evidence)
         if not listed.text:
             return _standing_in(standing, answer, writer)
@@ -76,7 +75,7 @@ class StandIn:
 
 
 def check_again(answer: Answer, rewritten: OwnWords, check: Checker) -> Answer:
-    """Return an answer's new text checked, with what was found out about its draft."""
+    """Check an answer's rewritten text, and keep the problems and removed sentences of its draft."""
     again = check(Draft(rewritten.text), mend="nothing")
     return replace(
         again,
@@ -93,9 +92,7 @@ def _standing_in(standing: Answer, answer: Answer, writer: str) -> Answer:
 
 def _is_better(answer: Answer, standing: Answer, kind: RequestKind) -> bool:
     """Return True if a small model's checked answer is to be shown, and not the extractive one."""
-    if answer.refusal:
-        return False
-    if kind in TELLS_OF_SEVERAL and _tells_of_fewer(answer, standing):
+    if answer.refusal or (kind in TELLS_OF_SEVERAL and _cites_fewer(answer, standing)):
         return False
     relevance, other = answer.relevance or 0.0, standing.relevance or 0.0
     if is_off(answer):
@@ -105,28 +102,18 @@ def _is_better(answer: Answer, standing: Answer, kind: RequestKind) -> bool:
     return True
 
 
-def _tells_of_fewer(answer: Answer, standing: Answer) -> bool:
+def _cites_fewer(answer: Answer, standing: Answer) -> bool:
     return len(answer.cited_labels) < len(standing.cited_labels)
 
 
 def _remark(answer: Answer, standing: Answer) -> str:
-    """Return why an answer was not used, in words for its reader."""
+    """Return why an answer was not used, for the reader."""
     if answer.refusal:
         return answer.refusal.message
     if is_off(answer):
         return "What it wrote may miss the question."
     if answer.not_carried:
         return "The papers support only part of what it wrote."
-    if _tells_of_fewer(answer, standing):
+    if _cites_fewer(answer, standing):
         return "It wrote of fewer papers than this answer does."
     return "It names none of the papers that fit."
-
-
-def _last_of(pieces: Iteration[str, None, Draft]) -> Draft:
-    """Return the draft that pieces come to."""
-    with closing(pieces):
-        while True:
-            try:
-                next(pieces)
-            except StopIteration as end:
-                return cast(Draft, end.value)

@@ -1,4 +1,4 @@
-"""The records of what readers say of answers; `feedback.py` makes them."""
+"""The records of readers' feedback on answers."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,7 +8,7 @@ Verdict = Literal["good", "bad"]
 
 @dataclass(frozen=True, slots=True)
 class WrongCitation:
-    """A citation that a reader found not to carry its claim, named as `Citation` names it, and why."""
+    """A citation that a reader marked as not supporting its claim, with the fields of `Citation`, and why."""
 
     label: int
     claim: str
@@ -19,9 +19,9 @@ class WrongCitation:
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """A reader's judgement of an answer; `given` is the time of the last one, ISO 8601 in UTC.
+    """A reader's judgement of an answer; `given` is its time, ISO 8601 in UTC.
 
-    It is the reader's word alone: nothing is written, scored or replayed by it.
+    It has no effect on answers, scores or replays.
     """
 
     verdict: Verdict | None = None

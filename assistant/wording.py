@@ -56,7 +56,8 @@ def searched_for(turn: Turn) -> str:
     source += f", drawing on turn{'s' if len(earlier) > 1 else ''} {', '.join(earlier)}" if earlier else ""
     source += "".join(f", {short} as {long}" for short, long in turn.rewrite.abbreviations)
     first = f"Searched for: {turn.rewrite.searched_for} ({KINDS[turn.rewrite.kind]}{source})"
-    return ". ".join((first, " ".join(map(searched_again, turn.second_searches)))).removesuffix(". ")
+    again = " ".join(map(searched_again, turn.second_searches))
+    return f"{first}. {again}" if again else first
 
 
 def searched_again(second: SecondSearch) -> str:
@@ -94,7 +95,7 @@ def place(passage: Passage) -> str:
 
 
 def checked(answer: Answer) -> str:
-    """Describe the relevance of an answer and the share of its citations that hold, "" if not measured."""
+    """Describe an answer's relevance, citation recall and citation precision, "" if not measured."""
     parts = []
     if answer.relevance is not None:
         parts.append(f"relevance {score_digits(answer.relevance)}: it {describe_relevance(answer.relevance)}")
@@ -106,32 +107,27 @@ def checked(answer: Answer) -> str:
 
 
 def changes(answer: Answer) -> tuple[str, ...]:
-    """Describe the changes that the check made to the written text, a sentence each."""
-    told = []
+    """Describe the changes that the check made to the text, a sentence each."""
+    sentences = []
     if answer.stands_in_for:
-        model = _without_folder(answer.stands_in_for)
-        told.append(f"This is the extractive answer: that of {model} could not be used. {answer.remark}")
+        model = answer.stands_in_for.rstrip("/").rpartition("/")[2]  # without a folder of this machine
+        sentences.append(f"This is the extractive answer: that of {model} could not be used. {answer.remark}")
     elif answer.remark:
-        told.append(answer.remark)
-    if found := sum(citation.found for one in answer.sentences for citation in one.citations):
-        verb = "was" if found == 1 else "were"
-        told.append(
-            f"{counted(found, 'citation')} {verb} found by the check: the writer had given none, or one that "
+        sentences.append(answer.remark)
+    if count := sum(citation.found for sentence in answer.sentences for citation in sentence.citations):
+        verb = "was" if count == 1 else "were"
+        sentences.append(
+            f"{counted(count, 'citation')} {verb} found by the check: the writer had given none, or one that "
             "does not support the claim."
         )
     if count := len(answer.not_carried):
         verb = "was" if count == 1 else "were"
-        told.append(f"{counted(count, 'sentence')} that no paper supports {verb} taken out.")
-    return tuple(told)
-
-
-def _without_folder(model: str) -> str:
-    """Return a model's name; of a file or folder of this machine, not where it lies."""
-    return model.rstrip("/").rpartition("/")[2]
+        sentences.append(f"{counted(count, 'sentence')} that no paper supports {verb} taken out.")
+    return tuple(sentences)
 
 
 def notices(answer: Answer) -> tuple[str, ...]:
-    """Return the problems of the text, the changes to it, and the claims that are not carried, or in part."""
+    """Return the problems of the text, the changes to it, and claims that their citations do not support."""
     problems = (PROBLEMS[problem] for problem in answer.problems)
     taken_out = (f"Not carried by the papers: “{claim}”" for claim in answer.not_carried)
     better = (
@@ -152,14 +148,14 @@ def describe_unsaid(phrases: Sequence[str]) -> str:
     return f"Not said by what it cites: {', '.join(f'“{phrase}”' for phrase in phrases)}."
 
 
-def describe_parameters(given: Parameters) -> str:
-    """Describe a model's generation parameters; those left to its server are not named."""
-    facts = [f"temperature {given.temperature:g}", f"top-p {given.top_p:g}"]
-    if given.top_k is not None:
-        facts.append(f"top-k {given.top_k}")
-    if given.repetition_penalty is not None:
-        facts.append(f"repetition penalty {given.repetition_penalty:g}")
-    return ", ".join([*facts, f"at most {given.max_tokens:,} tokens"])
+def describe_parameters(parameters: Parameters) -> str:
+    """Describe a model's generation parameters, without those left to its server."""
+    facts = [f"temperature {parameters.temperature:g}", f"top-p {parameters.top_p:g}"]
+    if parameters.top_k is not None:
+        facts.append(f"top-k {parameters.top_k}")
+    if parameters.repetition_penalty is not None:
+        facts.append(f"repetition penalty {parameters.repetition_penalty:g}")
+    return ", ".join([*facts, f"at most {parameters.max_tokens:,} tokens"])
 
 
 def call_facts(call: Call) -> Iterator[str]:
@@ -191,7 +187,7 @@ def spent(sent: int | None, received: int | None, price: float | None) -> Iterat
 
 
 def format_price(dollars: float) -> str:
-    """Return a price as it is read, one too small to be counted as such."""
+    """Return a price in dollars with two or four decimals, "less than ..." for a tiny one."""
     if 0 < dollars < _SMALLEST_PRICE:
         return f"less than ${_SMALLEST_PRICE}"
     return f"${dollars:.2f}" if dollars >= 1 or dollars == 0 else f"${dollars:.4f}"
@@ -202,7 +198,7 @@ def _known(count: int | None) -> str:
 
 
 def provenance_facts(turn: Turn) -> Iterator[str]:
-    """Yield when, from what and with what a turn was made."""
+    """Yield when and from what a turn was made, its writer, step times, cost and versions."""
     made = turn.provenance
     yield f"asked {turn.asked}"
     yield f"searched {describe_scope(turn.scope)}"
@@ -216,13 +212,13 @@ def provenance_facts(turn: Turn) -> Iterator[str]:
 
 
 def served_by(calls: Iterable[Call]) -> str:
-    """Describe the models that replied in place of the one asked for, "" for none."""
+    """Describe the models that replied in place of the requested one, "" for none."""
     served = sorted({call.served for call in calls if call.served})
     return f" (by what the server says, {' and '.join(served)} has written)" if served else ""
 
 
 def made_with(made: Provenance) -> Iterator[str]:
-    """Yield the encoder, the scorer, the corpus and the product that something was made with."""
+    """Yield the encoder, scorer, learned parts, corpus versions and product of a result."""
     yield f"encoder {' in '.join(filter(None, (made.encoder, made.encoder_runtime)))}"
     if made.scorer:
         yield f"support scored by {made.scorer}"

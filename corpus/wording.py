@@ -19,6 +19,11 @@ def joined(parts: Iterable[str], word: str = "and") -> str:
     return f"{', '.join(before)} {word} {last}" if before else last
 
 
+def capitalised(text: str) -> str:
+    """Return a text with its first letter in upper case and the rest as it is."""
+    return text[:1].upper() + text[1:]
+
+
 def hidden_text(characters: int, pages: Sequence[int]) -> str:
     """Return "1,204 characters, pages 2 and 5"; of many pages the first are named."""
     named = [f"{page:,}" for page in pages[:_PAGES_NAMED]]

@@ -1,7 +1,6 @@
-"""Numbers and names of a claim that stand nowhere in what it cites: with one, a claim is not supported.
+"""Numbers and names of a claim that the cited texts do not have in any form: then it is not supported.
 
-Only what is surely a number or a name counts, and only where nothing that is cited comes near it: whoever
-says it took it from somewhere else.
+Only clear numbers and names count, and only if no cited text has anything similar.
 """
 
 import math
@@ -14,8 +13,8 @@ from functools import lru_cache
 from assistant.checking.comparable_text import Quantity, read_statement, stem, word_lists
 from corpus.text import write_out_numbers
 
-LEAST_NUMBER = 2  # "one" and "zero" are said in many ways
-MOSTLY_CAPITALS = 0.6  # of the words of a heading: there capitals say nothing
+LEAST_NUMBER = 2  # smaller numbers are expressed in many ways
+MOSTLY_CAPITALS = 0.6  # share of the words of a heading, whose capitals mark no names
 SHORTEST_ALIKE, ALIKE = 4, 0.7  # letters that "America" and "American" share, of the shorter
 # Digits of a name are part of it: "COVID-19", "GPT-4"; "1990s" names ten years.
 _ATTACHED = re.compile(r"\b\d{3}0s\b|(?<![^\W_])(?P<before>\d*+)[^\W\d_][^\W_]*+-\d[\w.]*|^\s*\d{1,2}[.)]\s")
@@ -24,7 +23,7 @@ _BEHIND = 24  # letters behind a number that may hold its scale and unit
 _GLUED = re.compile(r"[^\W\d_]-?(\d+(?:\.\d+)?)")
 _WORD = re.compile(r"[^\W\d_](?:[\w&'’]|-(?=\w))*|[.!?:]")
 _POSSESSIVE = re.compile(r"['’]s?$")
-# Asides and the names of those who are cited beside a text, which need not say them.
+# Asides and names in citations, which the cited text need not have.
 _NOT_CLAIMED = re.compile(
     r"\([^()]{0,200}\)?"
     r"|(?<![\w'’-])[A-Z][\w'’-]++(?: (?:and|&) [A-Z][\w'’-]++)?,? (?:et al|and colleagues)\b"
@@ -33,7 +32,7 @@ _DATES = frozenset(
     "january february march april may june july august september october november december monday tuesday "
     "wednesday thursday friday saturday sunday".split()
 )
-_OF_A_PLACE = re.compile(r"(?:an|ans|ish|ese|ic)$")  # American, Spanish: said in many other ways
+_OF_A_PLACE = re.compile(r"(?:an|ans|ish|ese|ic)$")  # American, Spanish: they have many other forms
 _NOT_LETTERS = re.compile(r"[\W_]+")
 
 
@@ -50,25 +49,25 @@ class Cited:
 
 
 def is_absent(claim: str, cited: Sequence[str]) -> bool:
-    """Return True if a number or a name of the claim stands in none of the texts that are cited."""
+    """Return True if the cited texts lack a number or a name of the claim."""
     texts = read_cited(tuple(cited))
     return any(number_absent(claim, texts)) or any(name_absent(claim, texts))
 
 
 def number_absent(claim: str, cited: Cited) -> Iterator[str]:
-    """Yield the numbers written in digits that stand nowhere, in whatever form."""
+    """Yield the claim's numbers in digits that the cited text does not have in any form."""
     text = unicodedata.normalize("NFKC", _ATTACHED.sub(r"\g<before> ", write_out_numbers(claim)))
     for match in _DIGITS.finditer(text):
-        found = read_statement(text[match.start() : match.end() + _BEHIND]).numbers
-        if not found or found[0].value < LEAST_NUMBER:
+        quantities = read_statement(text[match.start() : match.end() + _BEHIND]).numbers
+        if not quantities or quantities[0].value < LEAST_NUMBER:
             continue
         digits = match[0].lstrip("$€£").replace(",", "")
-        if digits not in cited.glued and not any(found[0].says(other) for other in cited.numbers):
+        if digits not in cited.glued and not any(quantities[0].says(other) for other in cited.numbers):
             yield match[0]
 
 
 def name_absent(claim: str, cited: Cited) -> Iterator[str]:
-    """Yield the names of which nothing stands in what is cited: no part, no other form, no initials."""
+    """Yield the claim's names of which the cited text has no part, no other form and no initials."""
     for name in filter(_is_sure, _names(_NOT_CLAIMED.sub(" ", claim))):
         initials = "".join(part[0] for part in name).lower()
         is_abbreviated = len(name) > 1 and initials in cited.words
@@ -77,7 +76,7 @@ def name_absent(claim: str, cited: Cited) -> Iterator[str]:
 
 
 def _names(claim: str) -> Iterator[tuple[str, ...]]:
-    """Yield runs of words with a capital that the beginning of a sentence has not made."""
+    """Yield runs of words that have a capital for another reason than beginning a sentence."""
     words = [match[0] for match in _WORD.finditer(claim)]
     capitals = [word for word in words if word[0].isupper()]
     if len(capitals) > MOSTLY_CAPITALS * len([word for word in words if word[0].isalpha()]):
@@ -86,7 +85,7 @@ def _names(claim: str) -> Iterator[tuple[str, ...]]:
     opens = True
     for word in [*words, "."]:
         is_name = word[0].isupper() and len(word) > 1 and word.lower() not in word_lists().function
-        surely = is_name and (not opens or any(one.isupper() or one.isdigit() for one in word[1:]))
+        surely = is_name and (not opens or any(letter.isupper() or letter.isdigit() for letter in word[1:]))
         if surely:
             run += [part for part in _POSSESSIVE.sub("", word).split("-") if part]
         elif run:
@@ -96,14 +95,14 @@ def _names(claim: str) -> Iterator[tuple[str, ...]]:
 
 
 def _is_sure(name: Sequence[str]) -> bool:
-    """Return True if a name has a word of its own: what is short for something may be written out instead."""
+    """Return True if a name has a word that is no abbreviation, date or adjective of a place."""
     return any(
         part[1:].islower() and part.lower() not in _DATES and not _OF_A_PLACE.search(part) for part in name
     )
 
 
 def word_stands(part: str, cited: Cited) -> bool:
-    """Return True if a part of a name is there, in another form, or as the initials of what is there."""
+    """Return True if the cited text has a part of a name, in some form or as initials of its words."""
     word = part.lower()
     letters = _NOT_LETTERS.sub("", word)
     if word in cited.words or stem(word) in cited.stems or not letters:
@@ -112,7 +111,7 @@ def word_stands(part: str, cited: Cited) -> bool:
         return True
     if part.rstrip("s").isupper() and len(letters) > 1 and letters.rstrip("s") in cited.initials:
         return True
-    if any(one.isdigit() for one in letters):
+    if any(letter.isdigit() for letter in letters):
         return False
     return any(_alike(letters, other) for other in cited.words)
 

@@ -1,6 +1,5 @@
-"""From a draft to a checked answer: the one place where the first becomes the second."""
+"""The check, which alone turns a draft into an answer."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import compress
 
@@ -48,22 +47,22 @@ def check(
     scorer: SupportScorer | None = None,
     mend: Mend = "nothing",
 ) -> Answer:
-    """Return the checked answer: labels in one form, every sentence's citations resolved and scored.
+    """Return the checked answer: labels normalised, every sentence's citations resolved and scored.
 
-    `mend`, where there is a scorer, says whether citations are found and unsupported claims taken out; with
-    "citations", papers that support a claim better than what it cites are offered.
+    With a scorer, `mend` says whether citations are found and unsupported claims removed; with "citations",
+    papers that support a claim better than its own citations are offered.
 
-    A draft that claims nothing, of whose claims nothing holds, or that says that the papers do not answer,
-    becomes a refusal (the gate after).
+    A draft without claims, without any supported claim, or that says that the papers do not answer, becomes a
+    refusal (the gate after writing).
     """
     read = _without_example(read_draft(draft, question), (question, query), evidence)
-    said = no_answer_reason(read.text)
-    # Mending knows the ways in which small models speak of papers, and takes them out.
+    no_answer = no_answer_reason(read.text)
+    # Mending removes the phrases by which small models name papers.
     known = {paper.label for paper in evidence.papers}
     labelled = read_labels(read.text, known, by_name=mend == "nothing")
     sentences = check_sentences(labelled.text, evidence)
-    problems = _problems(read, labelled, sentences, is_answer=said is None)
-    if said is None and sentences:
+    problems = _problems(read, labelled, sentences, is_answer=no_answer is None)
+    if no_answer is None and sentences:
         answer = Answer(labelled.text, sentences, problems=problems)
         is_mended = mend != "nothing" and scorer is not None and not labels_across(answer.text, evidence)
         if is_mended and scorer is not None:
@@ -72,29 +71,24 @@ def check(
             answer = _weighed(answer, evidence, scorer)
         if answer.sentences and not nothing_holds(answer):
             return answer
-    if said and draft.finish_reason == NOTHING_NEAR:
-        return refuse("not_about", papers, searched, stated=said)
-    reason = _refusal_reason(draft, said, is_written=bool(sentences))
+    if no_answer and draft.finish_reason == NOTHING_NEAR:
+        return refuse("not_about", papers, searched, stated=no_answer)
+    reason: RefusalReason = "nothing_supported"
+    if no_answer is None and draft.finish_reason != NOTHING_NEAR:
+        reason = "not_carried" if sentences else "nothing_written"
     is_all_thought = reason == "nothing_written" and draft.finish_reason == "length" and not read.text
     stated = ALL_THOUGHT if is_all_thought else ""
-    refused = refuse(reason, papers, searched, query=query or question, said=said or "", stated=stated)
+    refused = refuse(reason, papers, searched, query=query or question, said=no_answer or "", stated=stated)
     return replace(refused, problems=problems)
 
 
 def _without_example(read: ReadDraft, asked: tuple[str, ...], evidence: Evidence) -> ReadDraft:
-    """Return a draft, with nothing to show where it speaks of the example in its prompt."""
-    given = [passage.text for labelled in evidence.papers for passage in labelled.passages]
+    """Return a draft, with an empty text if it continues the example in its prompt."""
+    texts = [passage.text for labelled in evidence.papers for passage in labelled.passages]
     titles = [labelled.paper.title for labelled in evidence.papers]
-    if not tells_example(read.text, (*asked, *titles, *given)):
+    if not tells_example(read.text, (*asked, *titles, *texts)):
         return read
     return ReadDraft("", (*read.problems, "echo"))
-
-
-def _refusal_reason(draft: Draft, said: str | None, *, is_written: bool) -> RefusalReason:
-    """Return why a draft is no answer: its writer wrote nothing to check, or the papers do not carry it."""
-    if said is None and draft.finish_reason != NOTHING_NEAR:
-        return "not_carried" if is_written else "nothing_written"
-    return "nothing_supported"
 
 
 def _problems(
@@ -115,8 +109,13 @@ def _weighed(answer: Answer, evidence: Evidence, scorer: SupportScorer | None) -
     weighed = SupportCheck(evidence, scorer).weigh(answer.sentences)
     across = labels_across(answer.text, evidence)
     weighed = without_scores(weighed, across, evidence)
-    is_across = [cites_across(one) for one in weighed.sentences]
-    quality = citation_quality(_only(weighed, [not one for one in is_across]))
+    is_across = [cites_across(sentence) for sentence in weighed.sentences]
+    quality = citation_quality(
+        Weighed(
+            tuple(compress(weighed.sentences, [not sentence for sentence in is_across])),
+            tuple(compress(weighed.needed, [not sentence for sentence in is_across])),
+        )
+    )
     return replace(
         answer,
         sentences=weighed.sentences,
@@ -127,47 +126,47 @@ def _weighed(answer: Answer, evidence: Evidence, scorer: SupportScorer | None) -
 
 
 def _mended(answer: Answer, evidence: Evidence, scorer: SupportScorer, mend: Mend) -> Answer:
-    """Return the answer mended and weighed; what was found wrong of it before is told where it still is."""
-    done = mended(answer.text, evidence, scorer, mend)
-    sentences = check_sentences(done.text, evidence)
-    is_cited = any(one.labels for one in sentences)
-    problems = tuple(one for one in answer.problems if not (one == "no_citations" and is_cited))
-    weighed = _weighed(Answer(done.text, sentences, problems=problems), evidence, scorer)
-    marked = with_found(weighed.sentences, done.found)
+    """Return the answer mended and weighed, with the problems that remain."""
+    draft = mended(answer.text, evidence, scorer, mend)
+    sentences = check_sentences(draft.text, evidence)
+    is_cited = any(sentence.labels for sentence in sentences)
+    problems = tuple(problem for problem in answer.problems if not (problem == "no_citations" and is_cited))
+    weighed = _weighed(Answer(draft.text, sentences, problems=problems), evidence, scorer)
+    marked = with_found(weighed.sentences, draft.found)
     if mend == "citations":
         marked = with_better(marked, evidence, scorer)
-    return replace(weighed, sentences=marked, not_carried=done.not_carried)
-
-
-def _only(weighed: Weighed, chosen: Sequence[bool]) -> Weighed:
-    """Return some of the sentences: of those that cite across languages nothing can be counted."""
-    return Weighed(tuple(compress(weighed.sentences, chosen)), tuple(compress(weighed.needed, chosen)))
+    return replace(weighed, sentences=marked, not_carried=draft.not_carried)
 
 
 def with_relevance(answer: Answer, plan: QuestionPlan, evidence: Evidence, encoder: Encoder) -> Answer:
-    """Return an answer with how likely what it says answers a question.
+    """Return an answer with its relevance to the question.
 
-    A refusal stays as it is, an answer that cites nothing, and the answer to a question that names no subject
-    ("What are its limits?"): nothing in its words tells what answers it.
+    It is not measured for a refusal, an answer without citations, or a question without a subject ("What are
+    its limits?").
     """
-    claims = [one.claim for one in answer.sentences if one.claim]
+    sentences = [sentence for sentence in answer.sentences if sentence.claim]
+    claims = [sentence.claim for sentence in sentences]
     if answer.refusal or not answer.cited_labels or not claims or not plan.subject:
         return answer
     if foreign_language(answer.text) or plan.language:
         return answer  # The relevance score was learned in English.
     titles = {paper.label: paper.paper.title for paper in evidence.papers}
-    named = [titles.get(one.labels[0], "") if one.labels else "" for one in answer.sentences if one.claim]
+    cited_titles = [titles.get(sentence.labels[0], "") if sentence.labels else "" for sentence in sentences]
     try:
         relevance = open_relevance().of_answer(
-            plan.query, claims, named, encoder.encode_query(plan.query), encoder.encode_passages(claims)
+            plan.query,
+            claims,
+            cited_titles,
+            encoder.encode_query(plan.query),
+            encoder.encode_passages(claims),
         )
     except LearnedError:
-        return answer  # A part of one's own may be without this scale.
+        return answer  # A custom part may lack this scale.
     return replace(answer, relevance=round(relevance, 4))
 
 
 def describe_relevance(relevance: float) -> str:
-    """Return in words how far an answer with this relevance is to the point."""
+    """Describe a relevance score in words."""
     bars = thresholds().relevance
     if relevance < bars.partial:
         return "may miss the question"
@@ -175,5 +174,5 @@ def describe_relevance(relevance: float) -> str:
 
 
 def is_off(answer: Answer) -> bool:
-    """Return True if an answer may miss its question, so that this is said before its text."""
+    """Return True if an answer may miss its question: then a note precedes its text."""
     return answer.relevance is not None and answer.relevance < thresholds().relevance.partial

@@ -1,7 +1,7 @@
-"""Labels in written text: found in every form models write them, brought to one form, and resolved.
+"""Labels in written text: recognised in every form that models use, normalised and resolved.
 
-The one form is [n], one bracket per label, for a paper that was given; a label that was never given
-becomes [n?] and is never a citation. Marks are found by `label_marks`, their insides read by `label_forms`.
+The normal form is [n], one bracket per label, for a paper of the evidence; any other label becomes [n?] and
+is never a citation. `label_marks` finds marks, `label_forms` reads their insides.
 """
 
 import re
@@ -19,7 +19,6 @@ from assistant.checking.label_marks import (
 from assistant.checking.overlap import best_sentence, score_attribution
 from assistant.checking.thresholds import thresholds
 from assistant.records import AnswerSentence, Citation, Evidence, LabelledPaper
-from corpus.records import Passage
 from corpus.sentences import sentence_spans
 from corpus.text import words
 
@@ -27,7 +26,7 @@ _LABEL = re.compile(r"\[(?P<known>\d{1,3})\]|\[(?P<unknown>\d{1,3})\?\]")
 _RUN = re.compile(r"\[\d{1,3}\??\](?:[\s,;]*\[\d{1,3}\??\])*")
 _LEADING_RUN = re.compile(rf"[(*_]{{0,3}}{_RUN.pattern}[)*_]{{0,3}}[.,;]?\s*")
 _MARKUP = re.compile(r"^\s{0,200}+(?:[-*+•]|\d{1,2}[.)]|#{1,6}|>)\s+|\*\*|__|`", re.MULTILINE)
-# Where a full stop stands before the labels, one after them is theirs, not the sentence's.
+# After a full stop before the labels, one after them belongs to the labels.
 _LABELS_AND_STOP = re.compile(r"(?<=[.,;:!?])\s*\[\d{1,3}\??\](?:[\s,;]*\[\d{1,3}\??\]){0,40}[.,;]")
 _EMPTY_BRACKETS = re.compile(r"\(\s*(?:(?:see|cf\.?|e\.g\.,?)\s*)?\)", re.IGNORECASE)
 # Marks within marks: "[[1], [2]]", "[1]–[3]".
@@ -36,10 +35,10 @@ _LEADING_STOPS = re.compile(r"^(?:[.,;:]\s*)+(?!\d)")
 _HEADING = re.compile(r"\s*#{1,6}\s")
 _TITLED = re.compile(r"“([^”]{1,400})”: ")
 
-# Leads a citation to a passage: from its label, the claim and the paper.
+# Returns the citation of a claim (second) by a label and its paper.
 Resolve = Callable[[int, str, LabelledPaper], Citation]
 SHORTEST_CLAIM = 3
-# A line that is bold or emphasised as a whole is a heading in all but name.
+# A line that is bold as a whole is a heading.
 _BOLD_LINE = re.compile(r"(?:[-*+]\s+|\d{1,2}[.)]\s+)?(\*\*|__)[^*_\n]{1,120}\1:?", re.DOTALL)
 _SOURCES = (
     r"(?:papers?|passages?|sources?|documents?|texts?|excerpts?|evidence|abstracts?|collection|material)"
@@ -59,7 +58,7 @@ _OPEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class LabelledText:
-    """A text with its labels in the one form."""
+    """A text with normalised labels; `unknown` are labels of no paper in the evidence."""
 
     text: str
     labels: tuple[int, ...]
@@ -67,7 +66,7 @@ class LabelledText:
 
 
 def normalise_labels(text: str, known: Set[int]) -> LabelledText:
-    """Bring every label in `text` to the one form; a label twice in one group is written once."""
+    """Normalise every label in `text`; a label repeated in one group is written once."""
 
     def write(labels: Iterable[int]) -> str:
         return "".join(f"[{label}]" if label in known else f"[{label}?]" for label in labels)
@@ -76,16 +75,16 @@ def normalise_labels(text: str, known: Set[int]) -> LabelledText:
         before, text = text, join_marks(rewrite_marks(text, write, known), write)
         if text == before:
             break
-    found = list(_LABEL.finditer(text))
-    labels = dict.fromkeys(int(label["known"]) for label in found if label["known"])
-    unknown = dict.fromkeys(label["unknown"] for label in found if label["unknown"])
+    marks = list(_LABEL.finditer(text))
+    labels = dict.fromkeys(int(label["known"]) for label in marks if label["known"])
+    unknown = dict.fromkeys(label["unknown"] for label in marks if label["unknown"])
     return LabelledText(text, tuple(labels), tuple(unknown))
 
 
 def read_labels(text: str, known: Set[int], *, by_name: bool = True) -> LabelledText:
-    """Bring every label of a whole text to the one form, also bare ones where it has no others.
+    """Normalise every label of a whole text, bare numbers too if it has no other labels.
 
-    `by_name`: papers named in a sentence ("Paper 1 shows") are cited by that.
+    `by_name`: naming a paper in a sentence ("Paper 1 shows") is a citation.
     """
     labelled = normalise_labels(text, known)
     if labelled.labels or labelled.unknown:
@@ -99,7 +98,7 @@ def without_labels(text: str) -> str:
 
 
 def hold_back(text: str) -> tuple[str, str]:
-    """Split text that is still being written into what can be shown and a tail that may be half a label."""
+    """Split partial text into a part to show and a tail that may be half a label."""
     cut = half_mark(text)
     return text[:cut], text[cut:]
 
@@ -109,17 +108,14 @@ def check_sentences(
 ) -> tuple[AnswerSentence, ...]:
     """Return the sentences of a text with normalised labels, every citation resolved and scored.
 
-    `resolve` is for what weighs citations by their support afterwards, and so leads them itself.
+    `resolve` replaces `resolve_citation` for callers that resolve citations by support afterwards.
     """
     return tuple(
         _check_sentence(text, start, end, evidence, resolve or resolve_citation)
         for start, end in _sentences(text)
-        if _has_words(text[start:end]) and not _is_mere_heading(text[start:end])
+        if _has_words(text[start:end])
+        and not (_HEADING.match(text[start:end]) is not None and _LABEL.search(text[start:end]) is None)
     )
-
-
-def _is_mere_heading(sentence: str) -> bool:
-    return _HEADING.match(sentence) is not None and _LABEL.search(sentence) is None
 
 
 def plain_claim(text: str) -> str:
@@ -130,9 +126,15 @@ def plain_claim(text: str) -> str:
 
 
 def resolve_citation(label: int, claim: str, paper: LabelledPaper) -> Citation:
-    """Return the passage and sentence of a paper that carry `claim` best, with its overlap."""
-    found = [(best_sentence(claim, _texts(passage)), passage) for passage in paper.passages]
-    (sentence, likeness), passage = max(found, key=lambda entry: entry[0][1])
+    """Return the citation of the passage and sentence of a paper that are most similar to `claim`."""
+    candidates = [
+        (
+            best_sentence(claim, [passage.sentence_text(index) for index in range(len(passage.sentences))]),
+            passage,
+        )
+        for passage in paper.passages
+    ]
+    (sentence, likeness), passage = max(candidates, key=lambda entry: entry[0][1])
     return Citation(
         label=label,
         claim=claim,
@@ -141,10 +143,6 @@ def resolve_citation(label: int, claim: str, paper: LabelledPaper) -> Citation:
         evidence=passage.sentence_text(sentence),
         overlap=score_attribution(claim, passage.text),
     )
-
-
-def _texts(passage: Passage) -> list[str]:
-    return [passage.sentence_text(index) for index in range(len(passage.sentences))]
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
@@ -181,8 +179,8 @@ def _has_words(text: str) -> bool:
 
 def _check_sentence(text: str, start: int, end: int, evidence: Evidence, resolve: Resolve) -> AnswerSentence:
     sentence = text[start:end]
-    found = list(_LABEL.finditer(sentence))
-    labels = tuple(dict.fromkeys(int(label["known"]) for label in found if label["known"]))
+    marks = list(_LABEL.finditer(sentence))
+    labels = tuple(dict.fromkeys(int(label["known"]) for label in marks if label["known"]))
     cited = [paper.paper.title for label in labels if (paper := evidence.paper(label))]
     claim = _without_title(plain_claim(sentence), cited)
     citations = [
@@ -197,20 +195,20 @@ def _check_sentence(text: str, start: int, end: int, evidence: Evidence, resolve
         labels=labels,
         citations=tuple(citations),
         needs_citation=not labels and needs_citation(sentence, claim),
-        unknown_labels=tuple(dict.fromkeys(label["unknown"] for label in found if label["unknown"])),
+        unknown_labels=tuple(dict.fromkeys(label["unknown"] for label in marks if label["unknown"])),
     )
 
 
 def _without_title(claim: str, titles: Sequence[str]) -> str:
-    """Return a claim without the title of a cited paper that it begins with: that is no claim of it."""
+    """Return a claim without a cited paper's title at its beginning."""
     named = _TITLED.match(claim)
     return claim[named.end() :] if named and words(named[1]) in map(words, titles) else claim
 
 
 def _claims(sentence: str, claim: str) -> dict[int, str]:
-    """Return for each label of a sentence the text that its runs of markers close (TruthReader).
+    """Return for each label of a sentence the text before its runs of labels (TruthReader).
 
-    A single run closes the whole sentence, and so does one that has hardly any text of its own.
+    A single run, or one with hardly any text before it, cites the whole sentence.
     """
     runs = list(_RUN.finditer(sentence))
     claims: dict[int, list[str]] = {}
@@ -218,9 +216,7 @@ def _claims(sentence: str, claim: str) -> dict[int, str]:
     for run in runs:
         closed = plain_claim(sentence[begin : run.start()])
         whole = len(runs) == 1 or len(words(closed)) < SHORTEST_CLAIM
-        for label in dict.fromkeys(
-            int(found["known"]) for found in _LABEL.finditer(run[0]) if found["known"]
-        ):
+        for label in dict.fromkeys(int(mark["known"]) for mark in _LABEL.finditer(run[0]) if mark["known"]):
             claims.setdefault(label, []).append(claim if whole else closed)
         begin = run.end()
     return {label: claim if claim in parts else " ".join(parts) for label, parts in claims.items()}
@@ -229,7 +225,7 @@ def _claims(sentence: str, claim: str) -> dict[int, str]:
 def needs_citation(sentence: str, claim: str) -> bool:
     """Return True if an uncited sentence makes a claim; `claim` is the sentence without labels and Markdown.
 
-    Headings, lead-ins to a list, questions and what is said of the papers' own gaps make none.
+    Headings, lead-ins to lists, questions and statements that the papers do not say something make none.
     """
     if len(words(claim)) < SHORTEST_CLAIM or claim.endswith((":", "?")):
         return False

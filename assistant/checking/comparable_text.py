@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from corpus.text import spaced, write_out_numbers
 
@@ -28,27 +29,24 @@ _CONTRACTED = re.compile(r"n['’]t$")
 _POSSESSIVE = re.compile(r"['’]s?$")
 
 
-class _Lists(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    function: str
-    negation: str
-    bound: str
-    more: str
-    less: str
-    numbers: Mapping[str, float]
-    scales: Mapping[str, float]
-    units: Mapping[str, str]
+def _split(text: str) -> list[str]:
+    return text.split()
 
 
-@dataclass(frozen=True, slots=True)
-class WordLists:
+# Words written as one string, separated by white space.
+WordSet = Annotated[frozenset[str], BeforeValidator(_split)]
+
+
+class WordLists(BaseModel):
     """The lists of words.toml, which says what each is for."""
 
-    function: frozenset[str]
-    negation: frozenset[str]
-    more: frozenset[str]
-    less: frozenset[str]
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    function: WordSet
+    negation: WordSet
+    bound: WordSet
+    more: WordSet
+    less: WordSet
     numbers: Mapping[str, float]
     scales: Mapping[str, float]
     units: Mapping[str, str]
@@ -56,7 +54,7 @@ class WordLists:
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number as it was meant: "12.5 thousand" is 12500.0; `step` is the least difference it tells."""
+    """A number with its unit: "12.5 thousand" is 12500.0; `step` is the precision it is given with."""
 
     value: float
     unit: str
@@ -72,11 +70,11 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence, read: the stems of its content words in order, and what else can be compared.
+    """The comparable content of a sentence.
 
-    `words` are all words in lower case. `negated` are the stems that a negation reaches, `directions` the
-    sides its comparisons take (+1 more, -1 less). Names weigh 1, or less where only the sentence's beginning
-    may have made the capital.
+    `words` are all words in lower case, `stems` those of content words. `negated` are the stems in reach of a
+    negation, `directions` those of its comparisons (+1 more, -1 less). `names` are stems with weights: 1, or
+    less for a capital that may only begin the sentence.
     """
 
     words: tuple[str, ...]
@@ -91,22 +89,12 @@ class Statement:
 @cache
 def word_lists() -> WordLists:
     text = Path(__file__).with_name("words.toml").read_text(encoding="utf-8")
-    lists = _Lists.model_validate(tomllib.loads(text))
-    return WordLists(
-        frozenset(lists.function.split()),
-        frozenset(lists.negation.split()),
-        frozenset(lists.more.split()),
-        frozenset(lists.less.split()),
-        lists.numbers,
-        lists.scales,
-        lists.units,
-    )
+    return WordLists.model_validate(tomllib.loads(text))
 
 
-# The sentences of thirty whole papers.
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=16_384)  # the sentences of thirty whole papers
 def read_statement(sentence: str) -> Statement:
-    """Read one sentence; of an endless one, only its beginning."""
+    """Read one sentence, cut at LONGEST_SENTENCE characters."""
     text = spaced(unicodedata.normalize("NFKC", write_out_numbers(sentence[:LONGEST_SENTENCE])))
     tokens = list(_TOKEN.finditer(text))
     lists = word_lists()

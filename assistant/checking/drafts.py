@@ -1,8 +1,7 @@
-"""Drafts as they come: what is wrong with one, and what of it can be read as prose with citations."""
+"""Drafts as models write them: their problems, and their text as prose with citations."""
 
 import json
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from assistant.checking.citations import hold_back
@@ -17,6 +16,11 @@ from corpus.text import storable
 LONGEST_READ = 8000
 # Fields that hold the answer itself, where a model wrote an object instead of prose.
 TEXT_FIELDS = frozenset({"answer", "response", "text", "content", "output", "result", "summary", "message"})
+_PROBLEMS: dict[str, DraftProblem] = {
+    "interrupted": "interrupted",
+    "length": "cut_short",
+    "content_filter": "filtered",
+}
 _FENCE = re.compile(r"```[a-z]*\s*\n?(.*?)(?:```|$)", re.DOTALL | re.IGNORECASE)
 _OBJECT = re.compile(r'\{\s*(?:["}]|$)|\[\s*(?:\{|")')
 _TAGS = (
@@ -46,18 +50,14 @@ class ReadDraft:
 
 
 def read_draft(draft: Draft, question: str, longest: int = LONGEST_READ) -> ReadDraft:
-    """Return the prose of a draft and its problems; "" where it holds none that can be shown.
+    """Return the prose of a draft, "" if it has none, and its problems.
 
-    Of more than `longest` characters only the first sentences are read.
+    Text beyond `longest` characters is cut after a sentence.
     """
     problems: list[DraftProblem] = []
     text = storable(draft.text).strip()
-    if draft.finish_reason == "interrupted":
-        problems.append("interrupted")
-    if draft.finish_reason == "length":
-        problems.append("cut_short")
-    if draft.finish_reason == "content_filter":
-        problems.append("filtered")
+    if draft.finish_reason in _PROBLEMS:
+        problems.append(_PROBLEMS[draft.finish_reason])
     if not text and draft.finish_reason != NOTHING_NEAR:
         problems.append("empty")
     if is_structured(text):
@@ -65,13 +65,15 @@ def read_draft(draft: Draft, question: str, longest: int = LONGEST_READ) -> Read
         text = _text_field(text)
     if len(text) > longest or draft.finish_reason == "too_long":
         problems.append("too_long")
-        text = _first_sentences(text, longest)
+        cut = text[:longest]
+        spans = sentence_spans(cut)
+        text = cut[: spans[-1][0]].rstrip() if len(spans) > 1 else cut
     text, repeated = without_echo(text)
     problems += [repeated] if repeated else []
     if problems:
         text = hold_back(text)[0].rstrip()
     # Tags and links may be marks of citations.
-    plain = without_markup(rewrite_marks(text, _bracketed))
+    plain = without_markup(rewrite_marks(text, lambda labels: "".join(f"[{label}]" for label in labels)))
     if without_markup(text) != text:
         problems.append("markup")
     if foreign_language(plain) and not foreign_language(question):
@@ -80,7 +82,7 @@ def read_draft(draft: Draft, question: str, longest: int = LONGEST_READ) -> Read
 
 
 def is_structured(text: str) -> bool:
-    """Return True if a text is data instead of prose: an object or a list of some, whole or cut off."""
+    """Return True if a text is a JSON object or list instead of prose, complete or cut off."""
     return _OBJECT.match(_unfenced(text)) is not None
 
 
@@ -90,26 +92,19 @@ def _unfenced(text: str) -> str:
 
 
 def _text_field(text: str) -> str:
-    """Return the one field of an object that is its text, "" where there is none or several."""
+    """Return the one field of an object that is its text, "" if there is none or several."""
     try:
-        found = json.loads(_unfenced(text))
+        document = json.loads(_unfenced(text))
     except (ValueError, RecursionError):
         return ""
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         return ""
-    texts = [value for name, value in found.items() if str(name).lower() in TEXT_FIELDS]
+    texts = [value for name, value in document.items() if str(name).lower() in TEXT_FIELDS]
     return texts[0].strip() if len(texts) == 1 and isinstance(texts[0], str) else ""
 
 
-def _first_sentences(text: str, longest: int) -> str:
-    """Return as many whole sentences as can be read."""
-    cut = text[:longest]
-    spans = sentence_spans(cut)
-    return cut[: spans[-1][0]].rstrip() if len(spans) > 1 else cut
-
-
 def without_markup(text: str) -> str:
-    """Return a text without HTML, images and links; what they show as words stays."""
+    """Return a text without HTML, images and links, but with their visible text."""
     plain = _TAG.sub("", _HIDDEN.sub("", text))
     plain = _LINK.sub(_shown, _IMAGE.sub(r"\1", plain))
     return plain.strip() if plain != text else text
@@ -121,7 +116,3 @@ def _shown(link: re.Match[str]) -> str:
         return f"[{link[1]}]"
     reference = _REFERENCE.fullmatch(link[2].strip("<>"))
     return f"{link[1]} [{reference[1]}]" if reference else link[1]
-
-
-def _bracketed(labels: Iterable[int]) -> str:
-    return "".join(f"[{label}]" for label in labels)

@@ -1,6 +1,6 @@
-"""Entailment by a cross-encoder, for those who can have one; it joins the support score.
+"""Entailment by an optional cross-encoder, averaged with the support score.
 
-The only file that imports sentence_transformers for it. None is bundled: PAPER_TRAIL_ENTAILMENT names one.
+None is bundled: PAPER_TRAIL_ENTAILMENT names one. Only this file imports sentence_transformers for it.
 """
 
 import threading
@@ -26,7 +26,7 @@ PAIRS_AT_ONCE = 16
 class CrossEncoderEntailment:
     """A sentence-transformers cross-encoder by name or folder, loaded when first used.
 
-    A model with several classes is asked for the one named "entailment", one with a single score for that.
+    The probability is that of the class named "entailment", or the single score of a model without classes.
     """
 
     def __init__(self, name: str) -> None:
@@ -34,23 +34,23 @@ class CrossEncoderEntailment:
         self._lock = threading.Lock()
 
     def probabilities(self, claims: Sequence[str], texts: Sequence[str]) -> list[float]:
-        """Return for each claim how likely its text entails it, 0..1; raises CorpusError."""
+        """Return the probability that each text entails its claim, 0..1; raises CorpusError."""
         if not claims:
             return []
         with self._lock:
-            found = self._model.predict(
+            predicted = self._model.predict(
                 list(zip(texts, claims, strict=True)),
                 batch_size=PAIRS_AT_ONCE,
                 show_progress_bar=False,
                 apply_softmax=self._entails is not None,
                 convert_to_numpy=True,
             )
-        scores = np.asarray(found, dtype=np.float64)
+        scores = np.asarray(predicted, dtype=np.float64)
         return [float(score) for score in (scores if self._entails is None else scores[:, self._entails])]
 
     @cached_property
     def _entails(self) -> int | None:
-        """The class that means entailment, None of a model with a single score; raises CorpusError."""
+        """The index of the class of entailment, None for a model with a single score; raises CorpusError."""
         config = cast("PretrainedConfig", self._model.config)
         if config.num_labels == 1:
             return None
@@ -78,12 +78,12 @@ class CrossEncoderEntailment:
 
 
 def open_scorer(encoder: Encoder) -> SupportScorer:
-    """Return the support scorer of these settings, with an entailment model where they name one."""
+    """Return the support scorer, with the entailment model of the settings if they name one."""
     name = read_settings().entailment
     return SupportScorer(encoder, _entailment(name) if name else None)
 
 
 @cache
 def _entailment(name: str) -> CrossEncoderEntailment:
-    """Return the model of that name, the same one each time: it takes long to load."""
+    """Return the model of that name, cached: it takes long to load."""
     return CrossEncoderEntailment(name)

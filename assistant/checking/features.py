@@ -16,22 +16,22 @@ LETTERS = 6
 MANY_NAMES = 3
 POLARITY_FROM = 2
 UNNAMED_DENIAL = 0.2
-# A long sentence shares words by chance: each of its words costs as much as a five-hundredth of the claim.
+# Long sentences share words by chance: each word of a sentence lowers its coverage by this.
 LENGTH_COST = 0.002
 LONGEST_TEXT = 1000
-MANY_READ = 30  # sentences of evidence of which the few that the network reads tell nothing of their own
-# The network's number for a sentence that says the claim word for word; others are capped at it.
+MANY_READ = 30  # sentences of evidence from which the network's score counts nothing: it reads only a few
+# The network's score for a quotation; others are capped at it.
 SURE_NUMBER = 6.0
-QUOTED = 0.8  # of the sentence that holds all of a claim, so that no "it is false that" stands before it
-# Labels and addresses are no part of what is claimed.
+QUOTED = 0.8  # least share of a quoting sentence that is the claim, to exclude "it is false that ..."
+# Labels and URLs are no part of a claim.
 _REFERENCES = re.compile(r"\[\d{1,3}\??\]|https?://\S+")
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A claim beside the sentences that may carry it; `close` are the few that share most with it.
+    """A claim and the sentences that may support it; `close` are the indices of those most similar to it.
 
-    `weights` tell how much each stem of the claim counts: the rarer in the evidence, the more.
+    `weights` are the weights of the claim's stems, higher for those rare in the evidence.
     """
 
     claim: Statement
@@ -50,23 +50,25 @@ def read_closely(claim: str, sentences: Sequence[str], most: int = READ_CLOSELY)
     stated = read_statement(strip_references(claim))
     read = tuple(read_statement(strip_references(sentence)) for sentence in sentences)
     weights = _weights(stated, read)
-    scores = [_coverage(stated, weights, [one]) - LENGTH_COST * len(one.stems) for one in read]
-    close = sorted((index for index, one in enumerate(read) if one.words), key=lambda index: -scores[index])
+    scores = [_coverage(stated, weights, [sentence]) - LENGTH_COST * len(sentence.stems) for sentence in read]
+    close = sorted(
+        (index for index, sentence in enumerate(read) if sentence.words), key=lambda index: -scores[index]
+    )
     return Reading(stated, read, weights, tuple(close[:most]))
 
 
 def close_text(claim: str, sentences: Sequence[str]) -> str:
-    """Return the few sentences that share most with a claim as one text, as it is read beside the claim."""
+    """Return the sentences that share most with a claim as one text in reading order."""
     return in_reading_order(sentences, read_closely(claim, sentences).close)
 
 
 def in_reading_order(sentences: Sequence[str], chosen: Iterable[int]) -> str:
-    """Return some of the sentences as one text, of each no more than its beginning."""
+    """Return the chosen sentences as one text in reading order, each cut at LONGEST_TEXT."""
     return " ".join(strip_references(sentences[index])[:LONGEST_TEXT] for index in sorted(chosen))
 
 
 def best_first(reading: Reading, likeness: Sequence[float]) -> tuple[int, ...]:
-    """Return the close sentences by how much of the claim they carry, in words and in meaning.
+    """Return the close sentences by coverage of the claim plus cosine, best first.
 
     `likeness` are the cosines of the claim and each close sentence.
     """
@@ -80,7 +82,7 @@ def best_first(reading: Reading, likeness: Sequence[float]) -> tuple[int, ...]:
 def compare(
     reading: Reading, order: Sequence[int], likeness: Sequence[float], pooled: float
 ) -> dict[str, float]:
-    """Return the features by name: `order` as by `best_first`, `pooled` the cosine with the best together."""
+    """Return the features by name; `order` is that of `best_first`, `pooled` the cosine with its best."""
     return {
         **_shared_words(reading, order),
         "meaning_together": pooled,
@@ -94,7 +96,7 @@ def compare(
 
 
 def is_quotation(reading: Reading) -> bool:
-    """Return True if one of the close sentences is the claim word for word, with hardly anything more."""
+    """Return True if a close sentence is the claim word for word, with hardly anything else."""
     claim = " ".join(reading.claim.words)
     return any(
         f" {claim} " in f" {text} " and len(claim) >= QUOTED * len(text)
@@ -103,7 +105,7 @@ def is_quotation(reading: Reading) -> bool:
 
 
 def network_feature(number: float, reading: Reading) -> dict[str, float]:
-    """Return a network's number as a feature: the less of it, the more evidence there is besides."""
+    """Return the network's score as a feature, damped by the amount of evidence that it did not read."""
     longer = min(1.0, math.log1p(max(0, len(reading.sentences) - 1)) / math.log1p(MANY_READ))
     return {"network": max(-SURE_NUMBER, min(SURE_NUMBER, number)) * (1 - longer) ** 2}
 
@@ -115,27 +117,27 @@ def _weights(claim: Statement, sentences: Sequence[Statement]) -> dict[str, floa
 
 
 def _coverage(claim: Statement, weights: Mapping[str, float], sentences: Sequence[Statement]) -> float:
-    """Return the share of the claim that stands in the sentences; a number counts as much as a rare name."""
+    """Return the weighted share of the claim that the sentences have; numbers weigh as the rarest stem."""
     held = set[str]().union(*(sentence.stems for sentence in sentences))
     each = max(weights.values(), default=1.0)
     numbers = set(claim.numbers)
-    found = sum(weight for stem, weight in weights.items() if stem in held)
-    found += each * (len(numbers) - len(_missing(numbers, sentences)))
+    covered = sum(weight for stem, weight in weights.items() if stem in held)
+    covered += each * (len(numbers) - len(_missing(numbers, sentences)))
     whole = sum(weights.values()) + each * len(numbers)
-    return found / whole if whole else 0.0
+    return covered / whole if whole else 0.0
 
 
 def _missing(numbers: Iterable[Quantity], sentences: Sequence[Statement]) -> list[Quantity]:
-    given = [quantity for sentence in sentences for quantity in sentence.numbers]
-    return [number for number in numbers if not any(number.says(quantity) for quantity in given)]
+    quantities = [quantity for sentence in sentences for quantity in sentence.numbers]
+    return [number for number in numbers if not any(number.says(quantity) for quantity in quantities)]
 
 
 def _shared_words(reading: Reading, order: Sequence[int]) -> dict[str, float]:
     claim, sentences = reading.claim, reading.sentences
-    few = [sentences[index] for index in order[:TOGETHER]]
+    best = [sentences[index] for index in order[:TOGETHER]]
     windows = [sentences[max(0, index - 1) : index + 2] for index in order]
     letters = _letters(claim)
-    held = set[str]().union(*(_letters(sentence) for sentence in few))
+    held = set[str]().union(*(_letters(sentence) for sentence in best))
     nearby = max(_coverage(claim, reading.weights, window) for window in windows)
     return {
         "words_nearby": nearby,
@@ -145,9 +147,9 @@ def _shared_words(reading: Reading, order: Sequence[int]) -> dict[str, float]:
 
 
 def _letters(statement: Statement) -> set[str]:
-    """Return every run of six letters: words in other forms, and their neighbours, share many."""
+    """Return all n-grams of LETTERS letters, which other forms of words share."""
     text = " ".join(statement.words)
-    return {text[at : at + LETTERS] for at in range(max(1, len(text) - LETTERS + 1))}
+    return {text[start : start + LETTERS] for start in range(max(1, len(text) - LETTERS + 1))}
 
 
 def _numbers(reading: Reading, order: Sequence[int]) -> dict[str, float]:
@@ -192,13 +194,13 @@ def _polarity(reading: Reading, order: Sequence[int]) -> dict[str, float]:
 
 
 def _negation_added(claim: Statement, negated: Set[str], affirmed: Set[str]) -> float:
-    """Tell how surely the claim denies what the sentences affirm; to deny what they do not name says less."""
+    """Score the claim's negations of affirmed stems, 0..1, lower for stems that the sentences do not have."""
     if not claim.negations or claim.negated & negated:
         return 0.0
     return 1.0 if claim.negated & affirmed else UNNAMED_DENIAL
 
 
 def _negation_lost(claim: Statement, sentence: Statement) -> float:
-    """Return the share of what the sentence denies that the claim affirms."""
+    """Return the share of the sentence's negated stems that the claim affirms."""
     affirmed = set(claim.stems) - claim.negated
     return len(affirmed & sentence.negated) / max(1, len(sentence.negated))

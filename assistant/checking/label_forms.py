@@ -1,6 +1,6 @@
-"""The inside of a citation mark, read: "1, 2, and 3", "Papers 1–3", "see 1, p. 3", "2: A Title".
+"""The inside of a citation mark: "1, 2, and 3", "Papers 1–3", "see 1, p. 3", "2: A Title".
 
-It is read word by word: every word has to be known, so that brackets round anything else are no labels.
+It is parsed word by word; with any unknown word, the brackets hold no labels.
 """
 
 import re
@@ -27,11 +27,11 @@ _SOURCES = STRICT_SOURCES | frozenset(
 # Labels that are a letter and a number: "[P1]", "[S2]", "[D3]".
 _LETTERS = frozenset("psd")
 _LEADS = frozenset("see also cf e g i eg ie compare vgl siehe voir véase ver vedi zie".split())
-# They lead to a label only with a word for what is cited: "[according to Paper 2]".
+# Prepositions need a word for a source before the label: "[according to Paper 2]".
 _PREPOSITIONS = frozenset("from in by per via according to based on as cited of adapted both all".split())
 _AND = frozenset("and or und oder et ou y e o och en и 和 与 與 及 와 과 と".split())
 _TO = frozenset("to through thru bis à hasta до 至 到".split())
-# Places in a paper; those of the first line are nothing without a number, the last are places by themselves.
+# Places in a paper: plurals, those that need a number, and sections that are places by themselves.
 _PLURAL_PLACES = frozenset("pp pages secs sections figs figures tables lines eqs chapters pgs §§".split())
 _NUMBERED_PLACES = _PLURAL_PLACES | frozenset(
     "p page pg sec section sect fig figure table tab ch chap chapter eq eqn equation theorem lemma line para "
@@ -51,7 +51,7 @@ _TITLE_START = re.compile(r"[“\"'‘«(]?[^\W\d_]{2}")
 
 
 class _NotALabelError(Exception):
-    """No label list; `at` is the piece that shows it."""
+    """The pieces are no list of labels; `at` is the index of the first that does not fit."""
 
     def __init__(self, at: int) -> None:
         super().__init__(at)
@@ -60,7 +60,7 @@ class _NotALabelError(Exception):
 
 @dataclass(slots=True)
 class _State:
-    """The reading of a list so far."""
+    """The state of the parser of a list."""
 
     labels: list[int] = field(default_factory=list)
     has_word: bool = False  # for what is cited
@@ -79,9 +79,9 @@ class _State:
 
 
 def labels_of(inside: str, *, by_word: bool = False) -> tuple[int, ...]:
-    """Return the labels that stand inside a pair of brackets, each once, empty where it holds none.
+    """Return the labels inside a pair of brackets, without duplicates, () if it holds anything else.
 
-    `by_word`: only where a word says that they are papers. "[0, 1]" is an interval: labels begin at 1.
+    `by_word`: only after a word for a source ("Paper 1"). "[0, 1]" is an interval: labels begin at 1.
     """
     pieces = _PIECE.findall(inside)
     try:
@@ -110,19 +110,19 @@ def may_become_labels(inside: str, *, by_word: bool = False) -> bool:
 
 
 def _read(pieces: Sequence[str], *, by_word: bool) -> _State:
-    """Read a list of labels; raises _NotALabelError where it is none, whatever follows."""
+    """Parse a list of labels, complete or not; raises _NotALabelError at a piece that cannot be in one."""
     state = _State()
-    for at, piece in enumerate(pieces):
-        behind = pieces[at + 1 :]
+    for index, piece in enumerate(pieces):
+        behind = pieces[index + 1 :]
         if _begins_note(state, piece, behind):
             return state
         if not _take(state, piece, behind, by_word=by_word):
-            raise _NotALabelError(at)
+            raise _NotALabelError(index)
     return state
 
 
 def _take(state: _State, piece: str, behind: Sequence[str], *, by_word: bool) -> bool:
-    """Take the next word, number or sign of a list; return False for one that stands in none."""
+    """Consume the next word, number or sign; return False if it cannot be in a list of labels."""
     word = piece.lower()
     if piece.isspace() or (piece in _DECORATION and not state.place_needs_number):
         return True
@@ -138,12 +138,21 @@ def _take(state: _State, piece: str, behind: Sequence[str], *, by_word: bool) ->
 
 
 def _begins_note(state: _State, piece: str, behind: Sequence[str]) -> bool:
-    """Return True where a note follows a label, whatever it says: "1†source", "1: A Title"."""
+    """Return True if a note of any text follows a label: "1†source", "1: A Title"."""
     if not state.is_after_label or state.place not in ("", ":"):
         return False
     rest = "".join(behind).lstrip()
     is_title = piece == ":" and bool(behind) and behind[0].isspace() and _TITLE_START.match(rest) is not None
-    return piece == "†" or (is_title and not _begins_place(rest))
+    begins_place = re.split(r"[\W\d]", rest.lower(), maxsplit=1)[0] in _PLACES
+    return piece == "†" or (is_title and not begins_place)
+
+
+def _take_dash(state: _State) -> bool:
+    if state.place or state.is_after_word:
+        return True
+    is_range = state.is_after_label and not state.is_range
+    state.is_range, state.is_after_label = True, False
+    return is_range
 
 
 def _take_separator(state: _State, word: str) -> bool:
@@ -156,7 +165,7 @@ def _take_separator(state: _State, word: str) -> bool:
 
 
 def _take_sign(state: _State, sign: str, behind: Sequence[str], *, by_word: bool) -> bool:
-    """Take a sign between words and numbers; return False for one that stands in no list of labels."""
+    """Consume a sign; return False if it cannot be in a list of labels."""
     after = behind[0].lower() if behind else ""
     if sign == ":" and state.is_after_label and not state.place:
         state.place = ":"
@@ -172,12 +181,8 @@ def _take_sign(state: _State, sign: str, behind: Sequence[str], *, by_word: bool
     return is_stop or (sign in ".=:" and (state.is_after_word or bool(state.place)))
 
 
-def _begins_place(rest: str) -> bool:
-    return re.split(r"[\W\d]", rest.lower(), maxsplit=1)[0] in _PLACES
-
-
 def _take_number(state: _State, number: str, behind: Sequence[str]) -> bool:
-    """Take a number as a label or as a part of a place; return False for one that is neither."""
+    """Consume a number as a label or as a part of a place; return False if it is neither."""
     if state.place:
         state.place_needs_number = False
         return True
@@ -191,16 +196,8 @@ def _take_number(state: _State, number: str, behind: Sequence[str]) -> bool:
     return True
 
 
-def _take_dash(state: _State) -> bool:
-    if state.place or state.is_after_word:
-        return True
-    is_range = state.is_after_label and not state.is_range
-    state.is_range, state.is_after_label = True, False
-    return is_range
-
-
 def _take_word(state: _State, word: str, behind: str, *, by_word: bool) -> bool:
-    """Take a word; return False for one that stands in no list of labels."""
+    """Consume a word; return False if it cannot be in a list of labels."""
     is_first = not state.is_after_label
     is_letter = word in _LETTERS and behind.isdigit() and is_first and not by_word
     if state.labels and not state.is_range and word in _PLACES and not is_letter:
@@ -220,5 +217,5 @@ def _take_word(state: _State, word: str, behind: str, *, by_word: bool) -> bool:
 
 
 def label_words() -> Iterator[str]:
-    """Yield the words for what is cited that name nothing else."""
+    """Yield the words for sources that have no other meaning."""
     yield from sorted(STRICT_SOURCES - {"puid"}, key=len, reverse=True)

@@ -1,6 +1,6 @@
-"""Marks of citations in text: brackets, raised numbers, tags, LaTeX and links, whole or half written.
+"""Marks of citations in text: brackets, superscripts, tags, LaTeX and links, complete or partial.
 
-Each is brought to brackets with the labels inside. What is no mark stays as it is.
+Each is rewritten as brackets with the labels inside; other text does not change.
 """
 
 import re
@@ -82,9 +82,9 @@ _CLOSERS = "”\"'’»)*_`"
 
 
 def rewrite_marks(text: str, write: Write, known: Set[int] = frozenset()) -> str:
-    """Return a text with each mark of a citation as `write` writes its labels.
+    """Return a text with each citation mark replaced by what `write` returns for its labels.
 
-    A raised "12" is 1 and 2 where these are `known` and 12 is not.
+    A raised "12" means 1 and 2 if these are `known` and 12 is not.
     """
     text = _MARKERS.sub("", text)
 
@@ -109,7 +109,7 @@ def rewrite_marks(text: str, write: Write, known: Set[int] = frozenset()) -> str
 
 
 def join_marks(text: str, write: Write) -> str:
-    """Return a text in which "[1]–[3]" stands for three labels, and no brackets stand round labels."""
+    """Return a text with ranges ("[1]–[3]") written out and nested brackets removed."""
 
     def from_to(match: re.Match[str]) -> str:
         labels = labels_of(f"{match['first']}-{match['last']}")
@@ -153,29 +153,31 @@ def _whole(match: re.Match[str], name: str, write: Write) -> str:
 
 
 def _bare_labels(inside: str) -> tuple[int, ...]:
-    """Return the labels of a text that is nothing else, with or without brackets round each."""
+    """Return the labels of a text that consists of them, with or without brackets around each."""
     return labels_of(re.sub(r"\][\s,;]*\[", ",", inside).strip("[]() \n"))
 
 
 def _tagged(match: re.Match[str], write: Write) -> str:
-    """Return the labels inside a tag, or what it holds with the labels that its attribute gives."""
+    """Return the labels inside a tag, or its content followed by the labels in its attribute."""
     if match["alone"] is not None:
-        labels = _given(match["alone"])
+        labels = _attribute_labels(match["alone"])
         return write(labels) if labels else match[0]
     if labels := _bare_labels(match["inside"]):
         return write(labels)
-    # Cohere's grounded replies may name what they cite at the end alone, as "2" or "0:[1,2]".
-    labels = _given(match["given"] or "") or _given(_CALL.sub(r"\g<labels>", match["closing"] or ""))
+    # Cohere's grounded replies may give labels in the closing tag only, as "2" or "0:[1,2]".
+    labels = _attribute_labels(match["given"] or "") or _attribute_labels(
+        _CALL.sub(r"\g<labels>", match["closing"] or "")
+    )
     return f"{match['inside'].rstrip()} {write(labels)}" if labels else match[0]
 
 
-def _given(attribute: str) -> tuple[int, ...]:
-    found = _GIVEN.search(attribute)
-    if found is None:
+def _attribute_labels(attribute: str) -> tuple[int, ...]:
+    match = _GIVEN.search(attribute)
+    if match is None:
         return ()
-    # Of "index" the second number counts sentences.
+    # The second number of "index" counts sentences.
     is_index = attribute.strip().lower().startswith("index")
-    return labels_of(re.sub(r"-\d+", "", found["value"]) if is_index else found["value"])
+    return labels_of(re.sub(r"-\d+", "", match["value"]) if is_index else match["value"])
 
 
 def _raised_labels(match: re.Match[str], known: Set[int] = frozenset()) -> tuple[int, ...]:
@@ -192,7 +194,7 @@ def _raised_labels(match: re.Match[str], known: Set[int] = frozenset()) -> tuple
 
 
 def _may_be_marked(before: str, behind: str, labels: tuple[int, ...]) -> bool:
-    """Return True if a raised number after this text is a mark: not after a unit, a variable or a number."""
+    """Return True if a superscript after this text may be a mark, not an exponent."""
     words = before.rstrip(_CLOSERS)
     is_after_stop = words[-1:] in tuple(".,;:!?。，；：！？")
     words = words.rstrip(".,;:!?。，；：！？%").rstrip(_CLOSERS) if is_after_stop else words
@@ -210,7 +212,7 @@ def _may_be_marked(before: str, behind: str, labels: tuple[int, ...]) -> bool:
     return not (is_exponent or is_short or behind.isalnum())
 
 
-# Marks of a text that has no others: too common as something else beside labels in brackets.
+# Bare numbers, which are labels only in a text without other marks.
 
 # Words before a number that count or name it: "equation (2)", "layer 1".
 _NUMBERED = frozenset(
@@ -246,10 +248,10 @@ _NAMED = re.compile(
 
 
 def bracket_bare_labels(text: str, known: Set[int], *, by_name: bool = True) -> str:
-    """Return a text that has no labels in any other form with those that stand bare in brackets.
+    """Return a text without other labels with its bare numbers in brackets, where they are labels.
 
-    "Paper 1 shows", "ranks documents (1)." and "ranks documents.1" cite where they are known labels; the
-    number of an equation, a year and the items of an enumeration do not.
+    The numbers in "Paper 1 shows", "ranks documents (1)." and "ranks documents.1" are, if known; those of
+    equations, years and enumerations are not.
     """
 
     def bracketed(match: re.Match[str]) -> str:
@@ -277,16 +279,14 @@ def bracket_bare_labels(text: str, known: Set[int], *, by_name: bool = True) -> 
 
 
 def _all_end_with_number(text: str) -> bool:
-    """Return True if each sentence ends with a number that counts nothing: "ranks documents 1."."""
-    sentences = [text[start:end] for start, end in sentence_spans(text) if text[start:end].strip()]
-    found = [_LAST_NUMBER.search(sentence) for sentence in sentences]
-    words = [match.string[: match.start()].lower().split() for match in found if match]
-    return len(words) == len(sentences) and all(
-        len(said) >= _LEAST_WORDS
-        and said[-1] not in _NUMBERED | STRICT_SOURCES
-        and not said[-1].endswith("ed")
-        for said in words
-    )
+    """Return True if each sentence ends with a number that may be a label: "ranks documents 1."."""
+    for start, end in sentence_spans(text):
+        match = _LAST_NUMBER.search(text[start:end])
+        before = match.string[: match.start()].lower().split() if match else []
+        may_be_label = len(before) >= _LEAST_WORDS and before[-1] not in _NUMBERED | STRICT_SOURCES
+        if text[start:end].strip() and not (may_be_label and not before[-1].endswith("ed")):
+            return False
+    return True
 
 
 # Half-written marks
@@ -306,7 +306,7 @@ _TAIL = re.compile(
 
 
 def half_mark(text: str) -> int:
-    """Return where a text may end in half a mark, its length where it does not."""
+    """Return the offset of a partial mark at the end of a text, its length if there is none."""
     cut = _half_bracket(text)
     while cut and text[cut - 1] in "^\\":
         cut -= 1
@@ -316,17 +316,17 @@ def half_mark(text: str) -> int:
 
 
 def _half_bracket(text: str) -> int:
-    """Return the place of the first bracket, of those not closed, behind which labels may stand."""
+    """Return the offset of the first open bracket that labels may follow, the text's length without one."""
     depth, cut = 0, len(text)
-    for at in range(len(text) - 1, max(-1, len(text) - _LONGEST), -1):
-        if text[at] in _CLOSING:
+    for index in range(len(text) - 1, max(-1, len(text) - _LONGEST), -1):
+        if text[index] in _CLOSING:
             depth += 1
-        elif text[at] in _OPENERS:
+        elif text[index] in _OPENERS:
             if depth:
                 depth -= 1
                 continue
-            unlinked = re.sub(r"\]\([^()\s]{0,200}\)?", "]", text[at + 1 :])
+            unlinked = re.sub(r"\]\([^()\s]{0,200}\)?", "]", text[index + 1 :])
             inside = re.sub(r"[\[\]]+", " ", re.sub(r"\][\s,;]{0,3}\[", ",", unlinked))
-            if may_become_labels(inside, by_word=text[at] == "("):
-                cut = at
+            if may_become_labels(inside, by_word=text[index] == "("):
+                cut = index
     return cut

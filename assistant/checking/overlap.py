@@ -1,7 +1,6 @@
-"""Support of a claim by the text it cites, measured by shared words.
+"""Overlap of a claim and the text it cites, in shared words.
 
-These are rouge_score's figures, and tests compare them with it; its import takes two seconds, which somebody
-who asks in a terminal would wait for.
+Tests compare these figures with rouge_score, whose import would take two seconds at the start.
 """
 
 import re
@@ -25,34 +24,34 @@ def score_attribution(claim: str, evidence: str) -> float:
 
 
 def overlap_word(overlap: float) -> ScoreWord:
-    """Return the word that stands beside an overlap score."""
+    """Return the word for an overlap score."""
     return _word(overlap, thresholds().overlap)
 
 
 def support_word(support: float) -> ScoreWord:
-    """Return the word that stands beside a support score."""
+    """Return the word for a support score."""
     return _word(support, thresholds().support)
 
 
 def score_digits(score: float) -> str:
-    """Return a score with two digits, cut: what is weak must not look as if it were not."""
+    """Return a score truncated to two digits, so that it never looks better than its word."""
     return f"{int(min(1.0, max(0.0, score)) * 100 + 1e-9) / 100:.2f}"
 
 
-# The function for the word beside a score, by the score's name.
+# The function that returns the word for a score, by the score's name.
 WORD_BESIDE: dict[str, Callable[[float], ScoreWord]] = {"overlap": overlap_word, "support": support_word}
 
 
 def is_weak(sentence: AnswerSentence) -> bool:
-    """Return True if what a sentence cites hardly supports it, by overlap where support was not measured."""
+    """Return True if a sentence's citations hardly support it, by overlap if support was not measured."""
     if not sentence.citations:
         return False
     if sentence.support is not None:
         return support_word(sentence.support) == "weak"
-    supports = [one.support for one in sentence.citations if one.support is not None]
+    supports = [citation.support for citation in sentence.citations if citation.support is not None]
     if supports:
         return support_word(max(supports)) == "weak"
-    overlaps = [one.overlap for one in sentence.citations if one.overlap is not None]
+    overlaps = [citation.overlap for citation in sentence.citations if citation.overlap is not None]
     return bool(overlaps) and overlap_word(max(overlaps)) == "weak"
 
 
@@ -73,9 +72,9 @@ def likeness(claim: str, sentence: str) -> float:
 
 
 def best_sentence(claim: str, sentences: Sequence[str]) -> tuple[int, float]:
-    """Return index and score of the sentence most like `claim`; (0, 0.0) when there is none.
+    """Return index and ROUGE-1 F1 of the sentence most similar to `claim`; (0, 0.0) without sentences.
 
-    The score is ROUGE-1 F1: precision alone would always prefer the longest sentence.
+    Precision alone would always prefer the longest sentence.
     """
     scores = [likeness(claim, sentence) for sentence in sentences]
     best = max(range(len(scores)), key=scores.__getitem__, default=0)
@@ -87,13 +86,11 @@ def _shared(one: Counter[str], other: Counter[str]) -> int:
 
 
 def _words_of(text: str) -> Counter[str]:
-    """Count ROUGE's own words, which are of Latin letters and digits, and those of other scripts."""
-    counted = Counter(_ROUGE_WORD.findall(write_out_numbers(text).lower()))
+    """Count ROUGE's words, which are of Latin letters and digits, and words of other scripts."""
+    counts = Counter(_ROUGE_WORD.findall(write_out_numbers(text).lower()))
     if not text.isascii():
-        counted.update(filter(_is_of_other_script, words(text)))
-    return counted
-
-
-def _is_of_other_script(word: str) -> bool:
-    """Return True for two letters or more that are not Latin: signs of formulae stand alone."""
-    return len(word) > 1 and word[0] > _LAST_LATIN and word[0].isalpha()
+        # Single letters are mostly signs of formulae.
+        counts.update(
+            word for word in words(text) if len(word) > 1 and word[0] > _LAST_LATIN and word[0].isalpha()
+        )
+    return counts

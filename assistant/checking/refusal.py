@@ -1,4 +1,4 @@
-"""Refusals: the message where the corpus cannot answer, or where nothing written holds."""
+"""Refusals: the messages for questions that the corpus cannot answer and for unsupported drafts."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -53,33 +53,32 @@ def refuse(
 ) -> Answer:
     """Return a refusal as an answer; `searched` names what was searched, `said` is the model's own reason.
 
-    Where something of the query stands in no passage found, the refusal says what; `stated` says it all.
+    The message names words of the query that no passage found has. `stated` replaces the message.
     """
     if stated:
         shared = _shared_names(query, papers)
-        told = f"{stated} The passages below have {joined(map(_quoted, shared))} in common with it."
-        return Answer("", (), Refusal(reason, told if shared else stated, _nearest(papers, shared)))
-    # The words that carry a subject are told in English alone.
+        note = f" The passages below have {joined(map(_quoted, shared))} in common with it." if shared else ""
+        return Answer("", (), Refusal(reason, f"{stated}{note}", _nearest(papers, shared)))
+    # Content words are known in English only.
     is_open = reason in ("nothing_relevant", "nothing_supported") and not said and not foreign_language(query)
     missing = _missing(query, papers, searched) if is_open else ""
-    message = f"{missing} {_OTHER_WORDS}" if missing else _message(reason, searched, said)
-    nearest = _first_of_each(papers) if reason == "which_paper" else _nearest(papers)
-    return Answer("", (), Refusal("not_about" if missing else reason, message, nearest))
+    if missing:
+        return Answer("", (), Refusal("not_about", f"{missing} {_OTHER_WORDS}", _nearest(papers)))
+    message = _MESSAGES[reason].format(searched=searched) + (f" The writer's reason: {said}" if said else "")
+    if reason != "which_paper":
+        return Answer("", (), Refusal(reason, message, _nearest(papers)))
+    choices = (_near(hit, hits.paper) for hits in papers[:CHOICES] for hit in hits.hits[:1])
+    return Answer("", (), Refusal(reason, message, tuple(choices)))
 
 
-def _first_of_each(papers: tuple[PaperHits, ...]) -> tuple[NearestPassage, ...]:
-    """Return the best passage of each of the first papers found, to choose a paper from."""
-    return tuple(
-        NearestPassage(hit.passage.id, found.paper.id, found.paper.title, hit.passage.text, hit.dense or 0.0)
-        for found in papers[:CHOICES]
-        for hit in found.hits[:1]
-    )
+def _near(hit: Hit, paper: Paper) -> NearestPassage:
+    return NearestPassage(hit.passage.id, paper.id, paper.title, hit.passage.text, hit.dense or 0.0)
 
 
 def _shared_names(query: str, papers: tuple[PaperHits, ...]) -> list[str]:
-    """Return the names in a question in another language that passages found say, each once."""
+    """Return the names in a foreign question that passages found have, without duplicates."""
     names = dict.fromkeys(names_in(_OTHER_LETTERS.sub(" ", query)))
-    texts = [hit.passage.text for found in papers for hit in found.hits]
+    texts = [hit.passage.text for hits in papers for hit in hits.hits]
     return [
         name
         for name in names
@@ -88,39 +87,34 @@ def _shared_names(query: str, papers: tuple[PaperHits, ...]) -> list[str]:
 
 
 def _nearest(papers: tuple[PaperHits, ...], names: Sequence[str] = ()) -> tuple[NearestPassage, ...]:
-    """Return the nearest passages of text; a bare caption tells nobody what it is about.
+    """Return the nearest passages, captions only if there is nothing else.
 
-    With `names` they are those that say most of the names, and none that says none.
+    With `names`, passages that have more of the names come first, and those without any are left out.
     """
-    hits = [(hit, found.paper) for found in papers for hit in found.hits]
+    hits = [(hit, of_paper.paper) for of_paper in papers for hit in of_paper.hits]
     texts = [pair for pair in hits if pair[0].passage.kind != "caption"] or hits
 
-    def said(pair: tuple[Hit, Paper]) -> int:
+    def names_of(pair: tuple[Hit, Paper]) -> int:
         return sum(says_name(pair[0].passage.text, squashed(name)) for name in names)
 
-    naming = [pair for pair in texts if said(pair)] if names else texts
-    first = sorted(naming or texts, key=lambda pair: (-said(pair), -(pair[0].dense or 0.0)))
-    first = first[: thresholds().refusal.nearest]
-    return tuple(
-        NearestPassage(hit.passage.id, paper.id, paper.title, hit.passage.text, hit.dense or 0.0)
-        for hit, paper in first
-    )
+    naming = [pair for pair in texts if names_of(pair)]
+    first = sorted(naming or texts, key=lambda pair: (-names_of(pair), -(pair[0].dense or 0.0)))
+    return tuple(_near(hit, paper) for hit, paper in first[: thresholds().refusal.nearest])
 
 
 def _missing(query: str, papers: tuple[PaperHits, ...], searched: str) -> str:
-    """Return in words what no passage found says of a query, "" where they say all of it."""
-    texts = [
-        f"{found.paper.title}. {' '.join(author.name for author in found.paper.authors)}. {hit.passage.text}"
-        for found in papers
-        for hit in found.hits
-    ]
+    """Return a sentence on the words of a query that no passage found has, "" if there are none."""
+    texts = []
+    for of_paper in papers:
+        authors = " ".join(author.name for author in of_paper.paper.authors)
+        texts += [f"{of_paper.paper.title}. {authors}. {hit.passage.text}" for hit in of_paper.hits]
     names, missing = missing_phrases(query, texts)
     if not texts or not missing:
         return ""
     naming = f" that names {joined(map(_quoted, names))}" if names else ""
-    told = missing[:MISSING_SAID]
-    has = "the word" if len(told) == 1 and " " not in told[0] else "the words"
-    return f"No passage found in {searched}{naming} has {has} {joined(map(_quoted, told), 'or')}."
+    shown = missing[:MISSING_SAID]
+    has = "the word" if len(shown) == 1 and " " not in shown[0] else "the words"
+    return f"No passage found in {searched}{naming} has {has} {joined(map(_quoted, shown), 'or')}."
 
 
 def _quoted(text: str) -> str:
@@ -128,7 +122,7 @@ def _quoted(text: str) -> str:
 
 
 def with_coverage(answer: Answer, corpus: Corpus, scope: Scope) -> Answer:
-    """Return an answer, a refusal with what was searched: titles and the main topics."""
+    """Return an answer; a refusal gets the titles and main topics of what was searched."""
     if answer.refusal is None:
         return answer
     return replace(answer, refusal=replace(answer.refusal, covers=tuple(_covered(corpus, scope))))
@@ -151,7 +145,7 @@ def _covered(corpus: Corpus, scope: Scope) -> Iterator[str]:
 
 
 def _named_once(names: Iterable[str]) -> Iterator[str]:
-    """Yield each name once: a field and a method may differ in case, a hyphen or a word's form alone."""
+    """Yield the names without those that differ only in case, hyphens or word form."""
     seen: set[str] = set()
     for name in names:
         key = stem(squashed(name))
@@ -161,17 +155,12 @@ def _named_once(names: Iterable[str]) -> Iterator[str]:
 
 
 def nothing_holds(answer: Answer) -> bool:
-    """Return True if nothing that an answer says is held by what it cites (the gate after writing).
+    """Return True if no claim of an answer is supported by its citations (the gate after writing).
 
-    An answer whose claims were not scored, or which cites nothing at all, is not judged by this.
+    False if it cites nothing, or claims were not scored.
     """
     claims = [sentence.support for sentence in answer.sentences if sentence.citations]
     scored = [support for support in claims if support is not None]
     if not scored or len(scored) < len(claims) or answer.citation_recall:
         return False
     return max(scored) < thresholds().refusal.unsupported
-
-
-def _message(reason: RefusalReason, searched: str, said: str) -> str:
-    given = f" The writer's reason: {said}" if said else ""
-    return _MESSAGES[reason].format(searched=searched) + given

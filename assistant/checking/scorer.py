@@ -1,8 +1,8 @@
 """The support score, 0..1: calibrated, from words, meaning, numbers, names and negations.
 
-What is compared is in features.py, beside it the number of a network that reads claim and evidence together;
-what each counts stands on the card of the learned part (`assistant/learned/support.py`), which
-`paper-trail train support` writes and which says what it was trained on.
+Its features are those of features.py and the score of a network that reads claim and evidence together. The
+weights and their training data are on the card of the learned part (`assistant/learned/support.py`), which
+`paper-trail train support` writes.
 """
 
 import math
@@ -33,10 +33,10 @@ from assistant.learned.support import open_support
 from corpus.encoders.base import Encoder, Vectors
 from corpus.encoders.scale import cosine_scales
 
-# Of evidence beyond this, only the beginning is read: a paper as it is given has some dozens of sentences.
+# Longer evidence is cut; usually there are some dozens of sentences.
 MOST_SENTENCES = 2000
 INTERCEPT, NOWHERE = "intercept", "nowhere"
-CAP_FROM, CAP_TO = 0.1, 0.01  # below the bar of support: what a cap squeezes scores into
+CAP_FROM, CAP_TO = 0.1, 0.01  # distances below the bar of support: the range of capped scores
 
 
 class SupportWeights(BaseModel):
@@ -55,9 +55,9 @@ class SupportWeights(BaseModel):
 
 
 def capped(score: float, features: Mapping[str, float]) -> float:
-    """Return a score, below the bar of support where a number or name of the claim stands nowhere.
+    """Return a score, squeezed below the bar of support if the evidence lacks a number or name of the claim.
 
-    Of two such claims the likelier one still scores higher.
+    The order of such scores is kept.
     """
     bar = thresholds().support.supported
     start, end = bar - CAP_FROM, bar - CAP_TO
@@ -92,14 +92,14 @@ class _Asked:
     about: str
 
     def nowhere(self) -> dict[str, float]:
-        """Return as a feature whether a number or name of the claim stands nowhere in what is cited."""
+        """Return the feature that the evidence lacks a number or name of the claim."""
         evidence = (*map(strip_references, self.sentences), self.about)
         return {NOWHERE: float(is_absent(strip_references(self.claim), evidence))}
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A claim that has been compared with its sentences: the features, and the close sentences best first."""
+    """A claim compared with its sentences: the features, and the closest sentences, best first."""
 
     features: Mapping[str, float]
     order: tuple[int, ...]
@@ -118,10 +118,9 @@ def support_weights(learned: LearnedPart | None = None) -> SupportWeights:
 
 
 class SupportScorer:
-    """Scores claims against the sentences that may carry them.
+    """Scores claims against the sentences that may support them.
 
-    With an entailment model, the score is the mean of both. Without words in common or evidence it is low,
-    never an error.
+    With an entailment model, the score is the mean of both. It is low without shared words or evidence.
     """
 
     def __init__(self, encoder: Encoder, entailment: Entailment | None = None) -> None:
@@ -130,11 +129,11 @@ class SupportScorer:
 
     @property
     def name(self) -> str:
-        own = open_support().name
-        return f"{own} + {self.entailment.name}" if self.entailment else own
+        name = open_support().name
+        return f"{name} + {self.entailment.name}" if self.entailment else name
 
     def score(self, claims: Sequence[str], evidence: Sequence[Sequence[str]]) -> list[float]:
-        """Return for each claim how well its sentences together carry it, 0..1."""
+        """Return the support of each claim by its sentences together, 0..1."""
         return [support.score for support in self.reader().weigh(claims, evidence)]
 
     def reader(self) -> "SupportReader":
@@ -163,17 +162,18 @@ class SupportReader:
         evidence: Sequence[Sequence[str]],
         about: Sequence[str] | None = None,
     ) -> list[Support]:
-        """Return for each claim how well its sentences carry it, and which of them does best.
+        """Return the support of each claim by its sentences.
 
-        `about` tells of each evidence whose it is: names and years that stand there come from somewhere.
+        `about` holds for each evidence the names and years of its papers, which a claim may mention too.
         """
         compared = self.compare(claims, evidence, about)
         weights = support_weights(self._learned)
-        scores = [weights.score(one.features) if one else 0.0 for one in compared]
+        scores = [weights.score(item.features) if item else 0.0 for item in compared]
         if self._entailment:
             scores = self._with_entailment(self._entailment, scores, claims, evidence, compared)
         return [
-            Support(score, one.order[0] if one else None) for score, one in zip(scores, compared, strict=True)
+            Support(score, item.order[0] if item else None)
+            for score, item in zip(scores, compared, strict=True)
         ]
 
     def compare(
@@ -183,46 +183,48 @@ class SupportReader:
         about: Sequence[str] | None = None,
     ) -> list[Compared | None]:
         """Compute the parts of each support score, None for a claim or evidence without words."""
-        asked = [
+        claims_read = [
             _Asked(claim, few[:MOST_SENTENCES], whose)
             for claim, few, whose in zip(claims, evidence, about or [""] * len(claims), strict=True)
         ]
-        read = [read_closely(one.claim, one.sentences) for one in asked]
-        taken = [pair for pair in zip(asked, read, strict=True) if _is_comparable(pair[1])]
+        read = [read_closely(item.claim, item.sentences) for item in claims_read]
+        taken = [pair for pair in zip(claims_read, read, strict=True) if _is_comparable(pair[1])]
         self._encode([
             text
-            for one, reading in taken
-            for text in (one.claim, *(one.sentences[index] for index in reading.close))
+            for item, reading in taken
+            for text in (item.claim, *(item.sentences[index] for index in reading.close))
         ])  # fmt: skip
         numbers = iter(self._read(taken))
         return [
-            self._compared(one, reading, next(numbers)) if _is_comparable(reading) else None
-            for one, reading in zip(asked, read, strict=True)
+            self._compared(item, reading, next(numbers)) if _is_comparable(reading) else None
+            for item, reading in zip(claims_read, read, strict=True)
         ]
 
     def _compared(self, asked: "_Asked", reading: Reading, number: float) -> Compared:
-        texts = (asked.claim, *(asked.sentences[at] for at in reading.close))
+        texts = (asked.claim, *(asked.sentences[index] for index in reading.close))
         vectors = np.stack([self._vector(text) for text in texts])
         cosines = cosine_scales(self._encoder).alike(vectors @ vectors.T)
         likeness = cosines[0, 1:].tolist()
         order = best_first(reading, likeness)
-        few = [1 + reading.close.index(index) for index in order[:TOGETHER]]
-        # The cosine of the claim with the sum of the best, from those of each two.
-        length = math.sqrt(max(0.0, float(cosines[np.ix_(few, few)].sum())))
-        pooled = float(cosines[0, few].sum()) / (length or 1.0)
+        best = [1 + reading.close.index(index) for index in order[:TOGETHER]]
+        # The cosine of the claim with the sum of the best vectors, from scaled pairwise cosines.
+        length = math.sqrt(max(0.0, float(cosines[np.ix_(best, best)].sum())))
+        pooled = float(cosines[0, best].sum()) / (length or 1.0)
         features = compare(reading, order, likeness, pooled) | asked.nowhere()
         if self._learned.network:
             features |= network_feature(number, reading)
         return Compared(features, order)
 
     def _read(self, taken: Sequence[tuple["_Asked", Reading]]) -> list[float]:
-        """Return the network's number for each claim, of all that it has not read at once.
-
-        What a sentence says word for word it need not read.
-        """
+        """Return the network's score of each claim, SURE_NUMBER for quotations; new pairs go in one batch."""
         if self._learned.network is None:
             return [0.0] * len(taken)
-        pairs = [None if is_quotation(reading) else _pair(one, reading) for one, reading in taken]
+        pairs = [
+            None
+            if is_quotation(reading)
+            else (_encodable(asked.claim), in_reading_order(asked.sentences, reading.close))
+            for asked, reading in taken
+        ]
         new = [pair for pair in dict.fromkeys(pairs) if pair and pair not in self._numbers]
         self._numbers.update(zip(new, self._learned.numbers(new), strict=True))
         return [self._numbers[pair] if pair else SURE_NUMBER for pair in pairs]
@@ -243,13 +245,13 @@ class SupportReader:
         evidence: Sequence[Sequence[str]],
         compared: Sequence[Compared | None],
     ) -> list[float]:
-        asked = [index for index, one in enumerate(compared) if one]
-        texts = [in_reading_order(evidence[index], one.order) for index, one in enumerate(compared) if one]
-        found = entailment.probabilities([strip_references(claims[index]) for index in asked], texts)
-        joined = dict(zip(asked, found, strict=True))
+        indices = [index for index, item in enumerate(compared) if item]
+        texts = [in_reading_order(evidence[index], item.order) for index, item in enumerate(compared) if item]
+        compared_claims = [strip_references(claims[index]) for index in indices]
+        joined = dict(zip(indices, entailment.probabilities(compared_claims, texts), strict=True))
         return [
-            capped((score + joined[index]) / 2, one.features) if one else score
-            for index, (score, one) in enumerate(zip(scores, compared, strict=True))
+            capped((score + joined[index]) / 2, item.features) if item else score
+            for index, (score, item) in enumerate(zip(scores, compared, strict=True))
         ]
 
 
@@ -259,7 +261,3 @@ def _is_comparable(reading: Reading) -> bool:
 
 def _encodable(text: str) -> str:
     return strip_references(text)[:LONGEST_TEXT]
-
-
-def _pair(asked: _Asked, reading: Reading) -> tuple[str, str]:
-    return _encodable(asked.claim), in_reading_order(asked.sentences, reading.close)

@@ -1,4 +1,4 @@
-"""Citations weighed by what supports the claim: where each leads, how well it holds, what was needed."""
+"""The support of citations: the best sentence of each, its score, and whether the citation is needed."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -19,7 +19,7 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 @dataclass(frozen=True, slots=True)
 class CitationQuality:
-    """Recall and precision of an answer's citations, 0..1 (ALCE, section 4); None of nothing to count."""
+    """Recall and precision of an answer's citations, 0..1 (ALCE, section 4); None with nothing to count."""
 
     recall: float | None
     precision: float | None
@@ -27,7 +27,7 @@ class CitationQuality:
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """Sentences with their citations weighed, and for each sentence which of its labels are needed."""
+    """Sentences with scored citations, and the needed labels of each sentence."""
 
     sentences: tuple[AnswerSentence, ...]
     needed: tuple[frozenset[int], ...]
@@ -35,7 +35,7 @@ class Weighed:
 
 @dataclass(frozen=True, slots=True)
 class Carrier:
-    """The sentence that carries a claim best, and how well, 0..1."""
+    """The sentence that supports a claim best, and its support, 0..1."""
 
     passage_id: str
     sentence: int
@@ -45,7 +45,7 @@ class Carrier:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A sentence of a paper and where it stands."""
+    """A sentence of a paper, with its passage and index in it."""
 
     text: str
     passage: Passage
@@ -53,7 +53,7 @@ class _Place:
 
 
 class SupportCheck:
-    """Weighs the citations of one answer against the papers that were given."""
+    """Scores the citations of one answer against its evidence."""
 
     def __init__(self, evidence: Evidence, scorer: SupportScorer) -> None:
         self._reader: SupportReader = scorer.reader()
@@ -62,7 +62,7 @@ class SupportCheck:
         self._about = {paper.label: about(paper.paper) for paper in evidence.papers}
 
     def weigh(self, sentences: Sequence[AnswerSentence]) -> Weighed:
-        """Return the sentences with every citation led to where its support is best, and scored."""
+        """Return the sentences with every citation resolved to its best sentence, and scored."""
         resolved = self._resolved(sentences)
         needed = []
         for place, sentence in enumerate(resolved):
@@ -73,9 +73,9 @@ class SupportCheck:
         return Weighed(tuple(resolved), tuple(needed))
 
     def carriers(self, claims: Sequence[str], label: int) -> list[Carrier | None]:
-        """Return for each claim the sentence of a paper that carries it best, None where it has no words."""
-        found = self._support([(claim, (label,)) for claim in claims])
-        return [self._carrier(support, label) for support in found]
+        """Return for each claim the sentence of a paper that supports it best, None if it has no words."""
+        supports = self._support([(claim, (label,)) for claim in claims])
+        return [self._carrier(support, label) for support in supports]
 
     def _carrier(self, support: Support, label: int) -> Carrier | None:
         if support.sentence is None:
@@ -91,21 +91,23 @@ class SupportCheck:
         return max(all_of_them.score, *alone.values())
 
     def cite(self, claim: str, label: int) -> Citation:
-        """Return the citation that leads a claim to where a paper supports it best."""
+        """Return a citation of the sentence of a paper that supports a claim best."""
         (support,) = self._support([(claim, (label,))])
         return self._led(Citation(label, claim, "", None, "", None), support)
 
     def _resolved(self, sentences: Sequence[AnswerSentence]) -> list[AnswerSentence]:
         citations = [citation for sentence in sentences for citation in sentence.citations]
-        found = self._support([(citation.claim, (citation.label,)) for citation in citations])
-        led = iter([self._led(citation, one) for citation, one in zip(citations, found, strict=True)])
+        supports = self._support([(citation.claim, (citation.label,)) for citation in citations])
+        led = iter(
+            [self._led(citation, support) for citation, support in zip(citations, supports, strict=True)]
+        )
         return [
             replace(sentence, citations=tuple(next(led) for _ in sentence.citations))
             for sentence in sentences
         ]
 
     def _led(self, citation: Citation, support: Support) -> Citation:
-        """Return the citation led to the sentence that supports it best."""
+        """Return the citation resolved to the sentence that supports it best."""
         if support.sentence is None:
             return replace(citation, support=support.score)
         place = self._places[citation.label][support.sentence]
@@ -127,37 +129,37 @@ class SupportCheck:
         """Score the whole sentence against each label alone."""
         if len(sentence.citations) == 1 and sentence.citations[0].claim == sentence.claim:
             return {sentence.citations[0].label: sentence.citations[0].support or 0.0}
-        labels = _labels(sentence)
-        found = self._support([(sentence.claim, (label,)) for label in labels])
-        return {label: one.score for label, one in zip(labels, found, strict=True)}
+        labels = tuple(citation.label for citation in sentence.citations)
+        supports = self._support([(sentence.claim, (label,)) for label in labels])
+        return {label: support.score for label, support in zip(labels, supports, strict=True)}
 
     def _needed(
         self, sentence: AnswerSentence, support: float | None, alone: Mapping[int, float]
     ) -> frozenset[int]:
-        """Return the labels that are relevant: each carries the sentence, or the others do not without it."""
+        """Return the labels that support the sentence alone, or without which the others do not."""
         supported = thresholds().support.supported
         if support is None or support < supported:
             return frozenset()
         doubtful = [label for label, score in alone.items() if score < supported]
-        others = [(sentence.claim, tuple(one for one in alone if one != label)) for label in doubtful]
+        others = [(sentence.claim, tuple(other for other in alone if other != label)) for label in doubtful]
         spared = {
             label
             for label, (_, rest), without in zip(doubtful, others, self._support(others), strict=True)
-            if max((without.score, *(alone[one] for one in rest))) >= supported
+            if max((without.score, *(alone[other] for other in rest))) >= supported
         }
         return frozenset(alone.keys() - spared)
 
     def _support(self, asked: Sequence[tuple[str, tuple[int, ...]]]) -> list[Support]:
         """Score each claim against all passages of its labels; each pair is scored once."""
-        for one in asked:
-            if one not in self._known and (quoted := self._quoted_row(*one)) is not None:
-                self._known[one] = Support(1.0, quoted)
-        new = [one for one in dict.fromkeys(asked) if one not in self._known]
+        for pair in asked:
+            if pair not in self._known and (quoted := self._quoted_row(*pair)) is not None:
+                self._known[pair] = Support(1.0, quoted)
+        new = [pair for pair in dict.fromkeys(asked) if pair not in self._known]
         evidence = [[place.text for label in labels for place in self._places[label]] for _, labels in new]
         whose = [" ".join(self._about[label] for label in labels) for _, labels in new]
         weighed = self._reader.weigh([claim for claim, _ in new], evidence, whose)
         self._known.update(zip(new, weighed, strict=True))
-        return [self._known[one] for one in asked]
+        return [self._known[pair] for pair in asked]
 
     def _quoted_row(self, claim: str, labels: tuple[int, ...]) -> int | None:
         """Return the number of the evidence sentence that is a table row and holds the claim's cells."""
@@ -173,19 +175,19 @@ def _is_row(place: _Place, claim: str) -> bool:
 def citation_quality(weighed: Weighed) -> CitationQuality:
     """Return ALCE's citation recall and precision, with the support score as the judge of entailment.
 
-    Recall counts the sentences that cite or should; precision the citations, those to papers that were never
-    given among them: they are never needed.
+    Recall counts the sentences that cite or should; precision counts the citations, including unknown labels,
+    which are never needed.
     """
     supported = thresholds().support.supported
-    claims = [one for one in weighed.sentences if one.needs_citation or one.labels or one.unknown_labels]
-    recalled = sum((one.support or 0.0) >= supported for one in claims)
-    cited = sum(len(one.citations) + len(one.unknown_labels) for one in claims)
+    claims = [
+        sentence
+        for sentence in weighed.sentences
+        if sentence.needs_citation or sentence.labels or sentence.unknown_labels
+    ]
+    recalled = sum((sentence.support or 0.0) >= supported for sentence in claims)
+    cited = sum(len(sentence.citations) + len(sentence.unknown_labels) for sentence in claims)
     needed = sum(len(labels) for labels in weighed.needed)
     return CitationQuality(recalled / len(claims) if claims else None, needed / cited if cited else None)
-
-
-def _labels(sentence: AnswerSentence) -> tuple[int, ...]:
-    return tuple(citation.label for citation in sentence.citations)
 
 
 def _places(paper: LabelledPaper) -> tuple[_Place, ...]:
@@ -203,30 +205,29 @@ def about(paper: Paper) -> str:
 
 
 def labels_across(text: str, evidence: Evidence) -> frozenset[int]:
-    """Return the labels of the papers that are in another language than an answer.
-
-    An answer that is not surely in another, and a paper of which none is known, are taken for English.
-    """
+    """Return the labels of the papers that are in another language than an answer; unknown is English."""
     written = foreign_language(text) or ENGLISH
-    return frozenset(one.label for one in evidence.papers if (one.paper.language or ENGLISH) != written)
+    return frozenset(paper.label for paper in evidence.papers if (paper.paper.language or ENGLISH) != written)
 
 
 def without_scores(weighed: Weighed, across: Collection[int], evidence: Evidence) -> Weighed:
-    """Return sentences without scores where they cite across languages: words say nothing there, numbers do.
+    """Return sentences without scores for citations across languages, where words cannot be compared.
 
-    One with a number that nothing cited has is not supported: its support is 0.
+    Numbers can: a sentence with a number that no cited paper has gets support 0.
     """
     texts = {paper.label: " ".join(passage.text for passage in paper.passages) for paper in evidence.papers}
-    return replace(weighed, sentences=tuple(_without_scores(one, across, texts) for one in weighed.sentences))
+    return replace(
+        weighed, sentences=tuple(_without_scores(sentence, across, texts) for sentence in weighed.sentences)
+    )
 
 
 def cites_across(sentence: AnswerSentence) -> bool:
-    """Return True if a sentence cites what is in another language, so that nothing was measured."""
-    return any(one.overlap is None for one in sentence.citations)
+    """Return True if a sentence cites a paper in another language, so that nothing was measured."""
+    return any(citation.overlap is None for citation in sentence.citations)
 
 
 def _is_across(citation: Citation, across: Collection[int]) -> bool:
-    """Return True if a citation leads to another language; what repeats its passage is in that passage's."""
+    """Return True if a citation is across languages; a claim that repeats its passage is in its language."""
     is_repeated = citation.overlap is not None and overlap_word(citation.overlap) == "strong"
     return citation.label in across and not is_repeated
 
@@ -234,18 +235,18 @@ def _is_across(citation: Citation, across: Collection[int]) -> bool:
 def _without_scores(
     sentence: AnswerSentence, across: Collection[int], texts: Mapping[int, str]
 ) -> AnswerSentence:
-    is_across = [_is_across(one, across) for one in sentence.citations]
+    is_across = [_is_across(citation, across) for citation in sentence.citations]
     if not any(is_across):
         return sentence
     citations = tuple(
-        replace(one, overlap=None, support=None, sentence=None) if other else one
-        for one, other in zip(sentence.citations, is_across, strict=True)
+        replace(citation, overlap=None, support=None, sentence=None) if other else citation
+        for citation, other in zip(sentence.citations, is_across, strict=True)
     )
-    said = _numbers(sentence.claim)
     known = {number for label in sentence.labels for number in _numbers(texts.get(label, ""))}
-    return replace(sentence, citations=citations, support=None if said <= known else 0.0)
+    support = None if _numbers(sentence.claim) <= known else 0.0
+    return replace(sentence, citations=citations, support=support)
 
 
 def _numbers(text: str) -> frozenset[str]:
-    """Return the numbers of a text, a comma in them as a point: languages differ in it."""
+    """Return the numbers of a text with commas as points, since languages differ in this."""
     return frozenset(number.replace(",", ".") for number in _NUMBER.findall(write_out_numbers(text)))

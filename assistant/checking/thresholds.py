@@ -1,4 +1,4 @@
-"""The numbers that decide what readers see, read from thresholds.toml."""
+"""The thresholds of scores, read from thresholds.toml."""
 
 import tomllib
 from functools import cache
@@ -12,7 +12,7 @@ class _Table(BaseModel):
 
 
 class Bars(_Table):
-    """Where a score counts as partial and as strong."""
+    """The least scores that count as partial and as strong."""
 
     partial: float
     strong: float
@@ -23,7 +23,7 @@ class OverlapBars(Bars):
 
 
 class SupportBars(Bars):
-    """The bars of the support score, from where on it counts as support, and as a citation found."""
+    """The least support scores that count as support, and for a citation found by the check."""
 
     supported: float
     found: float
@@ -52,10 +52,10 @@ class RefusalThresholds(_Table):
 
 
 class KindLimits(_Table):
-    """Thresholds of a kind of answer: the chances of its first and further sentences, and their number.
+    """Least probabilities of the first and further sentences of a kind of answer, and their greatest number.
 
-    `share` is what a further sentence has of the first one's chance at least, `beside` the same for one that
-    stands next to it.
+    `share` is the least ratio of a further sentence's probability to the first one's, `beside` the same for a
+    neighbour of the first.
     """
 
     first: float
@@ -66,10 +66,9 @@ class KindLimits(_Table):
 
 
 class ExtractiveLimits(_Table):
-    """Thresholds of the writer without a model, for each kind of answer.
+    """Thresholds of the extractive writer, for each kind of answer.
 
-    `alike` is the cosine of two sentences that say the same, `side` the chance of a sentence from which it is
-    told whether it says yes or no.
+    `alike` is the cosine of near duplicates, `side` the least probability of a sentence that says yes or no.
     """
 
     alike: float

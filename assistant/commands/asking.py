@@ -97,12 +97,21 @@ def ask(
     chosen = chosen_of(temperature, top_p, top_k, max_tokens, repetition_penalty)
     with failing(as_json=as_json):
         if trail:
-            _check_trail(trail)
+            if trail.suffix.lower() not in _TRAIL_ENDINGS:
+                raise AssistantError(
+                    f"The trail is written as {_ENDINGS}, not as {trail.suffix or trail.name!r}."
+                )
+            check_writable(trail)
         earlier = _earlier(conversation)
         turn, loading = _answer(question, earlier.turns, options, generator, chosen, quiet=as_json)
     done = turn_json(turn, loading)
     if not as_json:
-        _print_turn(turn)
+        if turn.answer.refusal:
+            _print_refusal(turn.answer.refusal)
+        else:
+            out.print(f"\n{turn.answer.text}\n", markup=False)
+            print_references(turn.answer, turn.evidence)
+        _print_checks(turn)
     with failing(as_json=as_json, done=done):
         if trail:
             whole = replace(earlier, title=earlier.title or turn.question, turns=(*earlier.turns, turn))
@@ -115,15 +124,8 @@ def ask(
         say(f"Kept as conversation {done['conversation']}.")
 
 
-def _check_trail(path: Path) -> None:
-    """Raise AssistantError before anything is asked where the trail could not be written afterwards."""
-    if path.suffix.lower() not in _TRAIL_ENDINGS:
-        raise AssistantError(f"The trail is written as {_ENDINGS}, not as {path.suffix or path.name!r}.")
-    check_writable(path)
-
-
 def _earlier(conversation: str | None) -> Conversation:
-    """Return the conversation that is gone on with; raises AssistantError when there is none."""
+    """Return the conversation to continue; raises AssistantError if there is none of that id."""
     if conversation in (None, NEW):
         return Conversation(OWNER, "")
     if not conversation:
@@ -139,7 +141,7 @@ def _earlier(conversation: str | None) -> Conversation:
 
 
 def _keep(conversation: str, turn: Turn) -> str:
-    """Add a turn to its conversation, which may be a new one, and return its id."""
+    """Add a turn to its conversation, created if new, and return the conversation's id."""
     with opened_conversations() as store:
         if conversation == NEW:
             conversation = store.start(OWNER, turn.question).id
@@ -156,12 +158,12 @@ def _answer(
     *,
     quiet: bool,
 ) -> tuple[Turn, float]:
-    """Return the answered turn, and the seconds it took to load what answers."""
+    """Return the answered turn, and the seconds spent on loading corpus and encoder."""
     library = open_library()
     parameters = chosen_parameters(library.settings, generator, chosen)
     writer = open_generator(generator, library.settings, library.encoder, parameters)
     assistant = Assistant(library.corpus, library.encoder, writer)
-    # A sign that turns, on a terminal alone: a server of one's own may read a prompt for minutes.
+    # A spinner, in a terminal only: a local server may read a prompt for minutes.
     with err.status("Searching") as waiting:
         for event in assistant.ask(question, history, options):
             match event:
@@ -182,18 +184,15 @@ def _answer(
 
 
 def chosen_parameters(settings: Settings, generator: str, chosen: Chosen) -> Parameters | None:
-    """Return the parameters with those that were chosen, None where none were."""
-    given = {name: value for name, value in chosen.items() if value is not None}
+    """Return the default parameters with the chosen ones, None if none were chosen."""
+    changes = {name: value for name, value in chosen.items() if value is not None}
     entry = next((entry for entry in available_models(settings) if entry.id == generator), None)
-    usual = default_parameters(settings, entry) if entry else Parameters()
-    return replace(usual, **given) if given else None
+    defaults = default_parameters(settings, entry) if entry else Parameters()
+    return replace(defaults, **changes) if changes else None
 
 
 def turn_json(turn: Turn, loading: float) -> dict[str, Any]:
-    """Return a turn as the terminal's JSON: what was found, the answer, and how each sentence is carried.
-
-    `loading` is the seconds spent on opening corpus and encoder, before the question was taken.
-    """
+    """Return a turn as the terminal's JSON; `loading` is the seconds spent on loading corpus and encoder."""
     answer = turn.answer
     return {
         "question": turn.question,
@@ -223,7 +222,7 @@ def turn_json(turn: Turn, loading: float) -> dict[str, Any]:
 
 
 def sentence_json(answer: Answer, sentence: AnswerSentence) -> dict[str, Any]:
-    """Return a sentence with what it cites, and how well that carries it."""
+    """Return a sentence with its citations and their scores."""
     return {
         "text": answer.text[sentence.start : sentence.end].strip(),
         "labels": list(sentence.labels),
@@ -248,7 +247,7 @@ def _citation_json(citation: Citation) -> dict[str, Any]:
 
 
 def rounded(score: float | None) -> float | None:
-    """Return a score for JSON, None where there is none."""
+    """Return a score rounded for JSON, None for no score."""
     return None if score is None else round(score, 4)
 
 
@@ -264,17 +263,8 @@ def _refusal_json(refusal: Refusal) -> dict[str, Any]:
     }
 
 
-def _print_turn(turn: Turn) -> None:
-    if turn.answer.refusal:
-        _print_refusal(turn.answer.refusal)
-    else:
-        out.print(f"\n{turn.answer.text}\n", markup=False)
-        print_references(turn.answer, turn.evidence)
-    _print_checks(turn)
-
-
 def print_references(answer: Answer, evidence: Evidence) -> None:
-    """Print the papers that an answer cites, with the lowest scores of what cites them."""
+    """Print the papers that an answer cites, each with the lowest scores of its citations."""
     for label in answer.cited_labels:
         if labelled := evidence.paper(label):
             scores = ", ".join(
@@ -301,14 +291,19 @@ def _print_refusal(refusal: Refusal) -> None:
 
 
 def _lowest(answer: Answer, label: int, score: Literal["overlap", "support"]) -> float | None:
-    """Return the lowest score of a paper's citations, None where none was measured."""
-    citations = (one for sentence in answer.sentences for one in sentence.citations if one.label == label)
+    """Return the lowest score of a paper's citations, None if none was measured."""
+    citations = (
+        citation
+        for sentence in answer.sentences
+        for citation in sentence.citations
+        if citation.label == label
+    )
     scores = [getattr(citation, score) for citation in citations]
     return min((value for value in scores if value is not None), default=None)
 
 
 def _print_checks(turn: Turn) -> None:
-    """Say what was wrong with the draft, how far its citations hold, and what it took."""
+    """Print the problems of the draft, the quality of its citations, and its cost."""
     answer = turn.answer
     for notice in wording.notices(answer):
         warn(notice)

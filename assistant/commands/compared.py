@@ -7,7 +7,7 @@ from assistant import wording
 from assistant.commands.asking import print_references, rounded, sentence_json
 from assistant.commands.printing import say, show, warn
 from assistant.comparing import wording as said
-from assistant.comparing.differences import Differences, differences
+from assistant.comparing.differences import differences
 from assistant.comparing.grid import element_grid
 from assistant.comparing.records import (
     DESCRIPTION,
@@ -20,29 +20,31 @@ from assistant.comparing.records import (
 
 
 def comparison_json(comparison: Comparison, loading: float = 0.0) -> dict[str, Any]:
-    """Return a comparison as the terminal's JSON: the summary, what it rests on, and how it came about.
-
-    `loading` is the seconds spent on opening corpus and encoder, before the papers were read.
-    """
+    """Return a comparison as the terminal's JSON; `loading` is the seconds spent on loading."""
     answer = comparison.answer
-    labels = [DESCRIPTION, *(one.label for one in comparison.evidence.papers)]
+    labels = [DESCRIPTION, *(item.label for item in comparison.evidence.papers)]
+    found = differences(comparison)
     return {
         "id": comparison.id,
         "about": comparison.about,
         "papers": [
-            {"id": one.paper.id, "label": one.label, "title": one.paper.title}
-            for one in comparison.evidence.papers
+            {"id": item.paper.id, "label": item.label, "title": item.paper.title}
+            for item in comparison.evidence.papers
         ],
         "summary": answer.text,
-        "sentences": [sentence_json(answer, one) for one in answer.sentences],
+        "sentences": [sentence_json(answer, item) for item in answer.sentences],
         "citation_recall": answer.citation_recall,
         "citation_precision": answer.citation_precision,
         "problems": list(answer.problems),
         "remarks": list(comparison.remarks),
         "elements": {str(label): _elements_json(comparison, label) for label in labels},
         "columns": [_column_json(column) for column in comparison.columns],
-        "differences": _differences_json(differences(comparison)),
-        "rounds": [_round_json(one) for one in comparison.rounds],
+        "differences": {
+            "common": [asdict(thing) for thing in found.common],
+            "alone": {str(label): [asdict(thing) for thing in things] for label, things in found.alone},
+            "elements": [asdict(item) for item in found.elements],
+        },
+        "rounds": [_round_json(item) for item in comparison.rounds],
         "calls": said.calls_made(comparison),
         "usage": asdict(comparison.usage),
         "seconds": {"load": round(loading, 4)}
@@ -51,7 +53,7 @@ def comparison_json(comparison: Comparison, loading: float = 0.0) -> dict[str, A
 
 
 def _elements_json(comparison: Comparison, label: int) -> dict[str, Any]:
-    """Return the seven elements of a text by their names; "" is not stated."""
+    """Return the seven elements of a text by name; the text is "" if not stated."""
     elements = comparison.elements_of(label)
     return {name: _element_json(elements.element(name)) for name in ELEMENT_NAMES}
 
@@ -61,12 +63,12 @@ def _element_json(element: KeyElement) -> dict[str, Any]:
         "text": element.text,
         "evidence": [
             {
-                "passage": one.passage_id,
-                "sentence": one.sentence,
-                "text": one.text,
-                "support": rounded(one.support),
+                "passage": source.passage_id,
+                "sentence": source.sentence,
+                "text": source.text,
+                "support": rounded(source.support),
             }
-            for one in element.evidence
+            for source in element.evidence
         ],
         "score": rounded(element.support),
     }
@@ -86,18 +88,10 @@ def _column_json(column: QuestionColumn) -> dict[str, Any]:
     return {"question": column.question, "cells": cells}
 
 
-def _differences_json(found: Differences) -> dict[str, Any]:
+def _round_json(finished: Round) -> dict[str, Any]:
     return {
-        "common": [asdict(thing) for thing in found.common],
-        "alone": {str(label): [asdict(thing) for thing in things] for label, things in found.alone},
-        "elements": [asdict(one) for one in found.elements],
-    }
-
-
-def _round_json(one: Round) -> dict[str, Any]:
-    return {
-        "number": one.number,
-        "labels": list(one.labels),
+        "number": finished.number,
+        "labels": list(finished.labels),
         "candidates": [
             {
                 "number": candidate.number,
@@ -109,25 +103,29 @@ def _round_json(one: Round) -> dict[str, Any]:
                 "citation_recall": rounded(candidate.citation_recall),
                 "problems": list(candidate.problems),
             }
-            for candidate in one.candidates
+            for candidate in finished.candidates
         ],
-        "votes": [asdict(vote) for vote in one.votes],
-        "kept": list(one.kept),
-        "failed": list(one.failed),
+        "votes": [asdict(vote) for vote in finished.votes],
+        "kept": list(finished.kept),
+        "failed": list(finished.failed),
     }
 
 
 def print_comparison(comparison: Comparison) -> None:
-    """Print the summary with its references, then what is common, what is not, and what it took."""
+    """Print the summary with its references, then similarities and differences, and the cost."""
     answer = comparison.answer
     show(f"\n{answer.text}\n")
     print_references(answer, comparison.evidence)
     _, others = said.cited_and_not(comparison)
     for labelled in others:
         show(f"[{labelled.label}] {labelled.paper.title} {labelled.paper.id}, not cited")
-    found = differences(comparison)
-    if found.has_any:
-        lines = (*said.describe_common(found), *said.describe_distinct(found), *said.describe_stated(found))
+    compared = differences(comparison)
+    if compared.has_any:
+        lines = (
+            *said.describe_common(compared),
+            *said.describe_distinct(compared),
+            *said.describe_stated(compared),
+        )
         show("\nIn common and apart", "bold")
         for line in lines:
             show(f"- {line}")

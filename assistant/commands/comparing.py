@@ -130,12 +130,12 @@ def compare(
         options = ComparisonOptions(*_or_usual(counts), order, left_out)
         for part in () if resume else left_out:
             check_applicable(part, options, reflects=uses_model(generator))
-        wanted = ComparisonRequest(tuple(paper or ()), about, options, tuple(question or ()))
+        request = ComparisonRequest(tuple(paper or ()), about, options, tuple(question or ()))
         for path in trail or ():
             format_of(path, choosable=False)
             check_writable(path)
         with opened_comparisons() as store:
-            wish = _Wish(wanted, generator, chosen, _begun(store, resume, wanted) if resume else None)
+            wish = _Wish(request, generator, chosen, _begun(store, resume, request) if resume else None)
             comparison, loading = _compared(store, wish, ask=not yes, as_json=as_json)
     if as_json:
         print_json(comparison_json(comparison, loading))
@@ -145,7 +145,7 @@ def compare(
 
 
 def _write_trails(comparison: Comparison, paths: Sequence[Path]) -> None:
-    """Write a comparison to files; where one cannot be, the others are, and the comparison is kept."""
+    """Write a comparison to files, those that can be written; it stays stored in any case."""
     failed = False
     for path in paths:
         try:
@@ -162,10 +162,10 @@ def _write_trails(comparison: Comparison, paths: Sequence[Path]) -> None:
 
 
 def _or_usual(counts: Sequence[int | None]) -> tuple[int, int, int]:
-    """Return samples, votes and summaries to keep, the usual number of what is not given."""
+    """Return samples, votes and summaries to keep, with defaults for those not given."""
     usual = ComparisonOptions()
-    asked = zip(counts, (usual.samples, usual.votes, usual.keep), strict=True)
-    samples, votes, keep = (otherwise if count is None else count for count, otherwise in asked)
+    pairs = zip(counts, (usual.samples, usual.votes, usual.keep), strict=True)
+    samples, votes, keep = (otherwise if count is None else count for count, otherwise in pairs)
     return samples, votes, keep
 
 
@@ -183,7 +183,7 @@ def _left_out(names: Sequence[str], papers: Sequence[str]) -> tuple[Ablation, ..
 
 
 def _begun(store: ComparisonStore, identifier: str, wanted: ComparisonRequest) -> StoredComparison:
-    """Return the comparison that is gone on with; raises AssistantError when there is none."""
+    """Return the comparison to resume; raises AssistantError if there is none of that id."""
     if wanted.papers or wanted.about or wanted.questions:
         raise AssistantError(
             "With --resume a comparison goes on with the papers, the description and the questions it was "
@@ -197,7 +197,7 @@ def _begun(store: ComparisonStore, identifier: str, wanted: ComparisonRequest) -
 
 
 def _compared(store: ComparisonStore, wish: _Wish, *, ask: bool, as_json: bool) -> tuple[Comparison, float]:
-    """Return the finished comparison, and the seconds it took to load what compares."""
+    """Return the finished comparison, and the seconds spent on loading corpus and encoder."""
     if wish.begun and wish.begun.comparison:
         say("This comparison was finished before.")
         return wish.begun.comparison, 0.0
@@ -205,19 +205,21 @@ def _compared(store: ComparisonStore, wish: _Wish, *, ask: bool, as_json: bool) 
     generator = _generator(library, wish)
     kept = ElementStore.open(library.settings.corpus_path)
     comparer = Comparer(_corpus(library, wish.begun), library.encoder, generator, kept)
-    wanted = wish.begun.request if wish.begun else wish.request
-    planned = _planned(comparer, wanted)
+    request = wish.begun.request if wish.begun else wish.request
+    planned = _planned(comparer, request)
     if not as_json:
         _print_plan(planned, generator)
-        if ask and planned.budget.calls:
-            _ask_to_go_on()
+        asks = ask and planned.budget.calls and somebody_is_there()
+        if asks and not typer.confirm("Go on?", default=True, err=True):
+            say("Nothing was asked, and nothing is kept.")
+            raise typer.Exit(1)
     versions = provenance_of(comparer.corpus, generator.name, "").corpus
-    begun = wish.begun or store.start(OWNER, wanted, generator.name, generator.parameters, versions)
+    begun = wish.begun or store.start(OWNER, request, generator.name, generator.parameters, versions)
     return _run(store, comparer, begun, planned, as_json=as_json), library.loading
 
 
 def _corpus(library: Library, begun: StoredComparison | None) -> Corpus:
-    """Return the corpus as it was when a comparison was begun, as it is now where that is gone."""
+    """Return the corpus as of the beginning of a comparison, or the current one if that is gone."""
     if begun is None:
         return library.corpus
     try:
@@ -235,7 +237,7 @@ def _planned(comparer: Comparer, wanted: ComparisonRequest) -> Planned:
     try:
         return comparer.plan(wanted)
     except ComparisonError as error:
-        # A check stops at the first fault; what else is wrong shows once that is put right.
+        # A check stops at the first fault; further ones are found with that corrected.
         described = replace(wanted, about=_ANY_DESCRIPTION)
         faults = [str(error)]
         for request in (described, replace(described, options=ComparisonOptions())):
@@ -255,9 +257,9 @@ def _generator(library: Library, wish: _Wish) -> ComparativeGenerator:
 
 
 def _print_plan(planned: Planned, generator: ComparativeGenerator) -> None:
-    """Say what will be compared and what it takes, before anything is asked."""
-    for one in planned.papers:
-        say(f"[{one.label}] {one.paper.title} {one.paper.id}")
+    """Print the papers and the budget of a comparison."""
+    for labelled in planned.papers:
+        say(f"[{labelled.label}] {labelled.paper.title} {labelled.paper.id}")
     for remark in planned.remarks:
         warn(remark)
     if reused := said.describe_reuse(planned):
@@ -265,15 +267,8 @@ def _print_plan(planned: Planned, generator: ComparativeGenerator) -> None:
     say(f"Compared by {generator.label}. {said.describe_budget(planned.budget)}")
 
 
-def _ask_to_go_on() -> None:
-    """Ask whether to spend that, where somebody is there to answer."""
-    if somebody_is_there() and not typer.confirm("Go on?", default=True, err=True):
-        say("Nothing was asked, and nothing is kept.")
-        raise typer.Exit(1)
-
-
 def somebody_is_there() -> bool:
-    """Return True if the command was started by hand, in a terminal that shows what it asks."""
+    """Return True if the command runs in an interactive terminal."""
     return sys.stdin.isatty() and err.is_terminal
 
 
@@ -284,7 +279,7 @@ def _run(
     identifier = begun.id
     run = store.take(identifier)
     ledger = CallLedger(store.calls(identifier), keep=lambda call: store.add_call(identifier, call, run))
-    # Closing what yields the events cancels the work behind them.
+    # Closing the events cancels the comparison.
     events = comparer.compare(begun.request, ledger, identifier)
     if not as_json:
         say(f"Kept as comparison {identifier}. Stop it with Ctrl+C: what is done is kept.")
@@ -311,7 +306,7 @@ def _run(
 
 
 def _say_stopped(identifier: str, why: str, as_json: bool, *, can_go_on: bool = True) -> None:
-    """Say why a comparison is not finished, and how to go on with it where that leads further."""
+    """Print why a comparison is not finished, and how to resume it if that helps."""
     message = f"{why} What is done is kept."
     if can_go_on:
         message += f" Go on with: paper-trail compare --resume {identifier}"
@@ -321,7 +316,7 @@ def _say_stopped(identifier: str, why: str, as_json: bool, *, can_go_on: bool = 
 
 
 def _leave() -> NoReturn:
-    """End at once: Python would wait for the calls that are under way, and a model may take a minute."""
+    """Exit at once: Python would wait for running calls, which may take a minute."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(INTERRUPTED)

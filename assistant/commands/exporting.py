@@ -40,8 +40,8 @@ def export(
         form = form or (format_of(output) if output else "json")
         if output:
             check_writable(output)
-        found = find_trail(source)
-        text, facts = _written(found, form, turn, output.stem if output else "")
+        trail = find_trail(source)
+        text, facts = _written(trail, form, turn, output.stem if output else "")
         if output:
             write_file(output, text)
         elif isinstance(text, bytes):
@@ -58,23 +58,23 @@ def export(
 
 
 def _written(
-    found: Conversation | Comparison, form: OptionName, turn: int | None, name: str
+    trail: Conversation | Comparison, form: OptionName, turn: int | None, name: str
 ) -> tuple[str | bytes, dict[str, int]]:
-    """Return the text of a format, and what it holds of what."""
-    if isinstance(found, Comparison):
+    """Return the text of a format, and the numbers of its turns or papers."""
+    if isinstance(trail, Comparison):
         if turn is not None:
             raise AssistantError("A comparison has no turns: leave --turn out.")
-        return comparison_text(found, form, name), {"papers": len(found.evidence.papers)}
+        return comparison_text(trail, form, name), {"papers": len(trail.evidence.papers)}
     if turn is not None:
-        if not 1 <= turn <= len(found.turns):
-            raise AssistantError(f"There is no turn {turn}: the conversation has {len(found.turns)}.")
-        found = replace(found, turns=(found.turns[turn - 1],))
-    return conversation_text(found, form), {"turns": len(found.turns)}
+        if not 1 <= turn <= len(trail.turns):
+            raise AssistantError(f"There is no turn {turn}: the conversation has {len(trail.turns)}.")
+        trail = replace(trail, turns=(trail.turns[turn - 1],))
+    return conversation_text(trail, form), {"turns": len(trail.turns)}
 
 
 def conversation_text(conversation: Conversation, form: OptionName) -> str | bytes:
-    """Return a conversation in a format; raises AssistantError for one that only comparisons have."""
-    formats = {one.name: one for one in CONVERSATION_FORMATS}
+    """Return a conversation in a format; raises AssistantError for a format of comparisons only."""
+    formats = {known.name: known for known in CONVERSATION_FORMATS}
     if form not in formats:
         raise AssistantError(
             f"Only comparisons can be written as {form}: choose {', '.join(formats)} for a conversation."
@@ -87,14 +87,14 @@ def schema(
     comparison: Annotated[bool, typer.Option("--comparison", help="That of comparisons instead.")] = False,
 ) -> None:
     """Print the JSON Schema of transcripts, or of comparisons, as the files in docs/ hold them."""
-    found = comparison_schema() if comparison else transcript_schema()
-    typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
+    document = comparison_schema() if comparison else transcript_schema()
+    typer.echo(json.dumps(document, ensure_ascii=False, indent=2))
 
 
 def format_of(path: Path, *, choosable: bool = True) -> OptionName:
-    """Return the format that a file's name asks for; raises AssistantError where it is none.
+    """Return the format of a file name's ending; raises AssistantError for any other ending.
 
-    `choosable`: the command can be told the format instead.
+    `choosable`: the command has an option for the format.
     """
     names: tuple[OptionName, ...] = get_args(OptionName)
     for name in names:

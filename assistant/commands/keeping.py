@@ -1,4 +1,4 @@
-"""The commands for whatever is stored: one set of them, for conversations and for comparisons."""
+"""The commands for stored records, the same for conversations and comparisons."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -39,10 +39,10 @@ Identifier = Annotated[str, typer.Argument(help="Its id, as the list shows it.")
 
 @dataclass(frozen=True, slots=True)
 class StoredKind:
-    """The particulars of one kind of stored record, which has `part`s.
+    """A kind of stored records, which consist of `part`s.
 
-    `row` makes of a summary what a list shows between title and time, `find` reads a thing by its id, and
-    `keep` stores that of a file and returns it with how many parts it has.
+    `row` returns the columns of a summary between title and time, `find` reads a record by its id, and `keep`
+    stores that of a file and returns it with the number of its parts.
     """
 
     name: str
@@ -60,7 +60,7 @@ class StoredKind:
 
 
 def commands_for(kind: StoredKind) -> typer.Typer:
-    """Return the commands that list, show, rename, delete, import and export what is stored of a kind."""
+    """Return the commands that list, show, rename, delete, import and export records of a kind."""
     app = new_app(
         help=f"List, show, rename, delete, import and export stored {kind.name}s.", no_args_is_help=True
     )
@@ -80,29 +80,34 @@ def _add_reading(app: typer.Typer, kind: StoredKind) -> None:
         as_json: JsonOption = False,
     ) -> None:
         with failing(as_json=as_json), kind.opened() as store:
-            found = store.list(owner, limit, offset)
+            summaries = store.list(owner, limit, offset)
         if as_json:
-            print_json({f"{kind.name}s": [asdict(one) for one in found]})
-        elif found:
-            out.print(_table(kind, found))
+            print_json({f"{kind.name}s": [asdict(summary) for summary in summaries]})
+        elif summaries:
+            out.print(_table(kind, summaries))
         else:
             err.print(f"No {kind.name}s are kept. Begin one with: paper-trail {kind.beginning}")
 
     @app.command(help=f"Print a stored {kind.name} as Markdown.")
     def show(identifier: Identifier, *, as_json: JsonOption = False) -> None:
         with failing(as_json=as_json):
-            if (found := kind.find(identifier)) is None:
+            if (record := kind.find(identifier)) is None:
                 raise _missing(kind, identifier)
         if as_json:
-            print_json(kind.document(found))
+            print_json(kind.document(record))
         else:
-            typer.echo(kind.text(found), nl=False)
+            typer.echo(kind.text(record), nl=False)
 
 
 def _table(kind: StoredKind, found: tuple[ConversationSummary | ComparisonSummary, ...]) -> Table:
     table = Table(Column("Id", no_wrap=True), *kind.columns, Column("Changed", no_wrap=True), box=SIMPLE_HEAD)
-    for one in found:
-        table.add_row(*map(escape, (one.id, one.title, *kind.row(one), one.updated[:16].replace("T", " "))))
+    for summary in found:
+        table.add_row(
+            *map(
+                escape,
+                (summary.id, summary.title, *kind.row(summary), summary.updated[:16].replace("T", " ")),
+            )
+        )
     return table
 
 
@@ -166,22 +171,22 @@ def _conversation_text(stored: StoredConversation) -> str:
 def _keep_conversation(file: Path) -> tuple[Conversation, int]:
     conversation = read_conversation(file)
     with opened_conversations() as store, opened_reading() as reading:
-        # On one's own machine a file puts back what was there; links to it shall lead to it again.
+        # The id is kept, so that links to a restored conversation work again.
         stored = store.put(OWNER, conversation, library_named(conversation), keep_id=True)
         _keep_notes(reading, conversation, store, stored.id)
     return stored, len(conversation.turns)
 
 
 def _keep_comparison(file: Path) -> tuple[StoredComparison, int]:
-    found = read_trail(file)
-    if isinstance(found, Conversation):
+    comparison = read_trail(file)
+    if isinstance(comparison, Conversation):
         raise AssistantError(
             f"The file {file} holds a conversation. Keep it with: paper-trail conversations import {file}"
         )
     with opened_comparisons() as store, opened_reading() as reading:
-        stored = store.put(OWNER, replace(found, notes=()), library_named(found))
-        _keep_notes(reading, found, store, stored.id)
-    return stored, len(found.paper_ids)
+        stored = store.put(OWNER, replace(comparison, notes=()), library_named(comparison))
+        _keep_notes(reading, comparison, store, stored.id)
+    return stored, len(comparison.paper_ids)
 
 
 def _keep_notes(
@@ -190,13 +195,13 @@ def _keep_notes(
     store: ConversationStore | ComparisonStore,
     stored: str,
 ) -> None:
-    """Keep the notes of a file, but for those that are kept already."""
+    """Store the notes of a file, except those that are stored already."""
     if new := keep_notes(reading, OWNER, trail, store, stored):
         say(f"{counted(new, 'note')} kept with it.")
 
 
-def _comparison_row(one: ComparisonSummary) -> tuple[str, str]:
-    return str(one.papers), f"{one.state}: {one.error}" if one.error else one.state
+def _comparison_row(summary: ComparisonSummary) -> tuple[str, str]:
+    return str(summary.papers), f"{summary.state}: {summary.error}" if summary.error else summary.state
 
 
 conversations = commands_for(
@@ -208,7 +213,7 @@ conversations = commands_for(
         id_of_import="the id it had where that is free",
         next_step="Go on with: ask --conversation",
         opened=opened_conversations,
-        row=lambda one: (str(one.turns),),
+        row=lambda summary: (str(summary.turns),),
         find=_find_conversation,
         document=_conversation_document,
         text=_conversation_text,

@@ -1,4 +1,4 @@
-"""The commands for kept libraries, for who runs the server: of all owners, for these are not its own."""
+"""The operator's commands for kept libraries of all owners."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -33,14 +33,14 @@ def opened_libraries() -> Iterator[Libraries]:
         yield Libraries(settings.libraries_path, store, LibraryLimits.of(settings))
 
 
-def _facts(kept: Libraries, one: StoredLibrary) -> dict[str, str | int | bool]:
+def _facts(kept: Libraries, stored: StoredLibrary) -> dict[str, str | int | bool]:
     return {
-        "id": one.id,
-        "title": one.title,
-        "owner": one.owner,
-        "documents": kept.count_documents(one.id),
-        "bytes": kept.room.size_of(kept.folder(one.id).path),
-        "is_shared": bool(one.link),
+        "id": stored.id,
+        "title": stored.title,
+        "owner": stored.owner,
+        "documents": kept.count_documents(stored.id),
+        "bytes": kept.room.size_of(kept.folder(stored.id).path),
+        "is_shared": bool(stored.link),
     }
 
 
@@ -52,19 +52,19 @@ def list_libraries(
 ) -> None:
     """List the kept libraries, the one last changed first."""
     with failing(as_json=as_json), opened_libraries() as kept:
-        found = [_facts(kept, one) for one in kept.store.everyones() if owner in ("", one.owner)]
+        listed = [_facts(kept, library) for library in kept.store.everyones() if owner in ("", library.owner)]
     if as_json:
-        print_json({"libraries": found})
+        print_json({"libraries": listed})
         return
-    if not found:
+    if not listed:
         err.print("No libraries are kept.")
         return
     table = Table(Column("Id", no_wrap=True), "Name", "Documents", "MB", "Shared", "Owner", box=SIMPLE_HEAD)
-    for one in found:
-        megabytes = f"{int(one['bytes']) / 1_000_000:.1f}"
-        shared = "by link" if one["is_shared"] else ""
-        owner_said = f"{str(one['owner'])[:16]}…"
-        row = (one["id"], one["title"], one["documents"], megabytes, shared, owner_said)
+    for library in listed:
+        megabytes = f"{int(library['bytes']) / 1_000_000:.1f}"
+        shared = "by link" if library["is_shared"] else ""
+        shown_owner = f"{str(library['owner'])[:16]}…"
+        row = (library["id"], library["title"], library["documents"], megabytes, shared, shown_owner)
         table.add_row(*(escape(str(cell)) for cell in row))
     out.print(table)
 
@@ -73,18 +73,18 @@ def list_libraries(
 def show(identifier: Identifier, *, as_json: JsonOption = False) -> None:
     """Print what a library holds, and how much is stored over it."""
     with failing(as_json=as_json), opened_libraries() as kept:
-        one = kept.own(identifier, None)
+        stored = kept.own(identifier, None)
         papers = kept.as_kept(identifier).papers()
-        facts, over = _facts(kept, one), kept.store.over(identifier)
+        facts, over = _facts(kept, stored), kept.store.over(identifier)
     if as_json:
         documents = [{"id": paper.id, "title": paper.title, "file": paper.source} for paper in papers]
         print_json(facts | {"holds": documents, **asdict(over)})
         return
-    out.print(escape(one.title), style="bold")
+    out.print(escape(stored.title), style="bold")
     for paper in papers:
         out.print(f"- {escape(paper.title)} ({escape(paper.source)})")
-    said = counted(len(over.conversations), "conversation"), counted(len(over.comparisons), "comparison")
-    say(f"{' and '.join(said)} over it.")
+    counts = counted(len(over.conversations), "conversation"), counted(len(over.comparisons), "comparison")
+    say(f"{' and '.join(counts)} over it.")
 
 
 @libraries.command()

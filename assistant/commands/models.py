@@ -70,7 +70,7 @@ def models(
 
 
 def _print_offers(settings: Settings) -> None:
-    """List the models whose weights can be fetched and run on this machine."""
+    """Print the models whose weights can be downloaded and run on this machine."""
     table = Table(
         Column("Name", overflow="fold"),
         "Model",
@@ -105,7 +105,7 @@ def get(name: Annotated[str, typer.Argument(help="Its name, as the list shows it
             say(f"Running {path} takes {needs_of(path)}.")
             return
         if offer is None:
-            names = ", ".join(one.name for one in offers())
+            names = ", ".join(known.name for known in offers())
             raise AssistantError(f"There is no model {name!r} to fetch. There are: {names}.")
         say(f"{offer.label}: {offer.gigabytes:g} GB, licence {offer.licence}.")
         file = fetch(offer, settings)

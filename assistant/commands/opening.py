@@ -27,7 +27,7 @@ from corpus.store.corpus import Corpus
 Trail = TypeVar("Trail", Conversation, Comparison)
 
 LARGEST_FILE = 256 * 2**20
-# Whose the conversations and comparisons of the command line are.
+# The owner of the command line's records.
 OWNER = "terminal"
 
 
@@ -38,7 +38,7 @@ MaxTokens = Annotated[int | None, typer.Option(help="The longest reply.")]
 RepetitionPenalty = Annotated[float | None, typer.Option(help="1 for none.")]
 
 Chosen = dict[str, Any]
-"""The parameters of generation by their names, None for what nobody asked for."""
+"""The generation parameters by name, None for those not chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def open_library() -> Library:
 
 
 def corpus_at(library: Library) -> Callable[[Mapping[str, int]], Corpus]:
-    """Return a cached opener of the corpus at recorded table versions, which raises CorpusError."""
+    """Return a cached function that opens the corpus at table versions; it raises CorpusError."""
 
     @cache
     def opened(versions: tuple[tuple[str, int], ...]) -> Corpus:
@@ -74,31 +74,31 @@ def corpus_at(library: Library) -> Callable[[Mapping[str, int]], Corpus]:
 
 @contextmanager
 def opened_conversations() -> Iterator[ConversationStore]:
-    """Open the stored conversations; a command that only reads also makes them where there are none."""
+    """Open the stored conversations; the database is created if there is none."""
     with closing(ConversationStore.open(read_settings())) as store:
         yield store
 
 
 @contextmanager
 def opened_comparisons() -> Iterator[ComparisonStore]:
-    """Open the stored comparisons, which lie beside the conversations."""
+    """Open the stored comparisons."""
     with closing(ComparisonStore.open(read_settings())) as store:
         yield store
 
 
 @contextmanager
 def opened_reading() -> Iterator[ReadingStore]:
-    """Open what readers keep of papers, which lies beside the conversations."""
+    """Open the readers' notes and lists."""
     with closing(ReadingStore.open(read_settings())) as store:
         yield store
 
 
 def find_trail(source: str) -> Conversation | Comparison:
-    """Return the conversation or comparison of a file, or the stored one of an id; raises AssistantError."""
+    """Return the conversation or comparison of a file or a stored id; raises AssistantError."""
     if os.path.isfile(source):  # noqa: PTH113 - of a name no file can have, Path.is_file raises
         return read_trail(Path(source))
-    if found := stored_conversation(source) or stored_comparison(source):
-        return found
+    if trail := stored_conversation(source) or stored_comparison(source):
+        return trail
     raise AssistantError(
         f"There is no file {source!r}, and no stored conversation or comparison of that id. List them with: "
         "paper-trail conversations list, and: paper-trail comparisons list"
@@ -116,7 +116,7 @@ def with_stored_notes(found: Trail, store: ConversationStore | ComparisonStore, 
 
 
 def stored_comparison(identifier: str) -> Comparison | None:
-    """Return a stored comparison, None when there is none; raises AssistantError where it is unfinished."""
+    """Return a stored comparison, None if there is none; raises AssistantError if it is unfinished."""
     with opened_comparisons() as store:
         stored = store.get(identifier)
         comparison = stored.comparison if stored else None
@@ -130,7 +130,7 @@ def stored_comparison(identifier: str) -> Comparison | None:
 
 
 def stored_conversation(identifier: str) -> Conversation | None:
-    """Return a stored conversation, saying what of it cannot be read; None when there is none."""
+    """Return a stored conversation and print its faults; None if there is none."""
     with opened_conversations() as store:
         stored = store.read(identifier)
         if stored is None:
@@ -162,7 +162,7 @@ def _read_file(path: Path) -> str:
 
 
 def check_writable(path: Path) -> None:
-    """Raise AssistantError where a file could not be written, before work is done for it."""
+    """Raise AssistantError if a file cannot be written."""
     if path.is_dir() or not path.parent.is_dir():
         raise AssistantError(f"Nothing can be written to {path}: give a file in a folder that exists.")
     is_there = os.access(path, os.F_OK)
@@ -187,7 +187,7 @@ def chosen_of(
     max_tokens: int | None,
     penalty: float | None,
 ) -> Chosen:
-    """Collect the model parameters that were given as options."""
+    """Collect the options for generation parameters."""
     return {
         "temperature": temperature,
         "top_p": top_p,

@@ -15,7 +15,7 @@ from corpus.text import storable
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
-        """End as every other command does whose reader has gone; rich's own status would mean something."""
+        """Raise BrokenPipeError as other commands do; rich would exit with a status of its own."""
         raise BrokenPipeError
 
 
@@ -30,22 +30,22 @@ def print_json(value: Mapping[str, Any]) -> None:
 
 
 def show(text: str, style: str = "", on: Console = out) -> None:
-    """Print a text, which may be anybody's: nothing in it acts on the terminal."""
+    """Print foreign text without control sequences or markup."""
     on.print(storable(text), style=style, markup=False, soft_wrap=True)
 
 
 def say(text: str) -> None:
-    """Say something on the way, which is no part of the result."""
+    """Print a message that is not part of the result."""
     show(text, "dim", err)
 
 
 def warn(text: str, style: str = "yellow") -> None:
-    """Say what readers of the result should know of it."""
+    """Print a warning about the result."""
     show(text, style, err)
 
 
 def fail(error: Exception, as_json: bool, done: Mapping[str, Any] | None = None) -> NoReturn:
-    """Say what went wrong and end; `done` is what was done before it."""
+    """Print an error and exit; `done` is the partial result for JSON."""
     if as_json:
         print_json({**(done or {}), "error": str(error)})
     warn(str(error), "red")
@@ -54,7 +54,7 @@ def fail(error: Exception, as_json: bool, done: Mapping[str, Any] | None = None)
 
 @contextmanager
 def failing(*, as_json: bool, done: Mapping[str, Any] | None = None) -> Iterator[None]:
-    """Let the errors of the product, within a `with` block, end the command in a sentence."""
+    """Turn the product's errors in a `with` block into a message and an exit status."""
     try:
         yield
     except (AssistantError, CorpusError) as error:

@@ -33,14 +33,16 @@ def list_kept(
 ) -> None:
     """List what a reader keeps of papers, what was last changed first."""
     with failing(as_json=as_json), opened_reading() as store:
-        found = store.list(owner, limit, offset)
+        summaries = store.list(owner, limit, offset)
     if as_json:
-        print_json({"reading": [asdict(one) for one in found]})
-    elif found:
+        print_json({"reading": [asdict(summary) for summary in summaries]})
+    elif summaries:
         table = Table(Column("Id", no_wrap=True), "Kind", "Title", "Paper", "Changed", box=SIMPLE_HEAD)
-        for one in found:
-            changed = one.updated[:16].replace("T", " ")
-            table.add_row(*map(escape, (one.id, READING_KINDS[one.kind], one.title, one.paper, changed)))
+        for summary in summaries:
+            changed = summary.updated[:16].replace("T", " ")
+            table.add_row(
+                *map(escape, (summary.id, READING_KINDS[summary.kind], summary.title, summary.paper, changed))
+            )
         out.print(table)
     else:
         err.print("Nothing is kept. Notes are written on the Paper screen, or kept from an imported trail.")
@@ -51,9 +53,9 @@ def export_kept(*, owner: Owner = OWNER) -> None:
     """Print everything that a reader keeps as JSON."""
     with failing(as_json=True), opened_reading() as store:
         kept = {
-            "notes": [asdict(one.record) for one in store.annotations(owner)],
-            "reading_list": [asdict(one) for one in store.reading_list(owner)],
-            "followed": [asdict(one.record) for one in store.followed(owner)],
+            "notes": [asdict(note.record) for note in store.annotations(owner)],
+            "reading_list": [asdict(paper) for paper in store.reading_list(owner)],
+            "followed": [asdict(search.record) for search in store.followed(owner)],
         }
     print_json(kept)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -39,11 +39,11 @@ def replay(
     The status is 0 when all is equal, 1 when something differs, 2 when it could not be done.
     """
     with failing(as_json=as_json):
-        found = find_trail(source)
-        if isinstance(found, Comparison):
-            status = _replay_comparison(found, generate=generate, as_json=as_json)
+        trail = find_trail(source)
+        if isinstance(trail, Comparison):
+            status = _replay_comparison(trail, generate=generate, as_json=as_json)
         else:
-            status = _replay_conversation(found, source, generate=generate, as_json=as_json)
+            status = _replay_conversation(trail, source, generate=generate, as_json=as_json)
     raise typer.Exit(status)
 
 
@@ -56,7 +56,13 @@ def _replay_conversation(conversation: Conversation, source: str, *, generate: b
         if not as_json:
             _print_replay(f"{turn.number}. {turn.question}", turn)
     if as_json:
-        print_json(_document(conversation.title, turns))
+        print_json(
+            {
+                "title": conversation.title,
+                "equal": all(turn.is_equal for turn in turns),
+                "turns": [{**asdict(turn), "equal": turn.is_equal} for turn in turns],
+            }
+        )
     else:
         equal = sum(turn.is_equal for turn in turns)
         verb = "is" if 1 in (equal, len(turns)) else "are"
@@ -71,15 +77,15 @@ def _replay_comparison(comparison: Comparison, *, generate: bool, as_json: bool)
             "written again, begin it anew: paper-trail compare --help"
         )
     library = open_library()
-    found = replay_comparison(comparison, library.encoder, corpus_at(library))
+    replayed = replay_comparison(comparison, library.encoder, corpus_at(library))
     if as_json:
-        print_json({**asdict(found), "equal": found.is_equal})
+        print_json({**asdict(replayed), "equal": replayed.is_equal})
     else:
-        _print_replay(tidy_title(found.about), found)
-        if not found.impossible:
-            said = "The comparison is equal." if found.is_equal else "The comparison is not equal."
-            show(f"\n{said}")
-    return _status([found])
+        _print_replay(tidy_title(replayed.about), replayed)
+        if not replayed.impossible:
+            verdict = "The comparison is equal." if replayed.is_equal else "The comparison is not equal."
+            show(f"\n{verdict}")
+    return _status([replayed])
 
 
 def _replayer(*, generate: bool) -> Replayer:
@@ -94,17 +100,9 @@ def _replayer(*, generate: bool) -> Replayer:
 
 
 def _status(found: Sequence[TurnReplay | ComparisonReplay]) -> int:
-    if any(one.impossible for one in found):
+    if any(replayed.impossible for replayed in found):
         return IMPOSSIBLE
-    return EQUAL if all(one.is_equal for one in found) else DIFFERENT
-
-
-def _document(title: str, turns: list[TurnReplay]) -> dict[str, Any]:
-    return {
-        "title": title,
-        "equal": all(turn.is_equal for turn in turns),
-        "turns": [{**asdict(turn), "equal": turn.is_equal} for turn in turns],
-    }
+    return EQUAL if all(replayed.is_equal for replayed in found) else DIFFERENT
 
 
 def _print_replay(heading: str, found: TurnReplay | ComparisonReplay) -> None:

@@ -14,9 +14,9 @@ def mcp() -> None:
     from assistant.serving.library import PublishedLibrary  # noqa: PLC0415
     from assistant.serving.mcp_server import serve_on_standard_streams  # noqa: PLC0415 - half a second
 
-    # Unlike other commands it goes on for hours.
+    # Short commands run without garbage collection; this one runs for hours.
     gc.enable()
-    # Python would wait for calls to models that are under way; their connections end with the process.
+    # Python would wait for running calls to models; their connections end with the process.
     signal.signal(signal.SIGTERM, lambda *_: os._exit(143))
     try:
         serve_on_standard_streams(PublishedLibrary())

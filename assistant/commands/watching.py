@@ -1,4 +1,4 @@
-"""A comparison as it goes on, for a terminal: a tree that lives, or a line for each step."""
+"""The progress of a comparison in a terminal: a live tree, or a line for each step."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -28,7 +28,7 @@ from assistant.comparing.records import (
 from corpus.text import storable
 from corpus.wording import counted
 
-# A tree that is higher than the screen hides what happens now.
+# A tree higher than the screen would hide the current round.
 ROUNDS_SHOWN = 8
 LONGEST_TITLE = 60
 
@@ -61,7 +61,7 @@ class Progress:
 
 
 def progress_tree(progress: Progress) -> Tree:
-    """Return the progress as a tree: a line for each round that is over, the newest one in full."""
+    """Return the progress as a tree: a line for each finished round, the newest one in full."""
     papers = counted(len(progress.planned.papers), "paper")
     tree = Tree(_text(f"Comparing {papers}", "bold"), guide_style="dim")
     if progress.elements:
@@ -69,9 +69,15 @@ def progress_tree(progress: Progress) -> Tree:
     hidden = max(0, len(progress.rounds) - ROUNDS_SHOWN)
     if hidden:
         tree.add(_text(f"{counted(hidden, 'round')} before", "dim"))
-    branches = [tree.add(_text(_round_line(progress, one))) for one in progress.rounds[hidden:]]
+    branches = [tree.add(_text(_round_line(progress, finished))) for finished in progress.rounds[hidden:]]
     if progress.candidates:
-        _add_current(tree, progress)
+        number = len(progress.rounds) + 1
+        branch = tree.add(_text(f"Round {number} of {progress.planned.rounds}{_named(progress, number)}"))
+        for candidate in sorted(progress.candidates, key=lambda candidate: candidate.number):
+            votes = sum(vote.choice == candidate.number for vote in progress.votes)
+            branch.add(_text(candidate_line(candidate, votes), _style(candidate)))
+        if discarded := sum(vote.choice is None for vote in progress.votes):
+            branch.add(_text(f"{counted(discarded, 'vote')} discarded", "yellow"))
     elif branches:
         _add_finished(branches[-1], progress.rounds[-1])
     if progress.working and progress.working.calls:
@@ -79,19 +85,9 @@ def progress_tree(progress: Progress) -> Tree:
     return tree
 
 
-def _add_current(tree: Tree, progress: Progress) -> None:
-    number = len(progress.rounds) + 1
-    branch = tree.add(_text(f"Round {number} of {progress.planned.rounds}{_named(progress, number)}"))
-    for candidate in sorted(progress.candidates, key=lambda one: one.number):
-        votes = sum(vote.choice == candidate.number for vote in progress.votes)
-        branch.add(_text(candidate_line(candidate, votes), _style(candidate)))
-    if discarded := sum(vote.choice is None for vote in progress.votes):
-        branch.add(_text(f"{counted(discarded, 'vote')} discarded", "yellow"))
-
-
-def _add_finished(branch: Tree, one: Round) -> None:
-    for candidate in one.candidates:
-        kept = ", kept" if candidate.number in one.kept else ""
+def _add_finished(branch: Tree, finished: Round) -> None:
+    for candidate in finished.candidates:
+        kept = ", kept" if candidate.number in finished.kept else ""
         branch.add(_text(candidate_line(candidate, candidate.votes, kept), _style(candidate)))
 
 
@@ -100,7 +96,7 @@ def _style(candidate: Candidate) -> str:
 
 
 def candidate_line(candidate: Candidate, votes: int, mark: str = "") -> str:
-    """Return a candidate with its votes as dots, and what is wrong with it."""
+    """Return a candidate with its votes as dots, and its faults."""
     dots = f" {'●' * votes}" if votes else ""
     faults = " ".join(said.describe_faults(candidate))
     return f"candidate {candidate.number}{mark}{dots}" + (f". {faults}" if faults else "")
@@ -120,23 +116,25 @@ def step_lines(before: Progress, event: ComparisonEvent) -> Iterator[str]:
 
 
 def _elements_line(progress: Progress, newest: KeyElements | None = None) -> str:
-    """Return a line with the number of texts read, the description among them."""
+    """Return a line with the number of texts read, including the description."""
     read = f"Key elements: {len(progress.elements)} of {len(progress.planned.papers) + 1} texts read"
     if newest is None:
-        unread = sum(bool(one.problem) for one in progress.elements)
+        unread = sum(bool(elements.problem) for elements in progress.elements)
         return f"{read}, {unread} could not be" if unread else read
     name = f"[{newest.label}]" if newest.label else "the description"
-    stated = newest.problem or f"{sum(one.is_stated for one in newest.elements)} of 7 stated"
+    stated = newest.problem or f"{sum(elements.is_stated for elements in newest.elements)} of 7 stated"
     return f"{read}; {name}: {stated}"
 
 
-def _round_line(progress: Progress, one: Round) -> str:
-    said_of_it = said.describe_round(one)
-    return f"Round {one.number} of {progress.planned.rounds}: {said_of_it}{_named(progress, one.number)}"
+def _round_line(progress: Progress, finished: Round) -> str:
+    outcome = said.describe_round(finished)
+    return (
+        f"Round {finished.number} of {progress.planned.rounds}: {outcome}{_named(progress, finished.number)}"
+    )
 
 
 def _named(progress: Progress, number: int) -> str:
-    """Return the paper that is new in a round; where all come at once, nothing."""
+    """Return the new paper of a round, "" if all papers are in one round."""
     papers = progress.planned.papers
     if progress.planned.rounds != len(papers) or number > len(papers):
         return ""
@@ -158,16 +156,13 @@ def _shortened(title: str) -> str:
 
 
 def _text(line: str, style: str = "") -> Text:
-    # Titles and replies may come from anybody: nothing in them may act on the terminal.
+    # Titles and replies are foreign text, which must not control the terminal.
     return Text(storable(line), style=style, overflow="ellipsis", no_wrap=True)
 
 
 @dataclass
 class Watch:
-    """Shows a comparison while it goes on, within a `with` block.
-
-    In a terminal it is a tree that is drawn anew; elsewhere every step is a line.
-    """
+    """Shows the progress of a comparison: a live tree in a terminal, else a line for every step."""
 
     console: Console
     progress: Progress
@@ -191,7 +186,7 @@ class Watch:
             self._live.stop()
 
     def show(self, event: ComparisonEvent) -> None:
-        """Show what has just happened."""
+        """Show an event."""
         if not self._live and not self.quiet:
             for line in step_lines(self.progress, event):
                 say(line)

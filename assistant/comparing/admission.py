@@ -1,4 +1,4 @@
-"""Admission of comparisons: their checks, and the texts that are read for them."""
+"""Admission of comparisons: checks of the request, and the texts of its papers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -41,7 +41,7 @@ _NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """A request that can be taken, its papers in the given order, and what to know of how it was read."""
+    """An admitted request, its papers in the given order, and remarks for the reader."""
 
     request: ComparisonRequest
     papers: tuple[Paper, ...]
@@ -49,19 +49,22 @@ class Admitted:
 
 
 def admit_comparison(request: ComparisonRequest, corpus: Corpus) -> Admitted:
-    """Return the request ready to be taken up; raises ComparisonError when it cannot be."""
+    """Return the cleaned request with its papers; raises ComparisonError if it cannot be taken."""
     about = " ".join(storable(request.about).split())
     _check_description(about)
-    _check_options(request.options)
+    for field, (name, most) in _NAMES.items():
+        value = getattr(request.options, field)
+        if not 1 <= value <= most:
+            raise ComparisonError(f"The number of {name} must be from 1 to {most}, not {value}.")
     questions = tidy_questions(request.questions)
-    wanted = tuple(dict.fromkeys(request.papers))
-    found = corpus.papers_by_id(wanted)
-    _check_papers(wanted, found)
-    remarks = tuple(map(named_twice, (one for one in found if request.papers.count(one.id) > 1)))
+    identifiers = tuple(dict.fromkeys(request.papers))
+    papers = corpus.papers_by_id(identifiers)
+    _check_papers(identifiers, papers)
+    remarks = tuple(map(named_twice, (paper for paper in papers if request.papers.count(paper.id) > 1)))
     without = tuple(dict.fromkeys(request.options.without))
     options = replace(request.options, without=without)
-    tidied = replace(request, about=about, papers=wanted, options=options, questions=questions)
-    return Admitted(tidied, found, remarks)
+    tidied = replace(request, about=about, papers=identifiers, options=options, questions=questions)
+    return Admitted(tidied, papers, remarks)
 
 
 def named_twice(paper: Paper) -> str:
@@ -81,15 +84,8 @@ def _check_description(about: str) -> None:
         )
 
 
-def _check_options(options: ComparisonOptions) -> None:
-    for field, (name, most) in _NAMES.items():
-        value = getattr(options, field)
-        if not 1 <= value <= most:
-            raise ComparisonError(f"The number of {name} must be from 1 to {most}, not {value}.")
-
-
 def check_applicable(part: Ablation, options: ComparisonOptions, *, reflects: bool) -> None:
-    """Raise ComparisonError where a comparison without this part would be the same comparison."""
+    """Raise ComparisonError if leaving out this part would not change the comparison."""
     if not reflects:
         raise ComparisonError(
             f"Leaving out {part} is not applicable. Without a model the summary is made in one pass, which "
@@ -103,7 +99,7 @@ def check_applicable(part: Ablation, options: ComparisonOptions, *, reflects: bo
 
 
 def check_single_pass(options: ComparisonOptions) -> None:
-    """Raise ComparisonError where what is compared without a model is to be sampled, voted on or ablated."""
+    """Raise ComparisonError for options of samples, votes or ablations without a model."""
     usual = ComparisonOptions()
     if any(getattr(options, name) != getattr(usual, name) for name in (*_NAMES, "without")):
         raise ComparisonError(NO_MODEL)
@@ -124,7 +120,7 @@ def _check_papers(wanted: Sequence[str], found: Sequence[Paper]) -> None:
 
 
 def effective(options: ComparisonOptions) -> ComparisonOptions:
-    """Return the options as an ablation leaves them: without reflection one sample is written and kept."""
+    """Return the options with ablations applied: without reflection, one sample is written and kept."""
     return replace(options, samples=1, votes=0, keep=1) if leaves_out(options, "reflection") else options
 
 
@@ -133,7 +129,7 @@ def leaves_out(options: ComparisonOptions, part: Ablation) -> bool:
 
 
 def read_description(about: str) -> SourceText:
-    """Return the description of the proposed work as a text that key elements can be taken from."""
+    """Return the description of the proposed work as a source of key elements."""
     paper = Paper(id="", collection_id="", title="", authors=(), year=None, venue="", abstract=about)
     sentences = tuple(Sentence(start, end) for start, end in sentence_spans(about))
     passage = Passage("", "", "", 0, "abstract", (), about, sentences)
@@ -152,9 +148,9 @@ def read_papers(corpus: Corpus, papers: Sequence[Paper]) -> tuple[SourceText, ..
 def in_order(
     papers: Sequence[Paper], order: PaperOrder, about: str, corpus: Corpus, encoder: Encoder
 ) -> tuple[Paper, ...]:
-    """Return the papers in the order in which they are to be compared; what is equal stays as given.
+    """Return the papers in the order of the comparison; ties stay as given.
 
-    By year the oldest comes first and what has none last; by similarity the most like the description.
+    By year, the oldest comes first and those without one last; by similarity, the most similar one first.
     """
     if order == "year":
         return tuple(sorted(papers, key=lambda paper: paper.year or _NO_YEAR))

@@ -1,7 +1,7 @@
 """Reflective incremental generation: ChatCite's Algorithm 1 (arXiv 2403.02574, section 3).
 
-Round by round, one for each paper: every kept summary is continued by n_s samples, n_v votes are cast on all
-of them, and the n_c with most votes are kept. The result is the first of the last round.
+In each round, one per paper, n_s samples continue every kept summary, n_v votes are cast on all of them, and
+the n_c with most votes are kept. The result is the best of the last round.
 """
 
 from collections import Counter
@@ -36,7 +36,7 @@ RoundEvents = Iteration[ComparisonEvent, None, Round]
 
 
 class UnusableRoundError(ComparisonError):
-    """No sample of a round cites any paper; `round` is its number, and its calls are better made anew."""
+    """No sample of a round cites any paper; `round` is its number, and its calls should be made again."""
 
     def __init__(self, message: str, round_number: int) -> None:
         super().__init__(message)
@@ -61,9 +61,9 @@ class Summarizer:
         self._ledger = ledger
 
     def grow(self, steps: Sequence[ComparisonStep]) -> Iteration[ComparisonEvent, None, tuple[Round, ...]]:
-        """Yield the events of the rounds of `steps`, then return the rounds; raises ModelError.
+        """Yield the events of the rounds of `steps`, then return the rounds.
 
-        Raises UnusableRoundError when all samples of a round cite nothing.
+        Raises ModelError, and UnusableRoundError if no sample of a round cites anything.
         """
         rounds: list[Round] = []
         for number, step in enumerate(steps, start=1):
@@ -78,20 +78,22 @@ class Summarizer:
         votes = yield from self._votes(number, step, written)
         candidates = yield from awaited(scored, self._ledger)
         counts = Counter(vote.choice for vote in votes if vote.choice is not None)
-        candidates = [replace(one, votes=counts[one.number]) for one in candidates]
+        candidates = [replace(candidate, votes=counts[candidate.number]) for candidate in candidates]
         return Round(
             number=number,
             labels=step.new,
             candidates=tuple(candidates),
             votes=tuple(votes),
-            kept=tuple(one.number for one in ranked(candidates) if one.text)[: self._options.keep],
+            kept=tuple(candidate.number for candidate in ranked(candidates) if candidate.text)[
+                : self._options.keep
+            ],
             failed=tuple(failed),
         )
 
     def _samples(
         self, number: int, step: ComparisonStep, kept: Sequence[Candidate]
     ) -> Iteration[ComparisonEvent, None, tuple[list[Candidate], list[str]]]:
-        """Return a round's candidates by age, and why samples failed; raises ModelError where all did."""
+        """Return a round's candidates by number, and why samples failed; raises ModelError if all did."""
         parents: Sequence[Candidate | None] = kept or (None,)
         begin: dict[tuple[int, Candidate | None], Callable[[], Future[Draft]]] = {}
         for place, parent in enumerate(parents):
@@ -116,7 +118,7 @@ class Summarizer:
             raise min(errors, key=_age)[1]
         _check_usable(candidates, number)
         failed = [error.fault for _, error in sorted(errors, key=_age)]
-        return sorted(candidates, key=lambda one: one.number), failed
+        return sorted(candidates, key=lambda candidate: candidate.number), failed
 
     def _ask_sample(
         self, number: int, age: int, step: ComparisonStep, parent: Candidate | None, sample: int
@@ -128,10 +130,7 @@ class Summarizer:
     def _votes(
         self, number: int, step: ComparisonStep, candidates: Sequence[Candidate]
     ) -> Iteration[ComparisonEvent, None, list[Vote]]:
-        """Return the votes in order; raises ModelError where not even one could be asked for.
-
-        None are cast on a single candidate.
-        """
+        """Return the votes by number, none on a single candidate; raises ModelError if all requests fail."""
         cast = self._options.votes if len(candidates) > 1 else 0
         numbers = range(1, cast + 1)
         begin = {vote: partial(self._ask_vote, number, vote, step, candidates) for vote in numbers}
@@ -157,20 +156,20 @@ class Summarizer:
     def _counted(
         self, number: int, future: "Future[Vote]", candidates: Sequence[Candidate], lost: list[ModelError]
     ) -> Vote:
-        """Return a vote as it counts: what is malformed or names no candidate is discarded."""
+        """Return a vote; one that is malformed or names no candidate is discarded."""
         try:
             vote = future.result()
         except ModelError as error:
             if not isinstance(error, BadReplyError):
                 lost.append(error)
             return Vote(number, None, problem=error.fault)
-        if vote.choice in {one.number for one in candidates}:
+        if vote.choice in {candidate.number for candidate in candidates}:
             return vote
         return replace(vote, choice=None, problem=vote.problem or f"There is no candidate {vote.choice}.")
 
 
 def awaited(future: "Future[Result]", ledger: CallLedger) -> Iteration[ComparisonEvent, None, Result]:
-    """Yield now and then how far a comparison is until something has ended, then return what came of it."""
+    """Yield progress events until a future has ended, then return its result."""
     for ended in completed_or_tick({0: future}):
         if ended is None:
             yield working(ledger)
@@ -182,9 +181,15 @@ def working(ledger: CallLedger) -> Working:
 
 
 def ranked(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return candidates by votes; of equals marked ones last, then by citation precision, then by age."""
+    """Return candidates by votes; ties by not being marked, citation precision, then number."""
     return sorted(
-        candidates, key=lambda one: (-one.votes, one.is_marked, -(one.citation_precision or 0.0), one.number)
+        candidates,
+        key=lambda candidate: (
+            -candidate.votes,
+            candidate.is_marked,
+            -(candidate.citation_precision or 0.0),
+            candidate.number,
+        ),
     )
 
 
@@ -206,11 +211,11 @@ def labels_in(text: str, step: ComparisonStep) -> tuple[int, ...]:
 
 
 def _check_usable(candidates: Sequence[Candidate], number: int) -> None:
-    """Raise UnusableRoundError where nothing was written that could be gone on with."""
-    if any("no_citations" not in one.problems and one.text for one in candidates):
+    """Raise UnusableRoundError if no candidate has a text that cites a paper."""
+    if any("no_citations" not in candidate.problems and candidate.text for candidate in candidates):
         return
-    said = next((" ".join(one.text.split())[:120] for one in candidates if one.text), "")
-    what = f"no sample cites a paper. It wrote: “{said}”" if said else "no sample holds a sentence."
+    excerpt = next((" ".join(candidate.text.split())[:120] for candidate in candidates if candidate.text), "")
+    what = f"no sample cites a paper. It wrote: “{excerpt}”" if excerpt else "no sample holds a sentence."
     raise UnusableRoundError(
         f"In round {number} nothing usable was written, so the comparison stopped there: {what} Try this "
         "round again, or begin one with another writer.",

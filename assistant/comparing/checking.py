@@ -1,4 +1,4 @@
-"""Drafts of summaries and key elements checked against the papers; nothing is weighed twice."""
+"""Checks of summaries and key elements against the papers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ _ENDS = (".", "!", "?", "]", ")", "”", '"', "’")
 
 @dataclass(frozen=True, slots=True)
 class ReadSummary:
-    """A draft as it can be shown: labels in the one form, and what was wrong with it."""
+    """A draft with normalised labels, and its problems."""
 
     text: str
     labels: tuple[int, ...]
@@ -38,7 +38,7 @@ class ReadSummary:
 
 
 def read_summary(draft: Draft, about: str, labels: Sequence[int]) -> ReadSummary:
-    """Return a draft as prose with labels in the one form; half a sentence at its end is left out."""
+    """Return a draft as prose with normalised labels, without half a sentence at its end."""
     read = read_draft(draft, about, longest=LONGEST_SUMMARY)
     labelled = read_labels(read.text, set(labels))
     problems = dict.fromkeys(read.problems)
@@ -49,21 +49,16 @@ def read_summary(draft: Draft, about: str, labels: Sequence[int]) -> ReadSummary
     if text and not text.endswith(_ENDS):
         if problems.keys().isdisjoint(("interrupted", "filtered")):
             problems["cut_short"] = None
-        text = _whole_sentences(text)
+        spans = sentence_spans(text)
+        text = text[: spans[-1][0]].rstrip() if len(spans) > 1 else text
     if text and not labelled.labels:
         problems["no_citations"] = None
     kept = normalise_labels(text, set(labels)).labels
     return ReadSummary(text, kept, tuple(problems))
 
 
-def _whole_sentences(text: str) -> str:
-    """Return a text without the half sentence at its end; one that is nothing else stays."""
-    spans = sentence_spans(text)
-    return text[: spans[-1][0]].rstrip() if len(spans) > 1 else text
-
-
 class SummaryChecker:
-    """Checks what is written in one comparison against its texts; not for several threads at once."""
+    """Checks the texts of one comparison against its sources; not safe for several threads."""
 
     def __init__(self, sources: Sequence[SourceText], scorer: SupportScorer) -> None:
         papers = tuple(source.paper for source in sources)
@@ -73,20 +68,19 @@ class SummaryChecker:
 
     def scored(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Return candidates with the recall and precision of their citations."""
-        written = [check_sentences(one.text, self.evidence, resolve=_not_resolved) for one in candidates]
-        # All at once first, which encodes them in large batches; each by itself is then known.
+        written = [
+            check_sentences(candidate.text, self.evidence, resolve=_not_resolved) for candidate in candidates
+        ]
+        # Weighing all together encodes them in large batches; the results are cached for each.
         self._support.weigh([sentence for sentences in written for sentence in sentences])
         qualities = [citation_quality(self._support.weigh(sentences)) for sentences in written]
         return [
-            replace(one, citation_recall=quality.recall, citation_precision=quality.precision)
-            for one, quality in zip(candidates, qualities, strict=True)
+            replace(candidate, citation_recall=quality.recall, citation_precision=quality.precision)
+            for candidate, quality in zip(candidates, qualities, strict=True)
         ]
 
     def answer(self, text: str, problems: tuple[DraftProblem, ...], *, names_unsaid: bool = True) -> Answer:
-        """Return a summary as a checked answer: every sentence's citations resolved and scored.
-
-        `names_unsaid`: phrases of a sentence that nothing it cites says are named.
-        """
+        """Return a summary as a checked answer: every sentence's citations resolved and scored."""
         weighed = self._support.weigh(check_sentences(text, self.evidence, resolve=_not_resolved))
         quality = citation_quality(weighed)
         answer = Answer(
@@ -99,12 +93,13 @@ class SummaryChecker:
         return with_unsaid(answer, self.evidence, self._encoder) if names_unsaid else answer
 
     def elements(self, label: int, texts: Mapping[ElementName, str]) -> tuple[KeyElement, ...]:
-        """Return the seven elements with the sentences of their text that carry them, found and scored."""
+        """Return the seven elements with the sentences of the source that support them best."""
         claims = {name: _claims(texts.get(name, "")) for name in ELEMENT_NAMES}
-        asked = [claim for name in ELEMENT_NAMES for claim in claims[name]]
-        found = iter(self._support.carriers(asked, label))
+        all_claims = [claim for name in ELEMENT_NAMES for claim in claims[name]]
+        carriers = iter(self._support.carriers(all_claims, label))
         return tuple(
-            _element(name, texts.get(name, ""), [next(found) for _ in claims[name]]) for name in ELEMENT_NAMES
+            _element(name, texts.get(name, ""), [next(carriers) for _ in claims[name]])
+            for name in ELEMENT_NAMES
         )
 
 
@@ -114,18 +109,21 @@ def _claims(text: str) -> list[str]:
 
 
 def _element(name: ElementName, text: str, found: Sequence[Carrier | None]) -> KeyElement:
-    """Return an element; all of it must be supported, so it is supported as well as its weakest sentence."""
+    """Return an element; its support is that of its weakest sentence."""
     if not text:
         return KeyElement(name)
-    carriers = [one for one in found if one]
-    evidence = [ElementEvidence(one.passage_id, one.sentence, one.text, one.support) for one in carriers]
+    carriers = [carrier for carrier in found if carrier]
+    evidence = [
+        ElementEvidence(carrier.passage_id, carrier.sentence, carrier.text, carrier.support)
+        for carrier in carriers
+    ]
     is_supported = bool(carriers) and len(carriers) == len(found)
-    support = min(one.support for one in carriers) if is_supported else 0.0
+    support = min(carrier.support for carrier in carriers) if is_supported else 0.0
     return KeyElement(name, text, support, tuple(dict.fromkeys(evidence)))
 
 
 def _not_resolved(label: int, claim: str, paper: LabelledPaper) -> Citation:
-    """Return a citation that leads to where a paper begins: weighing leads it to where it belongs."""
+    """Return a citation of a paper's first sentence, to be resolved by weighing."""
     first = paper.passages[0]
     evidence = first.sentence_text(0) if first.sentences else ""
     return Citation(label, claim, first.id, None, evidence, overlap=0.0)

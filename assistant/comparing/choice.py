@@ -1,4 +1,4 @@
-"""Opening what compares papers by its name: the same names as those of what answers questions."""
+"""Opens comparers by name, which are the names of writers."""
 
 from collections.abc import Callable
 
@@ -28,12 +28,9 @@ def open_comparative_generator(
     through: Callable[[ChatModel], ChatModel] | None = None,
     messages: SummaryMessages = incremental_messages,
 ) -> ComparativeGenerator:
-    """Open the comparative generator `name`; raises AssistantError when it cannot be chosen.
+    """Open the comparative generator `name`; raises AssistantError if it cannot be chosen.
 
-    `parameters` are for generators that ask a model; `session` is who asks, for the limits on calls;
-    `on_cost` is told what each call has cost; what `through` returns of the model is asked in its place.
-    `messages` ask a model for a summary, by default for one that
-    is continued paper by paper.
+    The parameters are those of `open_generator`; `messages` renders the prompt for a summary.
     """
     choice = check_choice(name, settings, parameters)
     if choice is None:

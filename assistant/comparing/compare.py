@@ -59,9 +59,9 @@ Result = TypeVar("Result")
 
 
 class Comparer:
-    """Compares papers of a corpus with a generator; `kept` holds key elements from comparisons before.
+    """Compares papers of a corpus with a generator; `kept` holds key elements of earlier comparisons.
 
-    `names_unsaid`: phrases of a sentence that nothing it cites says are named.
+    `names_unsaid` is that of AskOptions.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Comparer:
         self._extractor = KeyElementExtractor(generator, kept)
 
     def plan(self, request: ComparisonRequest) -> Planned:
-        """Plan the papers and calls of a comparison; raises ComparisonError when it is not admitted."""
+        """Return the papers and the budget of a comparison; raises ComparisonError if it is not admitted."""
         return self._prepare(request, CallLedger()).planned
 
     def compare(
@@ -89,8 +89,8 @@ class Comparer:
     ) -> Iteration[ComparisonEvent, None, None]:
         """Compare papers with a description, step by step; the last event holds the Comparison.
 
-        Calls that the ledger has recorded are not made again. Closing the iterator cancels. Raises
-        ComparisonError for a request that cannot be taken up, and what the generator raises (ModelError).
+        Calls in the ledger are not made again. Closing the iterator cancels. Raises ComparisonError for a
+        request that is not admitted, and what the generator raises (ModelError).
         """
         ledger = ledger or CallLedger()
         run = self._prepare(request, ledger)
@@ -101,7 +101,7 @@ class Comparer:
             elements = yield from run.timed(
                 "elements", self._extractor.extract(run.read, run.kept, executor, ledger)
             )
-            # Found while models write: nothing of it goes into what they are sent.
+            # Evidence is found while models write: it is not part of their prompts.
             led = executor.check(lambda: with_evidence(elements, checker))
             writing = self._written(run, _steps(run, elements), executor, checker, ledger)
             rounds, written = yield from run.timed("compare", writing)
@@ -134,7 +134,7 @@ class Comparer:
     def _asked(
         self, run: "_Run", executor: Executor, ledger: CallLedger
     ) -> Iteration[ComparisonEvent, None, tuple[QuestionColumn, ...]]:
-        """Yield the events of putting the reader's own questions to each paper, then return the columns."""
+        """Yield the events of answering the reader's own questions, then return the columns."""
         columns: list[QuestionColumn] = []
         for question in run.request.questions:
             cells: list[QuotedCell] = []
@@ -146,20 +146,20 @@ class Comparer:
 
     def _prepare(self, request: ComparisonRequest, ledger: CallLedger) -> "_Run":
         admitted = admit_comparison(request, self.corpus)
-        reflects = isinstance(self.generator, ReflectiveGenerator)
-        if not reflects:
-            check_single_pass(admitted.request.options)
         request = admitted.request
+        options = effective(request.options)
+        reflects = isinstance(self.generator, ReflectiveGenerator)
+        if not isinstance(self.generator, ReflectiveGenerator):
+            check_single_pass(request.options)
+        elif not self.generator.can_vote:
+            options = replace(options, votes=0)
         papers = in_order(admitted.papers, request.options.order, request.about, self.corpus, self.encoder)
         sources = (read_description(request.about), *read_papers(self.corpus, papers))
-        options = effective(request.options)
-        if isinstance(self.generator, ReflectiveGenerator) and not self.generator.can_vote:
-            options = replace(options, votes=0)
         read = () if leaves_out(options, "elements") else sources
         kept = self._extractor.kept(read, ledger)
         planned = Planned(
             papers=tuple(source.paper for source in sources[1:]),
-            budget=self.generator.budget(sources, {one.label for one in read} - kept.keys(), options),
+            budget=self.generator.budget(sources, {source.label for source in read} - kept.keys(), options),
             remarks=(*filter(None, [self.generator.note]), *admitted.remarks, *remarks_on(sources[1:])),
             reused=tuple(kept),
             rounds=len(_ends(options, len(papers))) if reflects else 0,
@@ -184,7 +184,7 @@ class Comparer:
             elements=elements,
             rounds=rounds,
             answer=answer,
-            calls=tuple(sorted(ledger.calls, key=lambda one: one.call.started)),
+            calls=tuple(sorted(ledger.calls, key=lambda entry: entry.call.started)),
             seconds=tuple(StepTime(step, seconds) for step, seconds in run.times.items()),
             provenance=provenance_of(self.corpus, self.generator.name, self.scorer.name),
             parameters=self.generator.parameters,
@@ -196,7 +196,7 @@ class Comparer:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """A comparison that can begin, and the time its steps take; elements are taken from what is `read`."""
+    """An admitted comparison and its step times; key elements are extracted from the sources in `read`."""
 
     request: ComparisonRequest
     options: ComparisonOptions
@@ -247,22 +247,18 @@ def _composed(generator: ComparativeGenerator, step: ComparisonStep) -> ReadSumm
 
 
 def _cited_evidence(sources: Sequence[SourceText], outcome: "Outcome") -> Evidence:
-    """Return the papers with their passages that the summary, the elements or the columns lead to."""
+    """Return the papers with the passages that the summary, the elements or the columns cite."""
     answer, elements = outcome.answer, outcome.elements
     cited = {citation.passage_id for sentence in answer.sentences for citation in sentence.citations}
-    cited |= {found.passage_id for one in elements for element in one.elements for found in element.evidence}
+    cited |= {item.passage_id for of_text in elements for part in of_text.elements for item in part.evidence}
     cited |= {
         quote.passage_id for column in outcome.columns for cell in column.cells for quote in cell.quotes
     }
-    return Evidence(
-        tuple(
-            replace(
-                source.paper,
-                passages=tuple(passage for passage in source.paper.passages if passage.id in cited),
-            )
-            for source in sources[1:]
-        )
-    )
+    papers = []
+    for source in sources[1:]:
+        passages = tuple(passage for passage in source.paper.passages if passage.id in cited)
+        papers.append(replace(source.paper, passages=passages))
+    return Evidence(tuple(papers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +273,7 @@ class Outcome:
 
 
 def remarks_on(sources: Sequence[SourceText]) -> tuple[str, ...]:
-    """Say of which papers less than the full text is known."""
+    """Return notes on papers without a full text."""
     kinds = Counter(source.kind for source in sources)
     bare = [source for source in sources if source.kind == "title"]
     remarks = [
@@ -294,39 +290,24 @@ def remarks_on(sources: Sequence[SourceText]) -> tuple[str, ...]:
 
 
 def remarks_after(outcome: Outcome, calls: Sequence[WorkCall]) -> tuple[str, ...]:
-    """Say what did not go as it should: texts read in part or not at all, samples, votes and papers lost."""
-    return (
-        *_unread(outcome.elements),
-        *_read_in_part(calls),
-        *_lost_work(outcome.rounds),
-        *_not_cited(outcome),
-        *_not_supported(outcome.answer),
-    )
+    """Return notes on faults of the run: texts read in part or not at all, samples, votes and papers lost."""
+    return (*_run_faults(outcome, calls), *_not_supported(outcome.answer))
 
 
-def _unread(elements: Sequence[KeyElements]) -> Iterator[str]:
-    for one in elements:
-        if one.problem:
-            text = f"[{one.label}]" if one.label else "the description"
-            yield f"The key elements of {text} could not be read. {one.problem}"
-
-
-def _read_in_part(calls: Sequence[WorkCall]) -> Iterator[str]:
-    cut = (parse_task_name(one.work) for one in calls if one.call.left_out)
+def _run_faults(outcome: Outcome, calls: Sequence[WorkCall]) -> Iterator[str]:
+    for elements in outcome.elements:
+        if elements.problem:
+            text = f"[{elements.label}]" if elements.label else "the description"
+            yield f"The key elements of {text} could not be read. {elements.problem}"
+    cut = (parse_task_name(entry.work) for entry in calls if entry.call.left_out)
     if labels := dict.fromkeys(task[1] for task in cut if task):
         papers = ", ".join(f"[{label}]" for label in labels)
         yield f"Longer than the model takes in, so read where papers say most about themselves: {papers}."
-
-
-def _lost_work(rounds: Sequence[Round]) -> Iterator[str]:
-    if failed := sum(len(one.failed) for one in rounds):
+    if failed := sum(len(of_round.failed) for of_round in outcome.rounds):
         yield f"{counted(failed, 'sample')} could not be written; the rounds went on without."
-    if discarded := sum(one.discarded_votes for one in rounds):
-        cast = sum(len(one.votes) for one in rounds)
+    if discarded := sum(of_round.discarded_votes for of_round in outcome.rounds):
+        cast = sum(len(of_round.votes) for of_round in outcome.rounds)
         yield f"{counted(discarded, 'vote')} of {cast} could not be used and did not count."
-
-
-def _not_cited(outcome: Outcome) -> Iterator[str]:
     cited = set(outcome.answer.cited_labels)
     if uncited := [f"[{label}]" for label in range(1, outcome.papers + 1) if label not in cited]:
         yield f"The summary does not cite {', '.join(uncited)}."
@@ -339,10 +320,10 @@ def _not_supported(answer: Answer) -> Iterator[str]:
     elif weak:
         ending = "is only weakly supported by what it cites" if weak == 1 else "are only weakly supported"
         yield f"{counted(weak, 'sentence')} {ending}."
-    if uncited := sum(one.needs_citation for one in answer.sentences):
+    if uncited := sum(sentence.needs_citation for sentence in answer.sentences):
         makes = "makes a claim and cites" if uncited == 1 else "make claims and cite"
         yield f"{counted(uncited, 'sentence')} {makes} nothing."
-    if unknown := sum(len(one.unknown_labels) for one in answer.sentences):
+    if unknown := sum(len(sentence.unknown_labels) for sentence in answer.sentences):
         names = (
             "names a paper that was never given; it is"
             if unknown == 1

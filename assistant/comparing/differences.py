@@ -1,6 +1,6 @@
-"""Similarities and differences of compared papers, read from their elements and topics.
+"""Similarities and differences of compared papers, from their elements and topics.
 
-Nothing more is claimed: what the elements of a paper do not name may stand elsewhere in its text.
+What the elements of a paper do not name may be elsewhere in its text.
 """
 
 import re
@@ -21,9 +21,8 @@ from assistant.records import ElementName
 from corpus.language.stemming import stem
 from corpus.records import Paper, TopicKind
 
-# A field of study is nothing that a paper names.
 KINDS: tuple[TopicKind, ...] = ("task", "method", "dataset", "metric")
-# "NMT", "PLMs", "nDCG@10": what follows the @ says how it is measured, not what.
+# "NMT", "PLMs", "nDCG@10": the part after @ is a parameter of the measure.
 _SHORT = re.compile(r"([A-Za-z]{2,8})(?:@\w{1,4})?")
 _BRACKETS = re.compile(r"([^()\n]{1,200})\(([^()\n]{1,120})\)")
 _LONGEST = 8  # words before the brackets
@@ -32,7 +31,7 @@ _ADVERB = re.compile(r"\w{2,}ly$")
 _PARTICIPLE = re.compile(r"\w{2,}(?:ed|ing)$")
 LONGEST_TERM = 3
 LONGEST_NAME = 6
-# Words of a title that are looked for together.
+# The most words of a run.
 LONGEST_WINDOW = 30
 MOST_COMMON = 12
 MOST_ALONE = 5
@@ -42,7 +41,7 @@ TermKind = Literal["task", "method", "dataset", "metric", "term"]
 
 @dataclass(frozen=True, slots=True)
 class NamedThing:
-    """A task, method, data set, metric or other term, as the texts write it, and the papers that name it.
+    """A task, method, data set, metric or other term in the texts' spelling, and the papers that name it.
 
     `described`: the description of the proposed work names it too.
     """
@@ -57,7 +56,7 @@ class NamedThing:
 class ElementStated:
     """The papers that state an element and those that do not, without unreadable ones.
 
-    `weak` are those of `not_stated` for which something was written that the text does not carry.
+    `weak` are those of `not_stated` for which an unsupported text was written.
     """
 
     name: ElementName
@@ -68,9 +67,9 @@ class ElementStated:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """The things that most papers name, the most common first, and those that one alone names.
+    """The things that most papers name, the most common first, and those that only one names.
 
-    `papers` are the labels of all whose elements could be read; `absence` is what the grid's empty cells say.
+    `papers` are the labels of those whose elements could be read; `absence` is the text of empty grid cells.
     """
 
     papers: tuple[int, ...]
@@ -83,13 +82,13 @@ class Differences:
     def has_any(self) -> bool:
         """Return True if there is anything to show: a paper states an element, or has a topic."""
         named = self.common or any(things for _, things in self.alone)
-        return bool(named or any(one.stated for one in self.elements))
+        return bool(named or any(element.stated for element in self.elements))
 
 
 def differences(comparison: Comparison) -> Differences:
     """Find the things and elements that the papers share and those only one has."""
     grid = element_grid(comparison)
-    papers = {one.label: one.paper for one in comparison.evidence.papers}
+    papers = {labelled.label: labelled.paper for labelled in comparison.evidence.papers}
     stated = {
         row.label: ([cell.text for cell in row.cells if cell.is_stated], papers[row.label])
         for row in grid.papers
@@ -124,11 +123,11 @@ class _Named:
         self.topics = {short.key(topic.name): topic for topic in topics if topic.kind in KINDS}
         # The spellings of a term in the elements, with their counts, by its stems.
         self.terms: dict[Key, Counter[str]] = defaultdict(Counter)
-        # A title's words are its paper's own; they weigh, but alone they are nothing that its elements name.
+        # Words of the title add weight, but a term has to be in the elements or topics.
         self._title = set(_windows(short.key(paper.title))) if paper else set()
         self._runs: set[Key] = set(self.topics)
-        # "Smith et al. propose": the authors' names are in every text that others tell of them.
-        self._authors = {stem(word) for one in people for word in one.family.lower().split()}
+        # Texts about a paper name its authors: "Smith et al. propose".
+        self._authors = {stem(word) for author in people for word in author.family.lower().split()}
         for text in texts:
             for words in _unbroken(text):
                 self._read(text, words)
@@ -142,7 +141,7 @@ class _Named:
         return key in self.topics, (mentions + 2 * (key in self._title)) * len(key)
 
     def is_own(self, key: Key) -> bool:
-        """Return True if it is more to the text than a word said in passing."""
+        """Return True if the term is a topic, a single word, in the title, or mentioned twice."""
         return key in self.topics or key in self._title or self.terms[key].total() > 1 or len(key) == 1
 
     def _read(self, text: str, words: Sequence[Token]) -> None:
@@ -151,7 +150,7 @@ class _Named:
         for first in range(len(words)):
             for last in range(first, min(first + LONGEST_NAME, len(words))):
                 key, run = tuple(chain.from_iterable(stems[first : last + 1])), words[first : last + 1]
-                # Whoever says "NMT" has named machine translation.
+                # "NMT" also names machine translation.
                 self._runs.update(_windows(key) if len(key) > len(run) else (key,))
                 if all(subject[first : last + 1]) and _is_term(run) and not self._authors & {*key}:
                     self.terms[key][text[run[0].start : run[-1].end]] += 1
@@ -177,30 +176,30 @@ class NamedThings:
 
     def alone(self, label: int) -> Iterator[NamedThing]:
         """Yield the things that only this paper names, the most characteristic first."""
-        one = self._papers[label]
-        keys = [key for key in _keys([one]) if one.is_own(key) and self._naming(key) == (label,)]
-        keys.sort(key=lambda key: (one.weight(key), key), reverse=True)
+        named = self._papers[label]
+        keys = [key for key in _keys([named]) if named.is_own(key) and self._naming(key) == (label,)]
+        keys.sort(key=lambda key: (named.weight(key), key), reverse=True)
         whole = _apart(_without_parts(keys, dict.fromkeys(keys, (label,))))
         yield from (self._thing(key, (label,)) for key in whole[:MOST_ALONE])
 
     def _naming(self, key: Key) -> tuple[int, ...]:
-        return tuple(label for label, one in self._papers.items() if one.names(key))
+        return tuple(label for label, named in self._papers.items() if named.names(key))
 
     def _thing(self, key: Key, labels: tuple[int, ...]) -> NamedThing:
         papers = [self._papers[label] for label in labels]
-        topics = [one.topics[key] for one in papers if key in one.topics]
-        written = sum((one.terms[key] for one in papers if key in one.terms), Counter[str]())
+        topics = [named.topics[key] for named in papers if key in named.topics]
+        written = sum((named.terms[key] for named in papers if key in named.terms), Counter[str]())
         kind: TermKind = topics[0].kind if topics and topics[0].kind != "field" else "term"
         text = topics[0].name if topics else _usual(written)
         return NamedThing(text, kind, labels, self._described.names(key))
 
 
 def _keys(papers: Iterable[_Named]) -> dict[Key, None]:
-    return {key: None for one in papers for key in (*one.topics, *one.terms)}
+    return {key: None for paper in papers for key in (*paper.topics, *paper.terms)}
 
 
 def _without_parts(keys: Sequence[Key], labels: Mapping[Key, tuple[int, ...]]) -> list[Key]:
-    """Return keys in their order, without those that stand within another that as many papers name."""
+    """Return keys without those that are part of another that at least the same papers name."""
     parts = {
         part
         for key in keys
@@ -211,7 +210,7 @@ def _without_parts(keys: Sequence[Key], labels: Mapping[Key, tuple[int, ...]]) -
 
 
 def _apart(keys: Iterable[Key]) -> list[Key]:
-    """Return keys in their order, without those that mostly repeat the words of one before."""
+    """Return keys without those of which at least half the words are in an earlier one."""
     kept: list[Key] = []
     for key in keys:
         if not any(2 * len(set(key) & set(before)) >= len(key) for before in kept):
@@ -220,7 +219,7 @@ def _apart(keys: Iterable[Key]) -> list[Key]:
 
 
 def _windows(key: Key) -> Iterator[Key]:
-    """Yield the runs of words of a title: all of an ordinary one."""
+    """Yield the runs of at most LONGEST_WINDOW words of a key."""
     ends = range(1, LONGEST_WINDOW + 1)
     return (
         key[first : first + size] for first in range(len(key)) for size in ends if first + size <= len(key)
@@ -235,7 +234,7 @@ def _usual(written: Counter[str]) -> str:
 
 
 def _unbroken(text: str) -> Iterator[list[Token]]:
-    """Yield the words of a text in runs that no mark interrupts."""
+    """Yield the runs of words of a text that are separated by white space only."""
     words = tokens(text)
     run = words[:1]
     for before, token in pairwise(words):
@@ -248,11 +247,11 @@ def _unbroken(text: str) -> Iterator[list[Token]]:
 
 
 def _is_term(words: Sequence[Token]) -> bool:
-    """Return True if words of the subject name something: a name, or several words in a row."""
+    """Return True if subject words form a term: a name, or several words."""
     if len(words) > LONGEST_TERM:
         return False
     if len(words) == 1:
-        return _is_name(words[0])
+        return "-" not in words[0].text and any(letter.isupper() for letter in words[0].text[1:])
     first, last = words[0], words[-1]
     if first.word in _lists()["qualifying"] or _PARTICIPLE.match(first.word) or last.word.endswith("ed"):
         return False
@@ -260,7 +259,7 @@ def _is_term(words: Sequence[Token]) -> bool:
 
 
 def _is_subject(token: Token, before: Token | None) -> bool:
-    """Return True if a word is about the subject, by itself and by the word before it."""
+    """Return True if a word may be part of a term, judged by itself and the word before it."""
     if token.text.isupper() and len(token.text) > 1:
         return True
     is_word = len(token.text) > 1 and not token.text[0].isdigit() and "." not in token.text
@@ -273,36 +272,31 @@ def _is_subject(token: Token, before: Token | None) -> bool:
     return base in _lists()["nouns_too"] and (before is None or before.word not in _lists()["before_verbs"])
 
 
-def _is_name(token: Token) -> bool:
-    """Return True if a word is a name: a capital in it that no sentence's beginning made."""
-    return "-" not in token.text and any(letter.isupper() for letter in token.text[1:])
-
-
 @cache
 def _lists() -> Mapping[str, frozenset[str]]:
     known = vocabulary()
-    own = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+    lists = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
     small = known.function | known.generic | known.frame | known.judging | known.finding
     return {
-        "qualifying": frozenset(own["qualifying"].split()),
-        "everyday": frozenset(own["everyday"].split()) | known.aspects,
-        "before_verbs": frozenset(own["before_verbs"].split()),
-        "nouns_too": frozenset(own["nouns_too"].split()),
-        "small": small | frozenset(own["verbs"].split()),
+        "qualifying": frozenset(lists["qualifying"].split()),
+        "everyday": frozenset(lists["everyday"].split()) | known.aspects,
+        "before_verbs": frozenset(lists["before_verbs"].split()),
+        "nouns_too": frozenset(lists["nouns_too"].split()),
+        "small": small | frozenset(lists["verbs"].split()),
     }
 
 
 class ShortForms:
-    """The short forms that papers or texts explain, "X Y (XY)", or that are the initials of a named topic.
+    """Short forms that papers or texts explain, "X Y (XY)", or that are the initials of a topic.
 
-    One that stands for several things among them is left as it is.
+    Ambiguous ones are not resolved.
     """
 
     def __init__(self, papers: Sequence[Paper], texts: Iterable[str]) -> None:
-        named = [topic.name for one in papers for topic in one.topics if topic.kind in KINDS]
-        whole = [*texts, *named, *chain.from_iterable((one.title, one.abstract) for one in papers)]
+        named = [topic.name for paper in papers for topic in paper.topics if topic.kind in KINDS]
+        whole = [*texts, *named, *chain.from_iterable((paper.title, paper.abstract) for paper in papers)]
         explained = _collected(pair for text in whole for pair in _explained(text))
-        # Nobody says that it is meant, so every part counts: "ML" is not multi-task learning.
+        # Unexplained initials must cover every part: "ML" is not multi-task learning.
         several = [name for name in named if " " in name]
         initials = _collected(
             (short, name) for name in several for short in _initials(name.replace("-", " ").split())
@@ -311,31 +305,31 @@ class ShortForms:
         self._apart = _written_apart(whole)
 
     def written_out(self, token: Token) -> Key:
-        """Return the stems of a word; of a short form or a compound, those of what it stands for."""
-        short, own = _short(token.text), stem(token.word)
-        return (self._long.get(short) if short else None) or self._apart.get(own, (own,))
+        """Return the stems of a word, or of the long form of a short form or compound."""
+        short, stemmed = _short(token.text), stem(token.word)
+        return (self._long.get(short) if short else None) or self._apart.get(stemmed, (stemmed,))
 
     def key(self, name: str) -> Key:
-        """Return the stems of a name, its short forms written out."""
+        """Return the stems of a name with short forms written out."""
         return tuple(chain.from_iterable(self.written_out(token) for token in tokens(name)))
 
 
 def _written_apart(texts: Iterable[str]) -> dict[str, Key]:
-    """Return the words that other texts write apart, by their stems: "code-mixing" is "code mixing"."""
-    found, apart = set[str](), dict[str, Key]()
+    """Return the parts of words that texts also write apart: "code-mixing" is "code mixing"."""
+    words_seen, apart = set[str](), dict[str, Key]()
     for text in texts:
-        said = [(stem(token.word), token.word) for token in tokens(text)]
-        found.update(own for own, _ in said)
-        apart.update({one[1] + other[0]: (one[0], other[0]) for one, other in pairwise(said)})
-    return {whole: parts for whole, parts in apart.items() if whole in found}
+        stemmed = [(stem(token.word), token.word) for token in tokens(text)]
+        words_seen.update(whole for whole, _ in stemmed)
+        apart.update({first[1] + second[0]: (first[0], second[0]) for first, second in pairwise(stemmed)})
+    return {whole: parts for whole, parts in apart.items() if whole in words_seen}
 
 
 def _collected(pairs: Iterable[tuple[str, str]]) -> dict[str, Key]:
     """Map each short form to its full name, leaving out ambiguous ones."""
-    found: dict[str, set[Key]] = defaultdict(set)
+    names: dict[str, set[Key]] = defaultdict(set)
     for short, name in pairs:
-        found[short].add(tuple(stem(token.word) for token in tokens(name)))
-    return {short: keys.pop() for short, keys in found.items() if len(keys) == 1}
+        names[short].add(tuple(stem(token.word) for token in tokens(name)))
+    return {short: keys.pop() for short, keys in names.items() if len(keys) == 1}
 
 
 def _explained(text: str) -> Iterator[tuple[str, str]]:
@@ -351,20 +345,20 @@ def _explained(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _initials(words: Sequence[str]) -> set[str]:
-    """Return the initials of a name: with its small words or without, "pre-trained" being one or two."""
+    """Return the initials of a name, with and without function words, "pre-trained" as one word or two."""
     if len(words) < 2 and not any("-" in word for word in words):
         return set()
-    found = set()
+    result = set()
     for parts in (words, " ".join(words).replace("-", " ").split()):
         weighty = [word for word in parts if word.lower() not in vocabulary().function]
-        # A name begins and ends with a word of its own: "of the (OT)" explains nothing.
+        # A name neither begins nor ends with a function word: "of the (OT)" explains nothing.
         if weighty and weighty[0] == parts[0] and weighty[-1] == parts[-1]:
-            found |= {"".join(word[0] for word in some).lower() for some in (parts, weighty)}
-    return {one for one in found if len(one) > 1}
+            result |= {"".join(word[0] for word in some).lower() for some in (parts, weighty)}
+    return {letters for letters in result if len(letters) > 1}
 
 
 def _short(word: str) -> str:
-    """Return the letters of a word that may be a short form, in lower case, "" of any other."""
+    """Return the letters of a possible short form in lower case, "" for any other word."""
     match = _SHORT.fullmatch(word.strip())
     if not match or sum(letter.isupper() for letter in match[1]) < 2:
         return ""

@@ -1,4 +1,4 @@
-"""Key elements of the description and the papers, extracted all at once and led to what carries them."""
+"""Extraction of the key elements of the description and the papers, and their evidence."""
 
 from collections.abc import Generator as Iteration
 from collections.abc import Mapping, Sequence
@@ -33,31 +33,30 @@ Texts = Mapping[ElementName, str]
 
 @dataclass(frozen=True, slots=True)
 class KeptElements:
-    """Key elements from an earlier comparison, and the calls that it made for them."""
+    """Key elements of an earlier comparison, and its calls for them."""
 
     elements: KeyElements
     calls: tuple[WorkCall, ...]
 
 
 class KeyElementExtractor:
-    """Extracts the key elements of texts, those that no earlier comparison has extracted."""
+    """Extracts key elements, or takes those of earlier comparisons."""
 
     def __init__(self, generator: ComparativeGenerator, kept: ElementStore | None) -> None:
         self._generator = generator
         self._store = kept
 
     def kept(self, sources: Sequence[SourceText], ledger: CallLedger) -> dict[int, KeptElements]:
-        """Return the stored key elements of earlier comparisons for these papers, by label.
-
-        What this one asked for itself before it stopped is in its ledger, and its own.
-        """
+        """Return the stored key elements of these papers by label, except those in the ledger."""
         papers = [
-            one for one in sources if one.label and not ledger.recorded(task_name("elements", one.label))
+            source
+            for source in sources
+            if source.label and not ledger.recorded(task_name("elements", source.label))
         ]
         keys = {self._key(source): source.label for source in papers}
-        found = self._store.get(list(keys)) if self._store else {}
-        read = {keys[key]: kept_from_json(document) for key, document in found.items()}
-        return {label: _relabelled(label, *one) for label, one in sorted(read.items()) if one}
+        documents = self._store.get(list(keys)) if self._store else {}
+        read = {keys[key]: kept_from_json(document) for key, document in documents.items()}
+        return {label: _relabelled(label, *source) for label, source in sorted(read.items()) if source}
 
     def extract(
         self,
@@ -66,15 +65,15 @@ class KeyElementExtractor:
         executor: Executor,
         ledger: CallLedger,
     ) -> Iteration[ComparisonEvent, None, dict[int, KeyElements]]:
-        """Yield elements as they are known, then return them by label, without evidence; raises ModelError.
+        """Yield elements as they are extracted, then return them by label, without evidence.
 
-        A text whose elements a model could not give in a usable form goes without, and says why.
+        Elements that no reply gives in a usable form have a `problem`. Raises ModelError.
         """
         elements: dict[int, KeyElements] = {}
-        for label, one in kept.items():
-            ledger.reuse(one.calls)
-            elements[label] = one.elements
-            yield Extracted(one.elements)
+        for label, entry in kept.items():
+            ledger.reuse(entry.calls)
+            elements[label] = entry.elements
+            yield Extracted(entry.elements)
         missing = [source for source in sources if source.label not in elements]
         begin = {source: partial(self._ask, source, executor, ledger) for source in missing}
         for ended in asked_or_tick(begin):
@@ -96,15 +95,16 @@ class KeyElementExtractor:
             texts = future.result()
         except BadReplyError as error:
             return KeyElements(source.label, source.kind, (), str(error), written)
-        found = tuple(KeyElement(name, _one_line(texts.get(name, ""))) for name in ELEMENT_NAMES)
-        elements = KeyElements(source.label, source.kind, found, written=written)
-        self._keep(source, elements, ledger)
-        return elements
-
-    def _keep(self, source: SourceText, elements: KeyElements, ledger: CallLedger) -> None:
+        read = tuple(
+            KeyElement(name, " ".join(storable(texts.get(name, "")).split())) for name in ELEMENT_NAMES
+        )
+        elements = KeyElements(source.label, source.kind, read, written=written)
         if self._store and source.label:
-            calls = tuple(one for one in ledger.calls if one.work == task_name("elements", source.label))
+            calls = tuple(
+                entry for entry in ledger.calls if entry.work == task_name("elements", source.label)
+            )
             self._store.put({self._key(source): kept_to_json(elements, calls)})
+        return elements
 
     def _key(self, source: SourceText) -> ElementKey:
         paper = source.paper.paper
@@ -112,34 +112,29 @@ class KeyElementExtractor:
 
 
 def with_evidence(elements: Mapping[int, KeyElements], checker: SummaryChecker) -> tuple[KeyElements, ...]:
-    """Return key elements in the order of their labels, each led to the sentences that carry it, scored."""
-    return tuple(
-        replace(one, elements=checker.elements(label, {item.name: item.text for item in one.elements}))
-        if one.elements
-        else one
-        for label, one in sorted(elements.items())
-    )
+    """Return key elements by label, each with its supporting sentences."""
+    result = []
+    for label, known in sorted(elements.items()):
+        texts = {item.name: item.text for item in known.elements}
+        result.append(replace(known, elements=checker.elements(label, texts)) if texts else known)
+    return tuple(result)
 
 
 def _relabelled(label: int, elements: KeyElements, calls: Sequence[WorkCall]) -> KeptElements:
-    reused = tuple(WorkCall(task_name("elements", label), one.call, reused=True) for one in calls)
+    reused = tuple(WorkCall(task_name("elements", label), entry.call, reused=True) for entry in calls)
     return KeptElements(replace(elements, label=label), reused)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(storable(text).split())
 
 
 _kept = TypeAdapter(tuple[KeyElements, tuple[WorkCall, ...]])
 
 
 def kept_to_json(elements: KeyElements, calls: tuple[WorkCall, ...]) -> str:
-    """Return key elements and the calls that they took, for the next comparison of their paper."""
+    """Return key elements and their calls as JSON for later comparisons of the paper."""
     return record_to_json(_kept, (elements, calls))
 
 
 def kept_from_json(text: str) -> tuple[KeyElements, tuple[WorkCall, ...]] | None:
-    """Read key elements back, None where they are damaged: they are then extracted anew."""
+    """Read stored key elements, None if they are damaged: they are then extracted again."""
     try:
         return record_from_json(_kept, text, "comparison")
     except AssistantError:

@@ -33,17 +33,17 @@ ELEMENT_TITLES: dict[ElementName, str] = {
 }
 DESCRIPTION_TITLE = "Your description"
 NOT_STATED = "not stated in the text"
-# Without a model nothing says what a text lacks, only that none of its sentences was chosen.
+# Without a model it is only known that no sentence was chosen.
 NOT_FOUND = "no sentence found"
 NOT_READ = "could not be read"
-# By what is known of a paper, where none of its sentences answers a question.
+# The text of a cell if no sentence of a paper answers a question, by what is known of the paper.
 _DOES_NOT_SAY: dict[TextKind, str] = {
     "full text": "does not say (no sentence found)",
     "abstract": "its abstract does not say (no sentence found)",
     "title": "does not say (its title alone is known)",
     "description": "papers alone are asked",
 }
-# Of what a model wrote and none of the text's sentences supports.
+# The mark of a text that a model wrote and no sentence supports.
 NOT_CARRIED = "The text does not carry this"
 _NEVER_EXTRACTED = "Its key elements were not extracted."
 
@@ -54,9 +54,8 @@ GridOrder = Literal["label", "title", "year", "stated"]
 class GridCell:
     """The answer of one text to one question, with supporting sentences and support, 0..1.
 
-    `name` is that of a key element or of a question (`question_name`). The answer to a question is made of
-    `quotes`, and has no support: nothing is written that would have to be carried. `absence` says in words
-    why there is no text, where there is none.
+    `name` is that of a key element or of a question (`question_name`). The answer to a question consists of
+    `quotes` and needs no support. `absence` is shown if there is no text.
     """
 
     name: str
@@ -68,17 +67,17 @@ class GridCell:
 
     @property
     def is_stated(self) -> bool:
-        """Return True if there is a text that its paper carries: what is weak is no statement of it."""
+        """Return True if there is a text that its paper supports."""
         return bool(self.text) and not self.is_weak
 
     @property
     def is_weak(self) -> bool:
-        """Return True if there is a text that its paper does not carry: a model may have invented it."""
+        """Return True if there is a text that its paper does not support: a model may have invented it."""
         return bool(self.text) and self.word == "weak"
 
     @property
     def shown(self) -> str:
-        """The text, marked where its paper does not carry it, or in words why there is none."""
+        """The text, marked if its paper does not support it, or `absence`."""
         return f"{self.mark}: {self.text}" if self.is_weak else self.text or self.absence
 
     @property
@@ -88,15 +87,15 @@ class GridCell:
 
     @property
     def word(self) -> ScoreWord | None:
-        """The word beside its support, None where there is nothing to carry."""
+        """The word for its support, None without support."""
         return None if self.support is None else support_word(self.support)
 
 
 @dataclass(frozen=True, slots=True)
 class GridRow:
-    """A paper of the comparison, or with the label 0 the description, with its seven cells in order.
+    """A paper of the comparison, or the description (label 0), with its seven cells in order.
 
-    `answers` are its cells below the reader's own questions.
+    `answers` are its answers to the reader's own questions.
     """
 
     label: int
@@ -123,16 +122,15 @@ class GridRow:
         return sum(cell.is_stated for cell in self.cells)
 
     def cell(self, name: str) -> GridCell:
-        """Return the cell of a key element or a question; raises KeyError where there is none such."""
+        """Return the cell of a key element or a question; raises KeyError."""
         return {cell.name: cell for cell in self.every_cell}[name]
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """The rows, the description's first, and the papers behind it in their order.
+    """The rows of the description and then of the papers, in order.
 
-    `absence` is what an empty cell of a text that was read says; `generator` is what filled the others.
-    `questions` are the reader's own.
+    `absence` is the text of empty cells; `generator` names the comparer. `questions` are the reader's own.
     """
 
     rows: tuple[GridRow, ...]
@@ -142,9 +140,9 @@ class Grid:
 
     @property
     def titles(self) -> dict[str, str]:
-        """The title of every column by the name of its cells, in their order."""
-        asked = ((question_name(number), text) for number, text in enumerate(self.questions, start=1))
-        return dict[str, str]([*ELEMENT_TITLES.items(), *asked])
+        """The title of every column by the name of its cells, in order."""
+        own_questions = ((question_name(number), text) for number, text in enumerate(self.questions, start=1))
+        return dict[str, str]([*ELEMENT_TITLES.items(), *own_questions])
 
     @property
     def papers(self) -> tuple[GridRow, ...]:
@@ -152,7 +150,7 @@ class Grid:
 
     @property
     def is_empty(self) -> bool:
-        """Return True if no text has an element and nothing was asked: then there is nothing to show."""
+        """Return True if there are no questions and no text has an element."""
         return not self.questions and not any(cell.text for row in self.rows for cell in row.cells)
 
     @property
@@ -171,9 +169,9 @@ class Grid:
         return tuple(cell for row in self.papers for cell in row.cells)
 
     def sorted(self, order: GridOrder, *, descending: bool = False) -> "Grid":
-        """Return the grid with its papers in another order; without a year they come last in either."""
+        """Return the grid with its papers in another order; those without a year always come last."""
         rows = sorted(self.papers, key=lambda row: row.label)
-        # Sorting again keeps what is equal in the order of the labels.
+        # Stable sorts keep ties in the order of the labels.
         rows.sort(key=_KEYS[order], reverse=descending)
         if order == "year":
             rows.sort(key=lambda row: row.year is None)
@@ -189,18 +187,20 @@ _KEYS: dict[GridOrder, Callable[[GridRow], int | str]] = {
 
 
 def element_grid(comparison: Comparison) -> Grid:
-    """Return the papers of a comparison with the key elements and columns, below the description's row."""
+    """Return the grid of a comparison: the description's row, then the papers with elements and answers."""
     known = {elements.label: elements for elements in comparison.elements}
     absence = NOT_STATED if uses_model(comparison.provenance.generator) else NOT_FOUND
     described = _row(known.get(DESCRIPTION), DESCRIPTION, DESCRIPTION_TITLE, absence)
-    papers = (_paper_row(known.get(one.label), one, absence) for one in comparison.evidence.papers)
+    papers = (
+        _paper_row(known.get(labelled.label), labelled, absence) for labelled in comparison.evidence.papers
+    )
     rows = (_with_answers(row, comparison.columns) for row in (described, *papers))
     questions = tuple(column.question for column in comparison.columns)
     return Grid(tuple(rows), absence, comparison.provenance.generator, questions)
 
 
 def question_name(number: int) -> str:
-    """Return the name of the cells below the reader's own question of a number, counted from 1."""
+    """Return the name of the cells of the reader's question `number`, from 1."""
     return f"question_{number}"
 
 

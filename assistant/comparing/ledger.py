@@ -1,8 +1,7 @@
 """The executor of a comparison's tasks, and the ledger of their calls.
 
-What has been asked and answered once is not asked again: a comparison that is gone on with, or replayed,
-runs from its beginning, and each piece of work takes its replies from the record as long as what it would
-send is what was sent.
+A comparison that is continued or replayed runs from the beginning; each task takes its replies from the
+ledger as long as its prompt is the recorded one.
 """
 
 import threading
@@ -26,10 +25,10 @@ LOOK_AGAIN_SECONDS = 0.2
 
 
 class CallLedger:
-    """Calls by the piece of work they were made for; safe for several threads.
+    """The calls of a comparison by task; safe for several threads.
 
-    `keep` is called with every new call as soon as it has ended, so that it can be stored. `answers` tells
-    from the messages that were sent, and those that would be sent now, whether a recorded call is for them.
+    `keep` is called with every new call as soon as it has ended. `answers` compares the recorded messages
+    (first) with the current ones and returns whether the recorded call can be used.
     """
 
     def __init__(
@@ -40,8 +39,8 @@ class CallLedger:
     ) -> None:
         self.answers = answers or _began_with
         self._recorded: dict[str, list[WorkCall]] = defaultdict(list)
-        for one in recorded:
-            self._recorded[one.work].append(one)
+        for entry in recorded:
+            self._recorded[entry.work].append(entry)
         self._keep = keep
         self._used: list[WorkCall] = []
         self._new: list[WorkCall] = []
@@ -50,14 +49,14 @@ class CallLedger:
         self._lock = threading.Lock()
 
     def allow(self, budget: Budget) -> None:
-        """Let this run cost as much as its budget, and no more."""
+        """Limit this run to a budget."""
         self._budget = budget
 
     def check_budget(self) -> None:
-        """Raise ComparisonError where the calls made in this run have used up its budget."""
+        """Raise ComparisonError if the calls made in this run have used up its budget."""
         budget = self._budget
         with self._lock:
-            usage, made = usage_of(one.call for one in self._new), len(self._new)
+            usage, made = usage_of(entry.call for entry in self._new), len(self._new)
         if budget is None or not budget.is_used_up(made, usage):
             return
         raise ComparisonError(
@@ -70,18 +69,18 @@ class CallLedger:
         return tuple(self._recorded.get(work, ()))
 
     def reuse(self, calls: Iterable[WorkCall]) -> None:
-        """Take calls of an earlier comparison into this one's record."""
+        """Add calls of an earlier comparison."""
         with self._lock:
             self._used += calls
 
     def found(self, call: WorkCall) -> None:
-        """Note that a call was in the record and is used again."""
+        """Add a recorded call that is used again."""
         with self._lock:
             self._used.append(call)
             self._found += 1
 
     def add(self, call: WorkCall) -> None:
-        """Note a call that has just been made."""
+        """Add a new call."""
         with self._lock:
             self._used.append(call)
             self._new.append(call)
@@ -90,14 +89,14 @@ class CallLedger:
 
     @property
     def calls(self) -> tuple[WorkCall, ...]:
-        """The calls of this run, whether made or found, in the order in which they ended."""
+        """The calls of this run, new or recorded, in the order in which they ended."""
         with self._lock:
             return tuple(self._used)
 
     @property
     def made(self) -> int:
-        """The number of calls of this comparison so far, with those of earlier runs."""
-        return sum(not one.reused for one in self.calls)
+        """The number of calls of this comparison so far, including earlier runs."""
+        return sum(not entry.reused for entry in self.calls)
 
     @property
     def found_count(self) -> int:
@@ -105,15 +104,15 @@ class CallLedger:
 
     @property
     def usage(self) -> Usage:
-        return usage_of(one.call for one in self.calls if not one.reused)
+        return usage_of(entry.call for entry in self.calls if not entry.reused)
 
 
 class StoppedError(AssistantError):
-    """A piece of work was not begun, or not ended, because its comparison was stopped."""
+    """A task did not begin or end because its comparison was stopped."""
 
 
 class Task:
-    """One piece of work, for which one or two calls are made."""
+    """A task of a comparison, which makes one or two calls."""
 
     def __init__(self, name: str, ledger: CallLedger, stopped: threading.Event | None = None) -> None:
         self.name = name
@@ -122,26 +121,26 @@ class Task:
         self._recorded = list(ledger.recorded(name))
 
     def recorded(self, messages: tuple[Message, ...]) -> tuple[Call, ...]:
-        """Return the recorded calls that began by sending these messages, as if they had been made now.
+        """Return the recorded calls whose prompt starts with `messages`.
 
-        What was sent may have said more at the end of the system's part: the form of a typed reply.
+        The recorded system message may go on with the form of a typed reply.
         """
         if not self._recorded or not self._ledger.answers(self._recorded[0].call.messages, messages):
             return ()
-        for one in self._recorded:
-            self._ledger.found(one)
-        return tuple(one.call for one in self._recorded)
+        for entry in self._recorded:
+            self._ledger.found(entry)
+        return tuple(entry.call for entry in self._recorded)
 
     def add(self, call: Call) -> None:
         self._ledger.add(WorkCall(self.name, call))
 
     def check(self) -> None:
-        """Raise ComparisonError where this run's budget is used up, StoppedError where it was stopped."""
+        """Raise ComparisonError if this run's budget is used up, StoppedError if it was stopped."""
         self.check_stopped()
         self._ledger.check_budget()
 
     def check_stopped(self) -> None:
-        """Raise StoppedError where this run was stopped."""
+        """Raise StoppedError if this run was stopped."""
         if self.stopped.is_set():
             raise StoppedError(f"The comparison was stopped before {self.name} had ended.")
 
@@ -156,9 +155,9 @@ def _began_with(sent: tuple[Message, ...], messages: tuple[Message, ...]) -> boo
 
 
 class Executor:
-    """Runs what is asked of models in several threads, and checks in a single one.
+    """Runs model calls in several threads, and checks in a single one.
 
-    For a `with` block; at its end what has not begun is dropped, and nobody waits for what is under way.
+    A context manager: on exit, pending work is cancelled, and running work is not waited for.
     """
 
     def __init__(self, at_once: int = AT_ONCE) -> None:
@@ -180,16 +179,16 @@ class Executor:
         return self._asking.submit(work)
 
     def check(self, work: Callable[[], Result]) -> Future[Result]:
-        """Have something checked; checks run one after the other, so what they share needs no lock."""
+        """Submit a check; checks run one after another, so that they need no locks."""
         return self._checking.submit(work)
 
 
 def asked_or_tick(
     begin: Mapping[Key, Callable[[], Future[Result]]],
 ) -> Iterator[tuple[Key, Future[Result]] | None]:
-    """Begin all these pieces of work, yield each when it has ended, and None every now and then.
+    """Start all tasks, yield each with its future when it has ended, and None at intervals while waiting.
 
-    What the model was not there for is begun once more when all else has ended, and something of it well.
+    Tasks for which the model was unavailable are started once more at the end if any other succeeded.
     """
     lost: dict[Key, Future[Result]] = {}
     is_there = False
@@ -205,7 +204,7 @@ def asked_or_tick(
 
 
 def completed_or_tick(futures: Mapping[Key, Future[Result]]) -> Iterator[tuple[Key, Future[Result]] | None]:
-    """Yield each future when it has ended, and None every now and then while none has."""
+    """Yield each future when it has ended, and None at intervals while waiting."""
     waiting = dict(futures)
     while waiting:
         done, _ = wait(waiting.values(), LOOK_AGAIN_SECONDS, FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""The seam for what compares papers, and what it is given for each step."""
+"""The protocol of comparers, and the input of each step."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from assistant.records import Draft, ElementName, LabelledPaper, Parameters
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """A text that key elements are taken from: a paper with all its passages, or the description.
+    """A source of key elements: a paper with all its passages, or the description.
 
     The description has the label 0, no title, and one passage, whose id is "".
     """
@@ -26,10 +26,10 @@ class SourceText:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonStep:
-    """The input of a round: everything extracted so far, and the papers that are `new` in it.
+    """The input of a round: everything extracted so far, and the labels of the `new` papers.
 
     `sources` and `elements` are by label, the description's (0) and those of the papers up to the new ones.
-    Without elements (an ablation) the texts themselves are what is compared.
+    Without elements (an ablation), the texts themselves are compared.
     """
 
     about: str
@@ -54,45 +54,37 @@ class ComparativeGenerator(Protocol):
     @property
     def name(self) -> str:
         """The name it is chosen by ("extractive", or a model's id)."""
-        ...
 
     @property
     def label(self) -> str:
         """The name readers see."""
-        ...
 
     @property
     def note(self) -> str:
         """A note for readers on how its summaries are made, "" for none."""
-        ...
 
     @property
     def elements_version(self) -> str:
-        """The version of its key elements, under which they are cached: all they depend on but the text."""
-        ...
+        """A cache key of its key elements: everything that they depend on except the text."""
 
     @property
     def parameters(self) -> Parameters | None:
         """The generation parameters of its model, None without one."""
-        ...
 
     @property
     def at_once(self) -> int:
         """The most of its calls that may run at once."""
-        ...
 
     def budget(
         self, sources: Sequence[SourceText], missing: Collection[int], options: ComparisonOptions
     ) -> Budget:
-        """Return the upper bound of a comparison; elements of the labels `missing` are still to extract."""
-        ...
+        """Return the budget of a comparison; the elements of the labels `missing` are not extracted yet."""
 
     def extract_key_elements(self, source: SourceText, task: Task) -> Mapping[ElementName, str]:
         """Extract the text's answers to the seven questions; unanswered ones are left out.
 
-        Raises BadReplyError where a model replied in no usable form, twice, and ModelError.
+        Raises ModelError, and BadReplyError if a model twice replies in an unusable form.
         """
-        ...
 
 
 @runtime_checkable
@@ -101,25 +93,18 @@ class SinglePassGenerator(ComparativeGenerator, Protocol):
 
     def compose(self, step: ComparisonStep) -> Draft:
         """Return a summary of the papers of a step."""
-        ...
 
 
 @runtime_checkable
 class ReflectiveGenerator(ComparativeGenerator, Protocol):
-    """A model that takes ChatCite's further parts: comparative summarizer and reflective evaluator."""
+    """A model with ChatCite's comparative summarizer and reflective evaluator."""
 
     @property
     def can_vote(self) -> bool:
-        """Whether it evaluates; otherwise the sample whose citations check out best is kept."""
-        ...
+        """Whether it votes; otherwise the sample with the best citations is kept."""
 
     def update_summary(self, step: ComparisonStep, summary: str, sample: int, task: Task) -> Draft:
-        """Return `summary` continued to the new papers of a step; "" is none yet. Samples count from 1.
-
-        Raises ModelError.
-        """
-        ...
+        """Return `summary`, "" at first, extended to the new papers; raises ModelError."""
 
     def vote(self, step: ComparisonStep, candidates: Sequence[Candidate], number: int, task: Task) -> Vote:
         """Return one vote for the best candidate; raises BadReplyError and ModelError."""
-        ...

@@ -14,16 +14,16 @@ _SHOWN = 60  # characters of a question in a message
 
 
 def tidy_questions(questions: Iterable[str]) -> tuple[str, ...]:
-    """Return questions on one line each, without empty ones and those asked twice.
+    """Return questions on one line each, without empty ones and duplicates.
 
-    Raises ComparisonError for a question without words, one that is too long, and too many of them.
+    Raises ComparisonError for a question without words or too long, and for too many questions.
     """
     distinct: dict[str, str] = {}
     for question in questions:
         if line := " ".join(storable(question).split()):
             distinct.setdefault(line.casefold(), line)
-    asked = tuple(distinct.values())
-    for question in asked:
+    unique = tuple(distinct.values())
+    for question in unique:
         if len(question) > LONGEST_COLUMN:
             raise ComparisonError(
                 f"The question {_shown(question)} has {len(question):,} characters; {LONGEST_COLUMN} can be "
@@ -31,20 +31,19 @@ def tidy_questions(questions: Iterable[str]) -> tuple[str, ...]:
             )
         if not words(question):
             raise ComparisonError(f"The question {_shown(question)} has no words. Write it out.")
-    if len(asked) > MOST_COLUMNS:
+    if len(unique) > MOST_COLUMNS:
         raise ComparisonError(
-            f"{len(asked)} questions of your own were given; a comparison takes {MOST_COLUMNS}. Choose those "
-            "that matter most."
+            f"{len(unique)} questions of your own were given; a comparison takes {MOST_COLUMNS}. "
+            "Choose those that matter most."
         )
-    return asked
+    return unique
 
 
 def ask_paper(question: str, source: SourceText, corpus: Corpus, encoder: Encoder) -> QuotedCell:
-    """Return the sentences in which a paper answers a question, none where it does not say."""
+    """Return the sentences in which a paper answers a question, none if it does not."""
     quoted = quote_paper(question, source.paper, encoder, corpus.sentence_vectors(source.paper.passages))
-    return QuotedCell(
-        source.label, tuple(QuotedSentence(found.passage.id, found.sentence, found.text) for found in quoted)
-    )
+    quotes = (QuotedSentence(sentence.passage.id, sentence.sentence, sentence.text) for sentence in quoted)
+    return QuotedCell(source.label, tuple(quotes))
 
 
 def _shown(question: str) -> str:

@@ -1,7 +1,7 @@
 """The records of a comparison: from chosen papers to a checked summary, with the whole tree behind it.
 
-Words are ChatCite's (arXiv 2403.02574): key elements are extracted from the description of the proposed work
-and from every paper; paper by paper each kept summary is continued by samples; votes decide which are kept.
+The terms are ChatCite's (arXiv 2403.02574): key elements are extracted from the description of the proposed
+work and from every paper; paper by paper, samples continue each kept summary, and votes decide which to keep.
 """
 
 import re
@@ -37,7 +37,7 @@ DESCRIPTION = 0
 
 @dataclass(frozen=True, slots=True)
 class ElementEvidence:
-    """A sentence that carries a key element, and how well, 0..1.
+    """A sentence that supports a key element, and its support, 0..1.
 
     `passage_id` is "" for a sentence of the description.
     """
@@ -50,9 +50,9 @@ class ElementEvidence:
 
 @dataclass(frozen=True, slots=True)
 class KeyElement:
-    """A text's answer to one of ChatCite's seven questions; "" for one that it does not state.
+    """A text's answer to one of ChatCite's seven questions; "" if the text does not state it.
 
-    `support` is how well the evidence carries it, 0..1, None where there is nothing to carry.
+    `support` is that by the evidence, 0..1, None without a text.
     """
 
     name: ElementName
@@ -69,8 +69,8 @@ class KeyElement:
 class KeyElements:
     """The seven key elements of the description (label 0) or of a paper, in the order of ELEMENT_NAMES.
 
-    `problem` says why they could not be read. `written` is when they were extracted, ISO 8601 in UTC:
-    earlier than the comparison where they were kept from another one.
+    `problem` says why they could not be extracted. `written` is the time of extraction, ISO 8601 in UTC,
+    before that of the comparison if they are from an earlier one.
     """
 
     label: int
@@ -80,7 +80,7 @@ class KeyElements:
     written: str = ""
 
     def element(self, name: ElementName) -> KeyElement:
-        return next((one for one in self.elements if one.name == name), KeyElement(name))
+        return next((element for element in self.elements if element.name == name), KeyElement(name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class QuotedSentence:
 
 @dataclass(frozen=True, slots=True)
 class QuotedCell:
-    """The sentences in which a paper answers a question of the reader's; none where it does not say."""
+    """The sentences in which a paper answers a question of the reader's, () if it does not."""
 
     label: int
     quotes: tuple[QuotedSentence, ...] = ()
@@ -111,17 +111,17 @@ class QuestionColumn:
         return next((cell for cell in self.cells if cell.label == label), QuotedCell(label))
 
 
-# Of a sample so marked nothing, or not the whole, can be read.
+# Problems of a sample that is incomplete or empty.
 _UNFINISHED = frozenset({"interrupted", "cut_short", "filtered", "empty", "echo", "looped", "labels_only"})
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A summary of the papers so far, as one sample of a round wrote it; labels are in the one form.
+    """A summary of the papers so far, written by one sample of a round, with normalised labels.
 
-    `number` counts from 1 within its round, the oldest first; `parent` is the number of the summary of the
-    round before that it continues, None in the first round. `lost` are the labels that it should cite and
-    does not: its parent's, and those of the papers that were new. Precision and recall are of its citations.
+    `number` counts from 1 within its round; `parent` is the number of the summary of the previous round that
+    it continues, None in the first round. `lost` are the labels of its parent and of the new papers that it
+    does not cite. Precision and recall are those of its citations.
     """
 
     number: int
@@ -135,15 +135,15 @@ class Candidate:
 
     @property
     def is_marked(self) -> bool:
-        """Return True if it loses ties: it lost a reference, or was not written to its end."""
+        """Return True if it loses ties, because it lost a reference or is incomplete."""
         return bool(self.lost or _UNFINISHED.intersection(self.problems))
 
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """A vote for the best candidate of a round: its number, None of a vote that had to be discarded.
+    """A vote for the best candidate of a round: the candidate's number, None if the vote was discarded.
 
-    `criterion` names what is measured where no model votes.
+    `criterion` names the measure behind a vote without a model.
     """
 
     number: int
@@ -155,9 +155,9 @@ class Vote:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One round of Algorithm 1: the papers that are new in it, its candidates and votes, and who is kept.
+    """One round of Algorithm 1: its new papers, candidates and votes.
 
-    `kept` are numbers of candidates, the best first; `failed` says of samples that were not written why.
+    `kept` are the numbers of the candidates kept, the best first; `failed` are the reasons of failed samples.
     """
 
     number: int
@@ -182,22 +182,21 @@ _TASK = re.compile(r"(?:round (\d{1,6}) (?=sample|vote))?(elements|sample|vote) 
 
 
 def task_name(kind: TaskKind, number: int, round_number: int = 0) -> str:
-    """Return the name of a piece of work: "elements 3", "round 6 sample 2", "round 6 vote 4"."""
+    """Return the name of a task: "elements 3", "round 6 sample 2", "round 6 vote 4"."""
     return f"round {round_number} {kind} {number}" if round_number else f"{kind} {number}"
 
 
 def parse_task_name(name: str) -> tuple[TaskKind, int, int] | None:
-    """Return kind, number and round of a piece of work, None for a name that `task_name` does not give."""
-    found = _TASK.fullmatch(name)
-    return (cast(TaskKind, found[2]), int(found[3]), int(found[1] or 0)) if found else None
+    """Return kind, number and round of a task name, None for any other text."""
+    match = _TASK.fullmatch(name)
+    return (cast(TaskKind, match[2]), int(match[3]), int(match[1] or 0)) if match else None
 
 
 @dataclass(frozen=True, slots=True)
 class WorkCall:
-    """A call and the piece of work it was made for, by its `task_name`.
+    """A call and the `task_name` of the task it was made for.
 
-    A piece of work has a second call where its first reply did not fit. `reused`: made for an earlier
-    comparison, and paid then.
+    A task has a second call if its first reply had the wrong form. `reused`: an earlier comparison made it.
     """
 
     work: str
@@ -206,7 +205,7 @@ class WorkCall:
 
     @property
     def round(self) -> int:
-        """The round it was made in, 0 for what comes before the first."""
+        """The round of the call, 0 before the first."""
         parsed = parse_task_name(self.work)
         return parsed[2] if parsed else 0
 
@@ -226,7 +225,7 @@ class ComparisonOptions:
 class ComparisonRequest:
     """The papers to compare, by id, and the description of the proposed work.
 
-    `questions` are the reader's own, which each paper answers in a further column of the grid.
+    `questions` are the reader's own; each adds a column to the grid.
     """
 
     papers: tuple[str, ...]
@@ -237,10 +236,10 @@ class ComparisonRequest:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The most that a comparison may take: model calls, tokens and US dollars.
+    """The upper bound of a comparison's cost: model calls, tokens and US dollars.
 
-    `calls` is what Algorithm 1 makes; `most_calls` also counts every typed reply asked for once more. Tokens
-    are estimated from above, for `calls`; `price` is None where the model's is not known.
+    `calls` is that of Algorithm 1; `most_calls` also counts a second request for every typed reply. Tokens
+    are upper estimates for `calls`; `price` is None if the model's is not known.
     """
 
     calls: int
@@ -264,12 +263,11 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A finished comparison: the checked summary, the elements behind it, the whole tree, and every call.
+    """A finished comparison: the checked summary, the key elements, all rounds, and every call.
 
-    `evidence` holds the papers under their labels, in the order in which they were compared, each with those
-    of its passages that something cites. `remarks` say what readers should know of the papers. `notes` are
-    what its reader has marked in them, added when it is exported. `names_unsaid` as in AskOptions: it was
-    checked so. `columns` are the reader's own questions.
+    `evidence` holds the papers in the order of the comparison, with the passages that are cited. `remarks`
+    are notes for readers on the papers and the run. `notes` are the reader's annotations, added on export.
+    `names_unsaid` is that of AskOptions. `columns` are the reader's own questions with their answers.
     """
 
     id: str
@@ -293,24 +291,25 @@ class Comparison:
     @property
     def papers(self) -> tuple[Paper, ...]:
         """The papers that were compared."""
-        return tuple(one.paper for one in self.evidence.papers)
+        return tuple(labelled.paper for labelled in self.evidence.papers)
 
     @property
     def usage(self) -> Usage:
-        """The cost of this comparison; calls paid for by an earlier one do not count."""
-        return usage_of(one.call for one in self.calls if not one.reused)
+        """The cost of this comparison, without reused calls."""
+        return usage_of(entry.call for entry in self.calls if not entry.reused)
 
     def elements_of(self, label: int) -> KeyElements:
-        """Return the key elements of a label; of one without any, an empty record."""
-        return next((one for one in self.elements if one.label == label), KeyElements(label, "title"))
+        """Return the key elements of a label, an empty record if it has none."""
+        return next(
+            (elements for elements in self.elements if elements.label == label), KeyElements(label, "title")
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """Event: the papers are read and labelled, and what the comparison will take is known; always the first.
+    """Event: the papers are read and labelled, and the budget is known; always the first.
 
-    `reused` are the labels whose elements an earlier comparison has extracted; without a model there are no
-    `rounds`.
+    `reused` are the labels whose elements an earlier comparison has extracted; `rounds` is 0 without a model.
     """
 
     papers: tuple[LabelledPaper, ...]
@@ -329,7 +328,7 @@ class Extracted:
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """Event: a candidate of a round has been written; its scores and votes come when the round is over."""
+    """Event: a candidate of a round is written; its scores and votes follow at the end of the round."""
 
     round: int
     candidate: Candidate
@@ -337,7 +336,7 @@ class Sampled:
 
 @dataclass(frozen=True, slots=True)
 class Voted:
-    """Event: a vote of a round has been cast, or had to be discarded."""
+    """Event: a vote of a round has been cast or discarded."""
 
     round: int
     vote: Vote
@@ -345,17 +344,14 @@ class Voted:
 
 @dataclass(frozen=True, slots=True)
 class RoundFinished:
-    """Event: a round is over, and who is kept is decided."""
+    """Event: a round has ended, with its kept candidates."""
 
     round: Round
 
 
 @dataclass(frozen=True, slots=True)
 class Working:
-    """Event: `calls` of the planned calls have been made; sent several times a second.
-
-    `recorded` of them were found in the record of a run before, and not made again.
-    """
+    """Event, sent several times a second: `calls` have been made, `recorded` of them by an earlier run."""
 
     calls: int
     recorded: int
@@ -373,8 +369,8 @@ ComparisonEvent = Planned | Extracted | Sampled | Voted | RoundFinished | Workin
 
 
 class ComparisonError(AssistantError):
-    """A comparison could not be begun or gone on with; what was done of it is kept."""
+    """A comparison could not begin or continue; its finished calls are kept."""
 
 
 class TooLongError(ComparisonError):
-    """A comparison has become more than its model can take in: to go on with it comes to the same end."""
+    """A comparison exceeds its model's context; continuing it would fail again."""

@@ -36,7 +36,6 @@ DIFFERENCES_NOTE = (
     "Read from the key elements and the topics of each paper, nothing more: what is not named there may "
     "stand elsewhere in its text."
 )
-# Said of elements and topics alone: nothing compares the whole texts.
 _NAMED_IN = "In the key elements and topics of"
 _KINDS = {"task": "task", "method": "method", "dataset": "data set", "metric": "metric"}
 
@@ -62,7 +61,7 @@ def cited_and_not(comparison: Comparison) -> tuple[tuple[LabelledPaper, ...], tu
 
 
 def describe_options(options: ComparisonOptions, criteria: int = 0) -> str:
-    """Format how papers are compared by a model; in older files `criteria` may have voted without one."""
+    """Describe a comparison by a model, or in older files by `criteria` that voted without one."""
     votes = f"judged by {criteria} criteria" if criteria else counted(options.votes, "vote")
     best = "the best" if options.keep == 1 else f"the best {options.keep}"
     facts = [
@@ -70,7 +69,7 @@ def describe_options(options: ComparisonOptions, criteria: int = 0) -> str:
         f"{best} of a round kept",
         votes if criteria else f"{votes} a round",
         f"papers {ORDERS[options.order]}",
-        *(WITHOUT[one] for one in options.without),
+        *(WITHOUT[part] for part in options.without),
     ]
     return ", ".join(facts)
 
@@ -79,7 +78,7 @@ def describe_method(comparison: Comparison) -> str:
     """Describe how the papers of a comparison were compared."""
     if not comparison.rounds:
         return f"papers {ORDERS[comparison.options.order]}, in one pass without a model"
-    criteria = {vote.criterion for one in comparison.rounds for vote in one.votes} - {""}
+    criteria = {vote.criterion for of_round in comparison.rounds for vote in of_round.votes} - {""}
     return describe_options(comparison.options, len(criteria))
 
 
@@ -118,7 +117,7 @@ def describe_reuse(planned: Planned) -> str:
 
 
 def describe_candidate(candidate: Candidate) -> str:
-    """Return a candidate's votes and how far it holds, without its text."""
+    """Return a candidate's votes, citation scores and parent."""
     parent = f"continues candidate {candidate.parent} of the round before" if candidate.parent else ""
     quality = [
         f"citation recall {_score(candidate.citation_recall)}",
@@ -134,12 +133,13 @@ def describe_faults(candidate: Candidate) -> Iterator[str]:
     yield from (wording.PROBLEMS[problem] for problem in candidate.problems)
 
 
-def describe_round(one: Round) -> str:
+def describe_round(finished: Round) -> str:
     """Describe the outcome of a round."""
-    kept = f"kept {', '.join(map(str, one.kept)) or 'none'} of {counted(len(one.candidates), 'candidate')}"
-    votes = counted(len(one.votes), "vote") if one.votes else ""
-    discarded = f"{one.discarded_votes} discarded" if one.discarded_votes else ""
-    lost = sum(bool(candidate.lost) for candidate in one.candidates)
+    candidates = counted(len(finished.candidates), "candidate")
+    kept = f"kept {', '.join(map(str, finished.kept)) or 'none'} of {candidates}"
+    votes = counted(len(finished.votes), "vote") if finished.votes else ""
+    discarded = f"{finished.discarded_votes} discarded" if finished.discarded_votes else ""
+    lost = sum(bool(candidate.lost) for candidate in finished.candidates)
     losing = f"{lost} lost a reference" if lost else ""
     return ", ".join(filter(None, (kept, votes, discarded, losing)))
 
@@ -165,7 +165,7 @@ def describe_grid(grid: Grid) -> str:
 
 
 def describe_answers(grid: Grid) -> str:
-    """Describe how many papers answer the reader's own questions, "" where nothing was asked."""
+    """Describe how many papers answer the reader's own questions, "" if nothing was asked."""
     cells = [cell for row in grid.papers for cell in row.answers]
     answered = sum(bool(cell.quotes) for cell in cells)
     told = f"{answered} of {counted(len(cells), 'answer')} to your own questions found"
@@ -173,7 +173,7 @@ def describe_answers(grid: Grid) -> str:
 
 
 def describe_place(comparison: Comparison, quote: QuotedSentence) -> str:
-    """Describe where in its paper a quoted sentence stands; of a passage that is not recorded, its id."""
+    """Describe the place of a quoted sentence; the id of its passage if that is not recorded."""
     passages = (passage for paper in comparison.evidence.papers for passage in paper.passages)
     return next(
         (wording.place(passage) for passage in passages if passage.id == quote.passage_id), quote.passage_id
@@ -200,29 +200,30 @@ def describe_distinct(found: Differences) -> Iterator[str]:
 def describe_stated(found: Differences) -> Iterator[str]:
     """Yield for each element which papers state it."""
     verb, place = ("found", "in") if found.absence == NOT_FOUND else ("stated", "by")
-    for one in found.elements:
-        name = f"{ELEMENT_TITLES[one.name]}: {verb} {place}"
-        weak = f" What was written of {format_labels(one.weak)} the text does not carry." if one.weak else ""
-        if not one.not_stated:
-            yield f"{name} {'both' if len(one.stated) == 2 else 'all'}."
-        elif not one.stated:
+    for element in found.elements:
+        name = f"{ELEMENT_TITLES[element.name]}: {verb} {place}"
+        stated, missing, unsupported = map(format_labels, (element.stated, element.not_stated, element.weak))
+        weak = f" What was written of {unsupported} the text does not carry." if unsupported else ""
+        if not element.not_stated:
+            yield f"{name} {'both' if len(element.stated) == 2 else 'all'}."
+        elif not element.stated:
             yield f"{name} none.{weak}"
         else:
-            yield f"{name} {format_labels(one.stated)}, not {place} {format_labels(one.not_stated)}.{weak}"
+            yield f"{name} {stated}, not {place} {missing}.{weak}"
 
 
 def describe_thing(thing: NamedThing) -> str:
-    """Return a named thing with what it is, where that is known."""
+    """Return a named thing with its kind, if known, and whether the description names it."""
     facts = [_KINDS.get(thing.kind, ""), "also in the description" if thing.described else ""]
-    said = ", ".join(filter(None, facts))
-    return f"{thing.text} ({said})" if said else thing.text
+    facts_shown = ", ".join(filter(None, facts))
+    return f"{thing.text} ({facts_shown})" if facts_shown else thing.text
 
 
 def comparison_facts(comparison: Comparison) -> Iterator[str]:
     """Yield facts on how a comparison was made and its cost."""
     made = comparison.provenance
     yield f"asked {comparison.asked}"
-    yield f"compared by {made.generator}{wording.served_by(one.call for one in comparison.calls)}"
+    yield f"compared by {made.generator}{wording.served_by(entry.call for entry in comparison.calls)}"
     yield describe_method(comparison)
     if comparison.parameters:
         yield wording.describe_parameters(comparison.parameters)
@@ -237,13 +238,13 @@ def describe_calls(comparison: Comparison) -> Iterator[str]:
     """Yield the number of model calls, and of those reused from an earlier comparison."""
     made = calls_made(comparison)
     yield counted(made, "model call")
-    if reused := sum(one.reused and bool(one.call.messages) for one in comparison.calls):
+    if reused := sum(entry.reused and bool(entry.call.messages) for entry in comparison.calls):
         yield f"{counted(reused, 'call')} of an earlier comparison used again"
 
 
 def calls_made(comparison: Comparison) -> int:
     """Count the model calls that the comparison made itself."""
-    return sum(not one.reused and bool(one.call.messages) for one in comparison.calls)
+    return sum(not entry.reused and bool(entry.call.messages) for entry in comparison.calls)
 
 
 def _score(score: float | None) -> str:

@@ -13,7 +13,7 @@ _MARKED = re.compile(r"[ \t]*(?P<mark>[-*•]|\d{1,2}[.)]|#{1,6})[ \t]+")
 
 @dataclass(frozen=True, slots=True)
 class AnswerLine:
-    """A line of an answer: where it lies in the text without its mark, and that mark."""
+    """A line of an answer: its character offsets without its mark, and the mark."""
 
     start: int
     end: int
@@ -31,7 +31,7 @@ class AnswerLine:
 
 
 def lines_with_sentences(answer: Answer) -> Iterator[tuple[AnswerLine, dict[int, AnswerSentence]]]:
-    """Yield the lines of an answer, each with the sentences that begin in it by where they do."""
+    """Yield the lines of an answer, each with the sentences that begin in it by their start."""
     ordered = sorted(answer.sentences, key=lambda sentence: sentence.start)
     starts = [sentence.start for sentence in ordered]
     for line in answer_lines(answer.text):

@@ -9,7 +9,7 @@ from corpus.text import storable
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|!~$&])")
 _LINE_START = re.compile(r"^(\d*)([-+=]|(?<=\d)[.)])")
-# Marks that reorder the text round them, and that no reader can see.
+# Invisible characters, and those that reorder the text around them.
 _INVISIBLE = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 _PLAIN_ADDRESS = re.compile(r"https?://[^\s<>\"'`\\^{}|/][^\s<>\"'`\\^{}|]*", re.IGNORECASE)
 _TEX = {
@@ -40,13 +40,13 @@ _ADDRESS = re.compile(r"(?<=\w)(?=://|@[\w-]+\.\w)|(?<=\bwww)(?=\.)", re.IGNOREC
 
 
 def markup(ready: str) -> Markup:
-    """Mark text as safe for a template: only for text that is escaped, checked, or our own."""
+    """Mark text as safe for a template; it must be escaped, checked, or ours."""
     return Markup(ready)  # noqa: S704 - the one place
 
 
 def escaped(text: str) -> str:
-    """Return foreign text on one line, with nothing in it that Markdown would act on."""
-    line = " ".join(storable(text).split())
+    """Return foreign text on one line with Markdown's special characters escaped."""
+    line = on_one_line(text)
     plain = _LINE_START.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", line))
     return _ADDRESS.sub(r"\\", plain)
 
@@ -65,25 +65,30 @@ def fenced(text: str) -> Markup:
     return markup(f"{fence}text\n{text}\n{fence}")
 
 
+def on_one_line(text: str) -> str:
+    """Return foreign text on one line, without characters that cannot be stored."""
+    return " ".join(storable(text).split())
+
+
 def visible(text: str) -> str:
-    """Return foreign text with the marks that cannot be seen spelled out."""
+    """Return foreign text with invisible characters spelled out."""
     return storable(_INVISIBLE.sub(lambda mark: f"\\u{ord(mark[0]):04x}", text))
 
 
 def in_html(text: str) -> str:
-    """Return foreign text as HTML, marks that cannot be seen made visible."""
+    """Return foreign text as HTML, with invisible characters spelled out."""
     return escape(visible(text))
 
 
 def is_web_address(address: str) -> bool:
-    """Return True if an address is a plain one of the web, which may be linked."""
+    """Return True if an address is a plain http or https URL, which may be linked."""
     return _PLAIN_ADDRESS.fullmatch(address) is not None
 
 
 def in_latex(text: str) -> str:
     """Return foreign text on one line as LaTeX that typesets it and does nothing else.
 
-    It keeps its Unicode: lualatex and xelatex take all of it, pdflatex what its fonts hold.
+    Unicode is kept: lualatex and xelatex support it, pdflatex as far as its fonts do.
     """
     line = _TEX_SPECIAL.sub(lambda special: _TEX[special[0]], " ".join(visible(text).split()))
     # TeX makes one longer dash of two.
@@ -91,11 +96,11 @@ def in_latex(text: str) -> str:
 
 
 def in_latex_comment(text: str) -> Markup:
-    """Return foreign text as a comment of LaTeX: one line, however it was broken."""
+    """Return foreign text as a LaTeX comment of one line."""
     return markup(f"% {' '.join(visible(text).split())}".rstrip())
 
 
 def in_spreadsheet(text: str) -> str:
-    """Return foreign text on one line for a spreadsheet's cell, where it must never be a formula."""
-    line = " ".join(storable(text).split())
+    """Return foreign text on one line for a spreadsheet's cell, never as a formula."""
+    line = on_one_line(text)
     return f"'{line}" if _FORMULA.match(line) else line

@@ -1,4 +1,4 @@
-"""Conversations and comparisons as HTML for people: no script, nothing fetched, citations one click away."""
+"""Conversations and comparisons as HTML pages without scripts or external files, with linked citations."""
 
 import base64
 import hashlib
@@ -21,7 +21,7 @@ _LABEL = re.compile(r"\[(\d{1,3})(\??)\]")
 
 
 def to_html(conversation: Conversation) -> str:
-    """Return a conversation as a page that stands alone, all text of others escaped."""
+    """Return a conversation as a self-contained page, with foreign text escaped."""
     turns = [
         (f"t{number}", turn, LinkedAnswer(turn.answer, turn.evidence, f"t{number}"))
         for number, turn in enumerate(conversation.turns, start=1)
@@ -31,10 +31,10 @@ def to_html(conversation: Conversation) -> str:
 
 
 def comparison_to_html(comparison: Comparison) -> str:
-    """Return a comparison as a page that stands alone, all text of others escaped."""
+    """Return a comparison as a self-contained page, with foreign text escaped."""
     cells = [cell for row in element_grid(comparison).rows for cell in row.every_cell]
     marked = chain(
-        ((one.passage_id, one.sentence) for cell in cells for one in cell.evidence),
+        ((source.passage_id, source.sentence) for cell in cells for source in cell.evidence),
         ((quote.passage_id, quote.sentence) for cell in cells for quote in cell.quotes),
     )
     linked = LinkedAnswer(comparison.answer, comparison.evidence, "c", marked)
@@ -48,7 +48,7 @@ def _page(template: str, title: str, **values: object) -> str:
 
 @cache
 def _policy() -> str:
-    """Return the policy of a page that may run and fetch nothing, and has one style."""
+    """Return a Content-Security-Policy that allows nothing but the page's own style."""
     style = environment(".html").get_template("page.css").render()
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
@@ -56,7 +56,7 @@ def _policy() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of an answer's text; a label that is cited has an address on the page."""
+    """A part of an answer's text; a cited label has a link on the page."""
 
     text: str
     kind: Literal["text", "strong", "label", "unknown"] = "text"
@@ -65,7 +65,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The pieces of a sentence, or of what stands between sentences; a bare one claims and cites nothing."""
+    """The pieces of a sentence or between sentences; `is_bare`: it makes a claim and cites nothing."""
 
     pieces: tuple[Piece, ...]
     is_bare: bool = False
@@ -73,16 +73,16 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A paragraph, a heading or a list, each line as the number that stands before it and its spans."""
+    """A paragraph, a heading or a list; each line is a pair of its number ("" for none) and its spans."""
 
     tag: Literal["p", "h4", "ul", "ol"]
     lines: tuple[tuple[str, tuple[Span, ...]], ...]
 
 
 class LinkedAnswer:
-    """An answer on a page: its labels lead to the sentences that carry it, and these to their passages.
+    """An answer on a page, whose labels link to the cited sentences, and these to their passages.
 
-    Its anchors are made of numbers alone, behind an id of the page's own.
+    Anchors are made of an id and numbers only, never of foreign text.
     """
 
     def __init__(
@@ -92,27 +92,28 @@ class LinkedAnswer:
         identifier: str,
         marked: Iterable[tuple[str, int]] = (),
     ) -> None:
-        """Prepare the parts; `marked` are passages and sentences that something else on the page leads to."""
+        """Prepare the parts; `marked` are passage ids and sentences that other parts of the page link to."""
         self.id = identifier
         self.answer = answer
         self._evidence = evidence
-        # The sentences that carry a citation, by their passage; None where no single one does.
+        # The cited sentences by passage; None stands for a citation of no single sentence.
         self._cited: dict[str, set[int | None]] = {}
-        for citation in (citation for one in answer.sentences for citation in one.citations):
-            self._cited.setdefault(citation.passage_id, set()).add(citation.sentence)
+        for answer_sentence in answer.sentences:
+            for citation in answer_sentence.citations:
+                self._cited.setdefault(citation.passage_id, set()).add(citation.sentence)
         for passage_id, sentence in marked:
             self._cited.setdefault(passage_id, set()).add(sentence)
-        # A forged file may hold a passage twice, and an anchor stands on a page once.
-        given = dict.fromkeys(passage.id for paper in evidence.papers for passage in paper.passages)
+        # A forged file may have a passage twice, but an anchor must be unique.
+        passage_ids = dict.fromkeys(passage.id for paper in evidence.papers for passage in paper.passages)
         self._anchors = {
             passage: f"{identifier}-p{index}"
-            for index, passage in enumerate(given, start=1)
+            for index, passage in enumerate(passage_ids, start=1)
             if passage in self._cited
         }
         self._labels = {paper.label for paper in evidence.papers}
 
     def anchor(self, passage_id: str) -> str:
-        """Return the id of a passage on the page, "" where it is not there or nothing leads to it."""
+        """Return the anchor of a passage, "" if nothing links to it."""
         return self._anchors.get(passage_id, "")
 
     def title(self, citation: Citation) -> str:
@@ -121,7 +122,7 @@ class LinkedAnswer:
         return labelled.paper.title if labelled else citation.passage_id
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the answer's paragraphs, lists and headings, its lines as they were written."""
+        """Yield the answer's paragraphs, lists and headings."""
         sentences, past = self.answer.sentences, 0
         items: list[tuple[str, tuple[Span, ...]]] = []
         for line in answer_lines(self.answer.text):
@@ -169,7 +170,7 @@ class LinkedAnswer:
         yield from _styled(text[position:])
 
     def passages(self, *, cited: bool) -> Iterator[tuple[LabelledPaper, Passage, str]]:
-        """Yield the passages that something leads to, or the others, with their papers and anchors."""
+        """Yield the passages that something links to, or the others, with their papers and anchors."""
         placed: set[str] = set()
         for labelled in self._evidence.papers:
             for passage in labelled.passages:
@@ -178,14 +179,14 @@ class LinkedAnswer:
                     placed.add(passage.id)
 
     def rows(self, passage: Passage) -> Iterator[tuple[tuple[str, ...], bool]]:
-        """Yield the rows of a table below its header, each with whether it carries a citation."""
+        """Yield the rows of a table below its header, each with whether it is cited."""
         cited = self._cited.get(passage.id, set())
         below = passage.table.rows[passage.table.header :] if passage.table else ()
         for index, row in enumerate(below, start=passage.first_row):
             yield row, index in cited
 
     def highlighted(self, passage: Passage) -> Iterator[tuple[str, bool]]:
-        """Yield a passage's text in parts, each with whether it is a sentence that carries a citation."""
+        """Yield a passage's text in parts, each with whether it is a cited sentence."""
         cited = self._cited.get(passage.id, set())
         position = 0
         for index, sentence in enumerate(passage.sentences):
@@ -202,6 +203,6 @@ def _list_of(items: list[tuple[str, tuple[Span, ...]]]) -> Block:
 
 
 def _styled(text: str) -> tuple[Piece, ...]:
-    """Return written text with its **strong** words as such."""
+    """Return the pieces of a text, its **strong** words as such."""
     parts = STRONG.split(text)
     return tuple(Piece(part, "strong" if index % 2 else "text") for index, part in enumerate(parts) if part)

@@ -1,4 +1,4 @@
-"""A comparison as a LaTeX document, or its grid alone, which cite the papers by the keys of its BibTeX."""
+"""A comparison as a LaTeX document, or its grid alone, with citations by the keys of its BibTeX file."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ from assistant.exports.rendering import difference_lines, render
 from assistant.records import Answer, AnswerSentence
 
 BIBLIOGRAPHY = "references"
-# A row of a printed table cannot be broken over pages: longer text would run off the page.
+# LaTeX does not break a table's row over pages: longer text would run off the page.
 LONGEST_CELL = 320
 _RUN = re.compile(r"(?<!\s)\s*+((?:\[\d{1,3}\])++)")
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -56,24 +56,24 @@ def comparison_to_latex(comparison: Comparison, bibliography: str = BIBLIOGRAPHY
 
 
 def comparison_to_latex_grid(comparison: Comparison) -> str:
-    """Return the grid alone, to be put into a document; what it needs there stands above it."""
+    """Return the grid alone for another document, after a comment on what it needs there."""
     keys = _keys_by_label(comparison)
     return render("grid_alone.tex", comparison=comparison, keys=keys, longest=LONGEST_CELL)
 
 
 def _keys_by_label(comparison: Comparison) -> dict[int, Markup]:
-    """Return the citation keys of a comparison's papers, as its BibTeX has them, by their labels."""
+    """Return the citation keys of a comparison's papers by label, as in its BibTeX file."""
     papers = comparison.evidence.papers
-    keys = citation_keys([one.paper for one in papers])
-    # Keys are made, or checked, to hold nothing that acts.
-    return {one.label: markup(key) for one, key in zip(papers, keys, strict=True)}
+    keys = citation_keys([paper.paper for paper in papers])
+    # Keys are checked to have no special characters.
+    return {paper.label: markup(key) for paper, key in zip(papers, keys, strict=True)}
 
 
 def _cautions(comparison: Comparison) -> Iterator[str]:
     """Yield warnings for readers before they use the text."""
     answer = comparison.answer
     yield ""
-    served = wording.served_by(one.call for one in comparison.calls)
+    served = wording.served_by(entry.call for entry in comparison.calls)
     yield f"The summary was {said.describe_writer(comparison.provenance.generator)}{served}."
     yield f"Checked: {wording.checked(answer) or 'its citations were not counted'}."
     yield from wording.notices(answer)
@@ -84,10 +84,7 @@ def _cautions(comparison: Comparison) -> Iterator[str]:
 def _line(
     answer: Answer, line: AnswerLine, within: Mapping[int, AnswerSentence], keys: Mapping[int, Markup]
 ) -> Line:
-    r"""Return a line of the summary, each label as a \cite of its paper's key.
-
-    A comment stands before each sentence that is in doubt.
-    """
+    r"""Return a line of the summary with labels as \cite, and a comment before each doubtful sentence."""
     kind = "item" if line.is_item else "heading" if line.mark else "text"
     parts: list[Markup] = []
     for first, last in pairwise(sorted({line.start, *within, line.end})):
@@ -112,7 +109,7 @@ def _doubts(piece: str, sentence: AnswerSentence | None) -> Iterator[str]:
 
 
 def _cited(text: str, keys: Mapping[int, Markup]) -> Markup:
-    r"""Return text with every run of labels as one \cite; labels that name no paper stay as they are."""
+    r"""Return text with every run of labels as one \cite; unknown labels do not change."""
     parts: list[Markup] = []
     position = 0
     for run in _RUN.finditer(text):
@@ -127,7 +124,7 @@ def _cited(text: str, keys: Mapping[int, Markup]) -> Markup:
 
 
 def _styled(text: str) -> Markup:
-    """Return text with its **strong** words as such; white space at its edges stays."""
+    """Return text with **strong** words in bold; white space at its edges is kept."""
     parts = (
         rf"\textbf{{{in_latex(part)}}}" if index % 2 else _with_edges(part)
         for index, part in enumerate(STRONG.split(text))

@@ -1,4 +1,4 @@
-"""Conversations and comparisons as Markdown for people; all text of others is escaped."""
+"""Conversations and comparisons as Markdown for readers, with foreign text escaped."""
 
 from markupsafe import Markup
 
@@ -17,17 +17,17 @@ def to_markdown(conversation: Conversation) -> str:
 
 
 def comparison_to_markdown(comparison: Comparison) -> str:
-    """Return a comparison as Markdown: the summary first, then what it was made from, and how."""
+    """Return a comparison as Markdown: the summary, its sources, then how it was made."""
     return render("comparison.md", comparison=comparison, text=_answer_text(comparison.answer))
 
 
 def grid_to_markdown(comparison: Comparison) -> str:
-    """Return the grid as a table in Markdown, the support beside each text."""
+    """Return the grid as a table in Markdown, with the support of each text."""
     return render("grid.md", comparison=comparison)
 
 
 def _answer_text(answer: Answer) -> Markup:
-    """Return the answer line by line: its lists stay lists, everything else is escaped."""
+    """Return an answer with everything escaped except the bullets of lists."""
     lines = []
     for line in answer.text.splitlines():
         is_item = line.lstrip().startswith(("- ", "* "))

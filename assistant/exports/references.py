@@ -1,18 +1,19 @@
-"""Papers that are cited, as BibTeX, RIS and CSL-JSON; nothing is said that is not known."""
+"""References to papers as BibTeX, RIS and CSL-JSON."""
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from assistant.exports.escaping import on_one_line
 from corpus.bibtex.entry import BibtexEntry, is_safe, is_safe_key, make_entry, read_entry
 from corpus.bibtex.latex import latex_to_text
 from corpus.bibtex.syntax import parse_bibtex
 from corpus.records import Author, Paper
 from corpus.text import storable
 
-# BibTeX's types in RIS and in CSL. What is only known as "misc" is a preprint where arXiv has it.
+# BibTeX's types in RIS and in CSL. A "misc" entry is a preprint if it has an arXiv id.
 _TYPES = {
     "article": ("JOUR", "article-journal"),
     "book": ("BOOK", "book"),
@@ -35,7 +36,7 @@ _PAGES = re.compile(r"\s*([\w.:]+)\s*[-–—]+\s*([\w.:]+)\s*")
 
 @dataclass(frozen=True, slots=True)
 class _Cited:
-    """A cited paper with its entry, whose key no other one has."""
+    """A cited paper with its entry, which has a unique key."""
 
     paper: Paper
     entry: BibtexEntry
@@ -45,30 +46,30 @@ class _Cited:
         return _TYPES.get(self.entry.kind, _PREPRINT if self.paper.arxiv_id else _OTHER)
 
     def field(self, *names: str) -> str:
-        """Return the text of the first of these fields that the entry has, "" without any."""
-        fields = _fields(self.entry)
-        return next((_line(latex_to_text(fields[name])) for name in names if fields.get(name)), "")
+        """Return the first of these fields that the entry has as plain text, "" without any."""
+        fields = next((parsed.fields for parsed in parse_bibtex(str(self.entry)).entries), {})
+        return next((on_one_line(latex_to_text(fields[name])) for name in names if fields.get(name)), "")
 
 
 def papers_as_bibtex(papers: Iterable[Paper]) -> str:
-    """Return an entry per paper: its source's own where it has one, else one made of its metadata."""
-    return "".join(f"{one.entry}\n\n" for one in _cited(papers))
+    """Return an entry per paper: that of its source, or one made of its metadata."""
+    return "".join(f"{cited.entry}\n\n" for cited in _cited(papers))
 
 
 def papers_as_ris(papers: Iterable[Paper]) -> str:
     """Return a RIS record per paper."""
-    records = ("".join(f"{tag}  - {value}\r\n" for tag, value in _ris(one)) for one in _cited(papers))
+    records = ("".join(f"{tag}  - {value}\r\n" for tag, value in _ris(cited)) for cited in _cited(papers))
     return "\r\n".join(records)
 
 
 def papers_as_csl_json(papers: Iterable[Paper]) -> str:
     """Return papers as a list of CSL-JSON items."""
-    return json.dumps([_csl(one) for one in _cited(papers)], ensure_ascii=False, indent=2) + "\n"
+    return json.dumps([_csl(cited) for cited in _cited(papers)], ensure_ascii=False, indent=2) + "\n"
 
 
 def citation_keys(papers: Iterable[Paper]) -> tuple[str, ...]:
     """Return the keys under which the entries of these papers, in this order, are written."""
-    return tuple(one.entry.key for one in _cited(papers))
+    return tuple(cited.entry.key for cited in _cited(papers))
 
 
 def reference_types(paper: Paper) -> tuple[str, str]:
@@ -86,23 +87,18 @@ def _cited(papers: Iterable[Paper]) -> Iterator[_Cited]:
 
 
 def _entry(paper: Paper) -> BibtexEntry:
-    """Return the source's own entry, or one made of the metadata where that is not safe to typeset.
+    """Return the source's entry, or one made of the metadata if that is not safe to typeset.
 
-    A paper's source, or an imported file, may hold anything in the place of an entry.
+    The entry of a source or an imported file is foreign text.
     """
-    own = read_entry(paper.bibtex)
-    if own and is_safe_key(own.key) and is_safe(f"{{{own.fields}"):
-        return own
-    return make_entry(paper, own.kind if own else "")
-
-
-def _fields(entry: BibtexEntry) -> Mapping[str, str]:
-    """Return the fields of an entry, with LaTeX as it stands."""
-    return next((parsed.fields for parsed in parse_bibtex(str(entry)).entries), {})
+    entry = read_entry(paper.bibtex)
+    if entry and is_safe_key(entry.key) and is_safe(f"{{{entry.fields}"):
+        return entry
+    return make_entry(paper, entry.kind if entry else "")
 
 
 def _free_key(key: str, taken: set[str]) -> str:
-    """Return the key, numbered where it is taken; BibTeX tells no capitals from small letters in keys."""
+    """Return the key, numbered if it is taken; BibTeX's keys are not case-sensitive."""
     number, free = 1, key
     while free.lower() in taken:
         number += 1
@@ -114,7 +110,7 @@ def _ris(cited: _Cited) -> Iterator[tuple[str, str]]:
     paper = cited.paper
     yield "TY", cited.types[0]
     yield "ID", cited.entry.key
-    names = (_line(f"{author.family}, {author.given}").strip(", ") for author in paper.authors)
+    names = (on_one_line(f"{author.family}, {author.given}").strip(", ") for author in paper.authors)
     pages = _PAGES.fullmatch(paper.pages)
     values = [
         ("TI", paper.title),
@@ -133,10 +129,10 @@ def _ris(cited: _Cited) -> Iterator[tuple[str, str]]:
         ("UR", paper.url),
         *(("KW", label) for label in paper.labels),
         *(("N1", note) for note in paper.notes),
-        # Where Zotero keeps what has no field of its own.
+        # Zotero's field for anything else.
         ("M2", paper.source if paper.source.startswith("Zotero item ") else ""),
     ]
-    yield from ((tag, line) for tag, value in values if (line := _line(value)))
+    yield from ((tag, line) for tag, value in values if (line := on_one_line(value)))
     yield "ER", ""
 
 
@@ -144,10 +140,10 @@ def _csl(cited: _Cited) -> dict[str, Any]:
     paper = cited.paper
     names = [name for author in paper.authors if (name := _csl_name(author))]
     values = {
-        "title": _line(paper.title),
+        "title": on_one_line(paper.title),
         "author": names,
         "issued": paper.year and {"date-parts": [[paper.year]]},
-        "container-title": _line(paper.venue),
+        "container-title": on_one_line(paper.venue),
         "volume": cited.field("volume"),
         "issue" if cited.types[1] == "article-journal" else "number": cited.field("number", "issue"),
         "publisher": cited.field("publisher"),
@@ -155,13 +151,13 @@ def _csl(cited: _Cited) -> dict[str, Any]:
         "collection-title": cited.field("series"),
         "ISSN": cited.field("issn"),
         "ISBN": cited.field("isbn"),
-        "page": _line(paper.pages),
-        "DOI": _line(paper.doi),
+        "page": on_one_line(paper.pages),
+        "DOI": on_one_line(paper.doi),
         "archive": paper.arxiv_id and "arXiv",
-        "archive_location": _line(paper.arxiv_id),
-        "URL": _line(paper.url),
-        "keyword": ", ".join(_line(label) for label in paper.labels),
-        "note": _line(paper.source) if paper.source.startswith("Zotero item ") else "",
+        "archive_location": on_one_line(paper.arxiv_id),
+        "URL": on_one_line(paper.url),
+        "keyword": ", ".join(on_one_line(label) for label in paper.labels),
+        "note": on_one_line(paper.source) if paper.source.startswith("Zotero item ") else "",
         "annote": "\n\n".join(map(storable, paper.notes)),
     }
     known = {name: value for name, value in values.items() if value}
@@ -169,11 +165,7 @@ def _csl(cited: _Cited) -> dict[str, Any]:
 
 
 def _csl_name(author: Author) -> dict[str, str]:
-    given, family, suffix = map(_line, (author.first_names, author.family, author.suffix))
+    given, family, suffix = map(on_one_line, (author.first_names, author.family, author.suffix))
     if given and family:
         return {"family": family, "given": given} | ({"suffix": suffix} if suffix else {})
     return {"literal": given or family} if given or family else {}
-
-
-def _line(text: str) -> str:
-    return " ".join(storable(text).split())

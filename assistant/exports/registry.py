@@ -1,4 +1,4 @@
-"""Every file that conversations, comparisons and papers are taken away as, for commands and screens."""
+"""The registry of export formats of conversations, comparisons and papers."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -16,8 +16,7 @@ from assistant.trail.comparison_file import comparison_to_json
 from assistant.trail.transcript import to_json
 from corpus.records import Paper
 
-# The names of the formats for the command line and the API, in the order in which they list them; two more
-# are on the screens alone.
+# The names of the formats for the command line and the API, in order; two more are on the screens only.
 ConversationFormatName = Literal["json", "md", "html", "docx", "bib", "ris", "csl", "rdf"]
 OptionName = Literal[ConversationFormatName, "tex", "csv"]
 ReferenceName = Literal["bib", "ris", "csl"]
@@ -39,7 +38,7 @@ _MEDIA_TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class Format(Generic[Exported]):
-    """A file that something can be taken away as; `stem` begins its name, where that is fixed."""
+    """An export format; `stem` begins the file's name if that is fixed."""
 
     name: FormatName
     label: str
@@ -59,7 +58,7 @@ class Format(Generic[Exported]):
 def _references(
     papers: Callable[[Exported], Iterable[Paper]], label: str, stem: str = ""
 ) -> tuple[Format[Exported], ...]:
-    """Return the formats of references to the papers of something."""
+    """Return the formats of references to the papers of a record."""
 
     def written(write: Callable[[Iterable[Paper]], str]) -> Callable[[Exported], str]:
         return lambda exported: write(papers(exported))
@@ -89,7 +88,7 @@ CONVERSATION_FORMATS: tuple[Format[Conversation], ...] = (
     Format("html", "Web page, to read and print", "html", to_html),
     Format("docx", "Word document, with references", "docx", _conversation_to_word),
     Format("rdf", "Zotero: papers, answers as notes", "rdf", conversation_to_zotero),
-    *_references(lambda one: one.papers, "Cited papers as "),
+    *_references(lambda record: record.papers, "Cited papers as "),
 )
 COMPARISON_FORMATS: tuple[Format[Comparison], ...] = (
     Format("json", "JSON, complete", "json", comparison_to_json, "comparison"),
@@ -99,7 +98,7 @@ COMPARISON_FORMATS: tuple[Format[Comparison], ...] = (
     Format("rdf", "Zotero: papers and summary", "rdf", comparison_to_zotero, "zotero"),
     Format("tex", "LaTeX, with \\cite", "tex", comparison_to_latex, "comparison"),
     # The LaTeX file names it: it is found under this name alone.
-    *_references(lambda one: one.papers, "Its papers as ", BIBLIOGRAPHY),
+    *_references(lambda record: record.papers, "Its papers as ", BIBLIOGRAPHY),
     Format("csv", "Key elements as CSV", "csv", grid_to_csv, "key-elements"),
     Format("table", "Key elements as Markdown", "md", grid_to_markdown, "key-elements"),
     Format("tex_table", "Key elements as LaTeX", "tex", comparison_to_latex_grid, "key-elements"),
@@ -118,7 +117,7 @@ def comparison_text(comparison: Comparison, name: OptionName, file_stem: str) ->
     """
     if name == "tex":
         return comparison_to_latex(comparison, file_stem)
-    formats = {found.name: found for found in COMPARISON_FORMATS}
+    formats = {form.name: form for form in COMPARISON_FORMATS}
     if name not in formats:
         raise AssistantError(f"A comparison cannot be written as {name}.")
     return formats[name].write(comparison)

@@ -1,4 +1,4 @@
-"""Files made of templates: whatever is put into one is escaped for its format, and nothing is left out."""
+"""Files rendered from templates, with all values escaped for their format."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -21,7 +21,7 @@ from assistant.exports import escaping
 from corpus import VERSION
 from corpus.wording import all_authors
 
-# LaTeX is full of braces and per cent signs, so its templates are marked by what it has no use for.
+# Delimiters for LaTeX templates, which are full of braces and per cent signs.
 _LATEX_MARKS = {
     "block_start_string": "<%",
     "block_end_string": "%>",
@@ -33,7 +33,7 @@ _LATEX_MARKS = {
 
 
 class _OneLine(Extension):
-    """Takes the line ends and indentation of templates away: in HTML they would be white space in a text."""
+    """Removes line ends and indentation of templates, which would be white space in HTML."""
 
     def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:  # noqa: ARG002
         return "".join(line.strip() for line in source.splitlines())
@@ -77,29 +77,29 @@ def environment(suffix: str) -> Environment:
 
 
 def by_paper(notes: Iterable[Annotation]) -> list[tuple[Annotation, list[Annotation]]]:
-    """Return the notes on each paper with the first of them, which names it."""
-    groups = (list(held) for _, held in groupby(notes, key=lambda one: one.paper_id))
+    """Return for each paper its first note, which names it, and all its notes."""
+    groups = (list(held) for _, held in groupby(notes, key=lambda note: note.paper_id))
     return [(held[0], held) for held in groups]
 
 
 def difference_lines(comparison: Comparison) -> tuple[str, ...]:
     """Return the similarities and differences of the compared papers, a line each."""
-    found = differences(comparison)
-    if not found.has_any:
+    compared = differences(comparison)
+    if not compared.has_any:
         return ()
     return (
-        *comparing.describe_common(found),
-        *comparing.describe_distinct(found),
-        *comparing.describe_stated(found),
+        *comparing.describe_common(compared),
+        *comparing.describe_distinct(compared),
+        *comparing.describe_stated(compared),
     )
 
 
 def render(template: str, **values: Any) -> str:
-    """Return a file made of a template, whose name's ending is its format."""
+    """Render a template; the ending of its name is the format."""
     return environment(PurePath(template).suffix).get_template(template).render(values)
 
 
-# By format, what text becomes before it stands in a template.
+# The escaping function of each format.
 _ESCAPES: dict[str, Callable[[str], str]] = {
     ".html": escaping.in_html,
     ".md": escaping.escaped,
@@ -109,7 +109,7 @@ _ESCAPES: dict[str, Callable[[str], str]] = {
 
 
 def _escaping(escape: Callable[[str], str]) -> Callable[[Any], Markup]:
-    """Return a finalizer for template values: markup of ours stays as it is, all else is escaped."""
+    """Return a finalizer for template values, which escapes everything except Markup."""
     return lambda value: value if isinstance(value, Markup) else escaping.markup(escape(str(value)))
 
 

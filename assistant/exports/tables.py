@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 
 from assistant.checking.overlap import score_digits
-from assistant.comparing.grid import ELEMENT_TITLES, GridCell, GridRow, element_grid
+from assistant.comparing.grid import ELEMENT_TITLES, GridCell, element_grid
 from assistant.comparing.records import Comparison
 from assistant.comparing.wording import describe_place
 from assistant.exports.escaping import in_spreadsheet
@@ -16,7 +16,7 @@ COLUMNS = ("Key", "Id", "Title", "Authors", "Year", "Venue", "Pages", "DOI", "ar
 
 
 def papers_as_csv(papers: Iterable[Paper]) -> str:
-    """Return a table of papers; `Key` is that of each paper's entry in the BibTeX file of the same papers."""
+    """Return a table of papers; `Key` is the citation key in the BibTeX file of the same papers."""
     listed = tuple(papers)
     keys = citation_keys(listed)
     return _table(COLUMNS, ((key, *_facts(paper)) for key, paper in zip(keys, listed, strict=True)))
@@ -40,25 +40,28 @@ def _facts(paper: Paper) -> tuple[str, ...]:
 def grid_to_csv(comparison: Comparison) -> str:
     """Return the grid for a spreadsheet: a line per paper, each element as text, support and evidence.
 
-    The reader's own questions stand behind the elements, each answer with the places of its sentences.
+    Answers to the reader's own questions follow, each with the places of its sentences.
     """
     parts = ("", " (support)", " (evidence)")
     elements = [f"{title}{part}" for title in ELEMENT_TITLES.values() for part in parts]
     grid = element_grid(comparison)
-    asked = [f"{question}{part}" for question in grid.questions for part in ("", " (places)")]
-    rows = ((*_row_facts(row), *_cells(row.cells), *_answers(comparison, row.answers)) for row in grid.rows)
-    return _table(("Label", "Paper", "Title", "Year", "Read from", *elements, *asked), rows)
-
-
-def _row_facts(row: GridRow) -> tuple[str, ...]:
-    return str(row.label), row.paper_id, row.title, str(row.year or ""), row.source
+    question_titles = [f"{question}{part}" for question in grid.questions for part in ("", " (places)")]
+    rows = (
+        (
+            *(str(row.label), row.paper_id, row.title, str(row.year or ""), row.source),
+            *_cells(row.cells),
+            *_answers(comparison, row.answers),
+        )
+        for row in grid.rows
+    )
+    return _table(("Label", "Paper", "Title", "Year", "Read from", *elements, *question_titles), rows)
 
 
 def _cells(cells: Iterable[GridCell]) -> Iterator[str]:
     for cell in cells:
         yield cell.shown
         yield "" if cell.support is None else score_digits(cell.support)
-        yield " | ".join(one.text for one in cell.evidence)
+        yield " | ".join(source.text for source in cell.evidence)
 
 
 def _answers(comparison: Comparison, cells: Iterable[GridCell]) -> Iterator[str]:

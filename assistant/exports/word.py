@@ -25,11 +25,11 @@ from assistant.exports.escaping import is_web_address, visible
 from assistant.exports.rendering import by_paper, difference_lines
 from assistant.records import Answer, AnswerSentence, Conversation, LabelledPaper
 from corpus import VERSION
-from corpus.wording import all_authors
+from corpus.wording import all_authors, capitalised
 
 AUTHOR = "Paper Trail"
 _LABEL = re.compile(r"\[(\d{1,3})\]")
-# Characters that XML cannot carry and storage admits, and those Word would read as the end of a paragraph.
+# Characters that storage admits and XML cannot represent.
 _NOT_IN_XML = re.compile("[\ud800-\udfff\ufffe\uffff]")
 _LONGEST_COMMENT = 600
 
@@ -72,12 +72,12 @@ def conversation_to_word(conversation: Conversation) -> bytes:
 
 
 def in_word(text: str) -> str:
-    """Return foreign text on one line for a document: what cannot be seen is spelled out."""
+    """Return foreign text on one line for a document, with invisible characters spelled out."""
     return " ".join(_NOT_IN_XML.sub("", visible(text)).split(" ")).replace("\n", " ").replace("\t", " ")
 
 
 class _Writer:
-    """Writes one document; `place` tells the references of one answer from those of another."""
+    """Writes one document; `place` identifies an answer, whose references are its own."""
 
     def __init__(self, title: str) -> None:
         self._document: WordDocument = Document()
@@ -102,7 +102,7 @@ class _Writer:
         paragraph.add_run(in_word(text)).italic = True
 
     def answer(self, answer: Answer, papers: Sequence[LabelledPaper], place: str) -> None:
-        """Write an answer line by line; a sentence that is in doubt carries a comment that says why."""
+        """Write an answer line by line, with comments on doubtful sentences."""
         self._known[place] = frozenset(paper.label for paper in papers)
         for notice in wording.notices(answer):
             self.quiet(notice)
@@ -110,40 +110,40 @@ class _Writer:
             if line.start < line.end:
                 self._line(answer, line, within, place)
         if checked := wording.checked(answer):
-            self.quiet(f"{checked[:1].upper()}{checked[1:]}.")
+            self.quiet(f"{capitalised(checked)}.")
 
     def cited(self, text: str, style: str, place: str) -> None:
         self._pieces(self._document.add_paragraph(style=style), text, place)
 
     def references(self, papers: Sequence[LabelledPaper], place: str, heading: str = "References") -> None:
-        """Write a list of papers, each at the bookmark that its labels in the text lead to."""
+        """Write a list of papers, each with the bookmark that its labels link to."""
         if not papers:
             return
         self.heading(heading, 1 if place == "c" else 2)
-        for one in papers:
+        for labelled in papers:
             paragraph = self._document.add_paragraph()
             paragraph.paragraph_format.left_indent = Cm(1)
             paragraph.paragraph_format.first_line_indent = Cm(-1)
-            self._bookmarked(paragraph, f"[{one.label}]", _bookmark(place, one.label))
-            paragraph.add_run(f"\t{in_word(_reference(one))}")
-            if is_web_address(one.paper.url):
-                paragraph.add_run(f" {in_word(one.paper.url)}")
+            self._bookmarked(paragraph, f"[{labelled.label}]", _bookmark(place, labelled.label))
+            paragraph.add_run(f"\t{in_word(_reference(labelled))}")
+            if is_web_address(labelled.paper.url):
+                paragraph.add_run(f" {in_word(labelled.paper.url)}")
 
     def notes(self, notes: Iterable[Annotation]) -> None:
-        """Write what the reader has marked, paper by paper."""
+        """Write the reader's notes, paper by paper."""
         groups = by_paper(notes)
         if groups:
             self.heading("Your notes", 1)
-        for first, held in groups:
+        for first, of_paper in groups:
             self.heading(first.paper_title or first.paper_id, 2)
-            for one in held:
-                if one.quoted:
-                    self._document.add_paragraph(in_word(one.quoted), style="Quote")
-                for line in filter(str.strip, one.note.splitlines()):
+            for annotation in of_paper:
+                if annotation.quoted:
+                    self._document.add_paragraph(in_word(annotation.quoted), style="Quote")
+                for line in filter(str.strip, annotation.note.splitlines()):
                     self._document.add_paragraph(in_word(line))
 
     def grid(self, comparison: Comparison) -> None:
-        """Write the grid of key elements as a table on pages that lie on their side."""
+        """Write the grid of key elements as a table on landscape pages."""
         grid = element_grid(comparison)
         if grid.is_empty:
             return
@@ -154,7 +154,8 @@ class _Writer:
         self.heading("Key elements", 1)
         self.quiet(f"{said.describe_grid(grid)} {said.describe_answers(grid)}".rstrip())
         table = self._document.add_table(rows=1, cols=1 + len(grid.titles), style="Table Grid")
-        _repeat(table.rows[0]._tr)
+        # The first row is repeated on each page.
+        table.rows[0]._tr.get_or_add_trPr().append(OxmlElement("w:tblHeader"))
         for cell, title in zip(table.rows[0].cells, ("Paper", *grid.titles.values()), strict=True):
             _fill(cell.paragraphs[0], title, bold=True)
         for row in grid.rows:
@@ -180,7 +181,7 @@ class _Writer:
                 self._document.add_comment(runs, in_word(doubt)[:_LONGEST_COMMENT], AUTHOR, "PT")
 
     def _pieces(self, paragraph: Paragraph, text: str, place: str) -> list[Run]:
-        """Add text whose labels lead to the references, and return its runs outside of links."""
+        """Add text with labels linked to the references, and return its runs outside of links."""
         runs: list[Run] = []
         position = 0
         for label in _LABEL.finditer(text):
@@ -214,7 +215,7 @@ def _link(paragraph: Paragraph, text: str, bookmark: str) -> None:
 
 
 def _styled(paragraph: Paragraph, text: str) -> list[Run]:
-    """Add written text with its **strong** words as such."""
+    """Add text with **strong** words in bold, and return its runs."""
     runs = []
     for index, part in enumerate(STRONG.split(text)):
         if part:
@@ -235,8 +236,8 @@ def _doubts(sentence: AnswerSentence | None) -> Iterator[str]:
     yield from (f"[{label}?] names no paper that was given." for label in sentence.unknown_labels)
 
 
-def _reference(one: LabelledPaper) -> str:
-    paper = one.paper
+def _reference(labelled: LabelledPaper) -> str:
+    paper = labelled.paper
     facts = (all_authors(paper.authors), paper.title or paper.id, paper.venue, str(paper.year or ""))
     doi = f"doi:{paper.doi}" if paper.doi else ""
     return f"{'. '.join(filter(None, (*facts, doi)))}."
@@ -254,9 +255,3 @@ def _fill_element(paragraph: Paragraph, cell: GridCell) -> None:
     if cell.is_weak:
         _fill(paragraph, f"{cell.mark}: ", italic=True)
     _fill(paragraph, cell.text)
-
-
-def _repeat(row: object) -> None:
-    """Have a row of a table stand again on each of its pages."""
-    properties = row.get_or_add_trPr()  # type: ignore[attr-defined]
-    properties.append(OxmlElement("w:tblHeader"))

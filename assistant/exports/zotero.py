@@ -5,13 +5,14 @@ paper, and notes that came with it, are notes of its item.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from assistant.annotations import Annotation
 from assistant.comparing import wording as said
 from assistant.comparing.records import Comparison
 from assistant.exports.answer_text import STRONG, answer_lines
+from assistant.exports.escaping import on_one_line
 from assistant.exports.references import reference_types
 from assistant.exports.rendering import render
 from assistant.records import Answer, Conversation, LabelledPaper
@@ -40,9 +41,9 @@ class Item:
         """Take a paper and what its reader has marked in it."""
         self.id, self.paper = f"item_{number}", paper
         self.element, self.kind = _ITEM_TYPES.get(reference_types(paper)[1], _OTHER)
-        own = [_paragraphs(note) for note in paper.notes]
-        own += [_annotation(note) for note in notes]
-        self.notes = [(f"{self.id}_note_{place}", text) for place, text in enumerate(own, start=1)]
+        notes_of_paper = [_paragraphs(note) for note in paper.notes]
+        notes_of_paper += [_annotation(note) for note in notes]
+        self.notes = [(f"{self.id}_note_{place}", text) for place, text in enumerate(notes_of_paper, start=1)]
 
     @property
     def extra(self) -> str:
@@ -79,26 +80,28 @@ def _file(
     answers: Iterable[tuple[str, Answer, Sequence[LabelledPaper]]],
 ) -> str:
     items = [
-        Item(number, paper, (one for one in notes if one.paper_id == paper.id))
+        Item(number, paper, (entry for entry in notes if entry.paper_id == paper.id))
         for number, paper in enumerate(papers, start=1)
     ]
     ids = {item.paper.id: item.id for item in items}
     memos = [
-        (f"answer_{number}", _answer_note(title, answer, cited), _cited(cited, ids))
+        (
+            f"answer_{number}",
+            _answer_note(title, answer, cited),
+            [ids[entry.paper.id] for entry in cited if entry.paper.id in ids],
+        )
         for number, (title, answer, cited) in enumerate(answers, start=1)
     ]
     return render("zotero.rdf", items=items, memos=memos)
 
 
-def _cited(cited: Sequence[LabelledPaper], ids: Mapping[str, str]) -> list[str]:
-    return [ids[one.paper.id] for one in cited if one.paper.id in ids]
-
-
 def _answer_note(title: str, answer: Answer, cited: Sequence[LabelledPaper]) -> str:
     """Return an answer as a note in HTML, Zotero's form of notes, with the list of what it cites."""
-    references = "".join(f"<p>[{one.label}] {escape(_line(_named(one.paper)))}</p>" for one in cited)
+    references = "".join(
+        f"<p>[{labelled.label}] {escape(on_one_line(_named(labelled.paper)))}</p>" for labelled in cited
+    )
     check = f"<p><em>{escape(checked(answer))}.</em></p>" if checked(answer) else ""
-    return f"<h1>{escape(_line(title))}</h1>{''.join(_lines(answer.text))}{check}{references}"
+    return f"<h1>{escape(on_one_line(title))}</h1>{''.join(_lines(answer.text))}{check}{references}"
 
 
 def _lines(text: str) -> Iterator[str]:
@@ -106,8 +109,8 @@ def _lines(text: str) -> Iterator[str]:
         if line.start < line.end:
             parts = STRONG.split(text[line.start : line.end])
             written = "".join(
-                f"<strong>{escape(_line(part))}</strong>" if at % 2 else escape(storable(part))
-                for at, part in enumerate(parts)
+                f"<strong>{escape(on_one_line(part))}</strong>" if index % 2 else escape(storable(part))
+                for index, part in enumerate(parts)
             )
             yield f"<p>{'• ' if line.is_item else ''}{written}</p>"
 
@@ -125,7 +128,3 @@ def _annotation(note: Annotation) -> str:
 
 def _paragraphs(text: str) -> str:
     return "".join(f"<p>{escape(line)}</p>" for line in storable(text).splitlines() if line.strip())
-
-
-def _line(text: str) -> str:
-    return " ".join(storable(text).split())

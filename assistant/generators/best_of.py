@@ -1,7 +1,7 @@
 """Several drafts of one answer, and the one whose citations check out best (ALCE, section 3)."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from collections.abc import Generator as Iteration
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
@@ -27,8 +27,8 @@ class _Finished:
 def citation_quality(answer: Answer) -> tuple[float, float, int]:
     """Return a sort key for the quality of an answer's citations: greater is better.
 
-    First recall and precision of its citations, then how like their evidence its claims are, then how little
-    was wrong with the draft. A refusal is better than an answer of which nothing holds, worse than others.
+    Compared are recall plus precision of the citations, then the mean support of the claims, then the number
+    of problems of the draft. A refusal ranks between answers with supported citations and those without.
     """
     faults = -len(answer.problems)
     if answer.refusal:
@@ -36,7 +36,9 @@ def citation_quality(answer: Answer) -> tuple[float, float, int]:
     cited = [citation for sentence in answer.sentences for citation in sentence.citations]
     if not cited:
         return 0.0, 0.0, faults
-    likeness = sum((one.overlap or 0.0) if one.support is None else one.support for one in cited) / len(cited)
+    likeness = sum(
+        (citation.overlap or 0.0) if citation.support is None else citation.support for citation in cited
+    ) / len(cited)
     if answer.citation_recall is None:
         citing = sum(bool(sentence.citations) for sentence in answer.sentences)
         return citing / len(answer.sentences), likeness, faults
@@ -46,24 +48,26 @@ def citation_quality(answer: Answer) -> tuple[float, float, int]:
 def write_best(
     generator: Generator, count: int, begin: Begin, check: Callable[[Draft], Answer], log: CallLog
 ) -> Iteration[str, None, Draft]:
-    """Write `count` drafts at once and return that with the best answer; the calls of all are logged.
+    """Write `count` drafts in parallel and return the one with the best answer; all calls are logged.
 
-    Yields empty pieces while it waits, so that it can be stopped, and the best draft whole at the end. Drafts
-    that fail do not count, nor do interrupted or filtered ones beside whole ones; raises ModelError where all
-    fail.
+    Yields empty pieces while waiting, so that it can be stopped, and the best draft at the end. Failed drafts
+    do not count, nor interrupted or filtered ones if another is complete. Raises ModelError if all fail.
     """
     sampled, stopped = generator.for_sampling(), threading.Event()
-    # Not in a `with` block: who stops need not wait for the drafts, which end at their next piece.
+    # Not in a `with` block, which would wait for the drafts after a stop: they end at their next piece.
     pool = ThreadPoolExecutor(count, thread_name_prefix="draft")
     try:
         drafts = [pool.submit(_write_one, sampled, begin, stopped) for _ in range(count)]
-        yield from _waiting(drafts)
+        waiting = set(drafts)
+        while waiting:
+            _, waiting = wait(waiting, LOOK_AGAIN_SECONDS, FIRST_COMPLETED)
+            yield ""
     finally:
         stopped.set()
         pool.shutdown(wait=False)
     written = _succeeded(drafts)
-    for one in written:
-        for call in one.log.calls:
+    for sample in written:
+        for call in sample.log.calls:
             log.add(call)
     cut = ("interrupted", "content_filter")
     complete = [sample.draft for sample in written if sample.draft.finish_reason not in cut]
@@ -74,7 +78,7 @@ def write_best(
 
 
 def _write_one(generator: Generator, begin: Begin, stopped: threading.Event) -> _Finished | None:
-    """Return a whole draft, None when it is stopped before."""
+    """Return a complete draft, None if stopped before."""
     log = CallLog()
     with closing(begin(generator, log)) as pieces:
         while not stopped.is_set():
@@ -85,16 +89,8 @@ def _write_one(generator: Generator, begin: Begin, stopped: threading.Event) -> 
     return None
 
 
-def _waiting(drafts: list[Future[_Finished | None]]) -> Iterator[str]:
-    """Yield an empty piece every now and then until all drafts have ended."""
-    waiting = set(drafts)
-    while waiting:
-        _, waiting = wait(waiting, LOOK_AGAIN_SECONDS, FIRST_COMPLETED)
-        yield ""
-
-
 def _succeeded(drafts: list[Future[_Finished | None]]) -> list[_Finished]:
-    """Return the drafts that were written, in order; raises the first one's error where none was."""
+    """Return the drafts that succeeded, in order; raises the first error if none did."""
     written: list[_Finished] = []
     errors: list[ModelError] = []
     for draft in drafts:

@@ -1,4 +1,4 @@
-"""The record of one exchange with a model, as every trail keeps it."""
+"""The record of one exchange with a model, as trails keep it."""
 
 from collections.abc import Callable
 
@@ -29,7 +29,7 @@ def call_of(
     left_out: tuple[str, ...] = (),
     first_token_seconds: float | None = None,
 ) -> Call:
-    """Return an exchange as the call it was."""
+    """Return the record of an exchange."""
     completion = exchange.completion
     return Call(
         step=step,

@@ -1,6 +1,6 @@
 """The choice of a generator, and its opening by name."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from assistant.generators.extractive.generator import ExtractiveGenerator
@@ -24,7 +24,7 @@ from corpus.settings import Settings
 
 # In an error; a server may list hundreds.
 MOST_NAMED = 20
-# Token counts that this process has learned of its models, whoever asks them.
+# Token counts of all models that this process has called.
 _COUNTS = TokenCounts()
 
 
@@ -40,8 +40,7 @@ class GeneratorChoice:
 def generator_choices(settings: Settings) -> tuple[GeneratorChoice, ...]:
     """Return the writers to choose from, the default first; without a model only the extractive one.
 
-    The default is the local model that the settings name, if they do: it was started with to be used, and
-    costs nothing.
+    The default is the local model of the settings, if any, since the operator chose it and it costs nothing.
     """
     extractive = GeneratorChoice(ExtractiveGenerator.name, ExtractiveGenerator.label)
     models = [GeneratorChoice(entry.id, entry.label, entry.licence) for entry in available_models(settings)]
@@ -59,10 +58,10 @@ def open_generator(
     on_cost: OnCost | None = None,
     through: Callable[[ChatModel], ChatModel] | None = None,
 ) -> Generator:
-    """Return the generator of that name; raises AssistantError when it cannot be chosen.
+    """Return the generator of that name; raises AssistantError if it cannot be chosen.
 
-    `parameters` are for generators that ask a model; `session` is who asks, for the limits on calls;
-    `on_cost` is told what each call has cost; what `through` returns of the model is asked in its place.
+    `parameters` are for generators that ask a model, `session` identifies the user for rate limits, `on_cost`
+    receives the cost of each call, `through` wraps the model.
     """
     choice = check_choice(name, settings, parameters)
     if choice is None:
@@ -93,7 +92,7 @@ def open_stand_in(encoder: Encoder) -> Generator:
 
 
 def searches_again(entry: ModelEntry | None, settings: Settings) -> bool:
-    """Return True if a second search is made with that model, None for none: not with those that cost."""
+    """Return True if second searches are made with that model, or without one: not if it costs money."""
     if settings.second_search != "auto":
         return settings.second_search == "on"
     return entry is None or not (entry.served_by.is_hosted or is_paid(entry))
@@ -102,32 +101,27 @@ def searches_again(entry: ModelEntry | None, settings: Settings) -> bool:
 def check_choice(
     name: str, settings: Settings, parameters: Parameters | None
 ) -> tuple[ModelEntry, Parameters] | None:
-    """Return the model chosen by a name and how it generates, None for the extractive generator.
+    """Return the model of that name and its parameters, None for the extractive generator.
 
-    Raises AssistantError where there is none of that name, or the parameters cannot be.
+    Raises AssistantError if there is none of that name, or parameters are out of range.
     """
     if name == ExtractiveGenerator.name:
         if parameters:
-            # It heeds none, but what no writer could heed is a mistake that should be said.
+            # They have no effect, but invalid ones are an error all the same.
             check_parameters(parameters, ANY_LENGTH)
         return None
     entries = {entry.id: entry for entry in available_models(settings)}
     if name not in entries:
-        raise _no_writer(name, settings, tuple(entries))
+        names = (ExtractiveGenerator.name, *entries)
+        more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+        instead = replacement(name, settings)
+        gone = f"It has left the hosted menu, and {instead} replaces it. " if instead else ""
+        mute = "The server of your own does not say what it serves. " if is_mute(settings) else ""
+        raise AssistantError(
+            f"There is no writer {name!r}. {gone}{mute}Available: {', '.join(names[:MOST_NAMED])}{more}.",
+            setup=f"Set {describe_setup()}.",
+        )
     entry = entries[name]
     parameters = parameters or default_parameters(settings, entry)
     check_parameters(parameters, entry.context)
     return entry, parameters
-
-
-def _no_writer(name: str, settings: Settings, models: Sequence[str]) -> AssistantError:
-    """Return the error of a name that is not on the menu, with what is, and what would add to it."""
-    names = (ExtractiveGenerator.name, *models)
-    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
-    instead = replacement(name, settings)
-    gone = f"It has left the hosted menu, and {instead} replaces it. " if instead else ""
-    mute = "The server of your own does not say what it serves. " if is_mute(settings) else ""
-    return AssistantError(
-        f"There is no writer {name!r}. {gone}{mute}Available: {', '.join(names[:MOST_NAMED])}{more}.",
-        setup=f"Set {describe_setup()}.",
-    )

@@ -1,4 +1,4 @@
-"""The greatest cost of a question, estimated before it is asked."""
+"""An upper estimate of the cost of a question, before it is asked."""
 
 from itertools import chain, islice, repeat
 
@@ -7,15 +7,15 @@ from assistant.models.menu import ModelEntry
 from assistant.records import AskOptions, Parameters
 from assistant.retrieve import TIMES_ALONE
 
-# Tokens of a passage with what stands beside it, of a paper's head and abstract, and of what is in a prompt
-# besides: instructions, question, earlier turns. Of real papers prompts have half to four fifths of it.
+# Upper bounds in tokens of a passage with its neighbours, of a paper's title and abstract, and of the rest of
+# a prompt (instructions, question, earlier turns). Real prompts have half to four fifths of these.
 _PASSAGE, _PAPER, _BESIDE = 400, 300, 3000
 
 
 def question_price(
     entry: ModelEntry, parameters: Parameters, options: AskOptions, *, searches_again: bool = False
 ) -> float:
-    """Return the US dollars that a question may cost, estimated from above; 0 where prices are not known."""
+    """Return an upper estimate of a question's cost in US dollars; 0 if prices are not known."""
     # Calls for its search query, and for those of second searches.
     short = 1 + MOST_SECOND_SEARCHES * searches_again
     calls = options.drafts * (1 + entry.rerank + entry.revise)

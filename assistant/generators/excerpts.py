@@ -26,17 +26,17 @@ class _Chosen:
 
 
 def choose_excerpts(found: RankedEvidence, tokens: int, bytes_per_token: float) -> tuple[Evidence, str]:
-    """Return the evidence that excerpts are taken of, and the excerpts as they stand in a prompt.
+    """Return the evidence that excerpts are taken from, and the excerpts as text for a prompt.
 
-    The likeliest sentences come first until `tokens` are used, with their passages where the paper is one of
-    the likeliest; within a paper they are in reading order. Papers are in the order of their best sentence.
+    Sentences are added by probability until `tokens` are used, with their whole passages for the likeliest
+    papers. Papers are in the order of their best sentence, their sentences in reading order.
     """
     chosen: dict[int, _Chosen] = {}
     spent = 0
-    for paper, number, wanted in _wanted(found):
-        own = chosen.get(paper.label) or _Chosen(paper)
-        known = own.sentences.get(number, set())
-        new = sorted(wanted - known)
+    for paper, number, numbers in _wanted(found):
+        entry = chosen.get(paper.label) or _Chosen(paper)
+        known = entry.sentences.get(number, set())
+        new = sorted(numbers - known)
         if not new:
             continue
         cost = estimate_tokens(_sentences(paper, number, new), bytes_per_token)
@@ -44,42 +44,42 @@ def choose_excerpts(found: RankedEvidence, tokens: int, bytes_per_token: float) 
         if spent + cost > tokens and chosen:
             break
         spent += cost
-        own.sentences[number] = known | wanted
-        chosen[paper.label] = own
-    given = {
+        entry.sentences[number] = known | numbers
+        chosen[paper.label] = entry
+    kept = {
         passage.id
-        for own in chosen.values()
-        for passage in own.paper.passages
-        if passage.number in own.sentences
+        for entry in chosen.values()
+        for passage in entry.paper.passages
+        if passage.number in entry.sentences
     }
     everything = {passage.id for paper in found.papers for passage in paper.passages}
     excerpts = "\n\n".join(map(_rendered, chosen.values()))
-    return found.evidence.without(everything - given), excerpts or "(none)"
+    return found.evidence.without(everything - kept), excerpts or "(none)"
 
 
 def _wanted(found: RankedEvidence) -> Iterator[tuple[LabelledPaper, int, set[int]]]:
     """Yield the sentences to read, the likeliest first: a paper, a passage number, and sentence numbers."""
     plan, ranked = found.plan, found.ranked
     best = ranked.best_first(range(len(ranked.candidates)))
-    papers = list(dict.fromkeys(ranked.candidates[at].paper.label for at in best))
+    papers = list(dict.fromkeys(ranked.candidates[index].paper.label for index in best))
     whole = 0 if plan.kind == "list" else READ_IN_PASSAGES  # a list tells each paper by its best sentences
     in_passages = set(papers[:whole])
     if plan.kind == "summary" and (meant := found.meant):
         yield from _telling(meant, plan.of_part, found.encoder) if plan.of_part else ()
         yield from _as_written(meant)
         return
-    told: dict[int, int] = {}
+    count_by_paper: dict[int, int] = {}
     rest: list[tuple[LabelledPaper, int, set[int]]] = []
-    for at in best:
-        one = ranked.candidates[at]
-        label = one.paper.label
-        told[label] = told.get(label, 0) + 1
+    for index in best:
+        candidate = ranked.candidates[index]
+        label = candidate.paper.label
+        count_by_paper[label] = count_by_paper.get(label, 0) + 1
         if label in in_passages:
-            entry = (one.paper, one.passage.number, set(range(len(one.passage.sentences))))
-            is_early = told[label] <= PASSAGES_OF_A_PAPER
+            entry = (candidate.paper, candidate.passage.number, set(range(len(candidate.passage.sentences))))
+            is_early = count_by_paper[label] <= PASSAGES_OF_A_PAPER
         else:
-            entry = (one.paper, one.passage.number, {one.sentence})
-            is_early = told[label] <= SENTENCES_OF_A_PAPER
+            entry = (candidate.paper, candidate.passage.number, {candidate.sentence})
+            is_early = count_by_paper[label] <= SENTENCES_OF_A_PAPER
         if is_early:
             yield entry
         else:
@@ -94,8 +94,8 @@ def _telling(
 ) -> Iterator[tuple[LabelledPaper, int, set[int]]]:
     """Yield the passages that tell a part of a paper, the surest first."""
     sentences = {passage.number: len(passage.sentences) for passage in paper.passages}
-    for told in tell_part(paper, part, encoder):
-        yield paper, told.passage, set(range(sentences[told.passage]))
+    for sentence in tell_part(paper, part, encoder):
+        yield paper, sentence.passage, set(range(sentences[sentence.passage]))
 
 
 def _as_written(paper: LabelledPaper) -> Iterator[tuple[LabelledPaper, int, set[int]]]:
@@ -104,7 +104,7 @@ def _as_written(paper: LabelledPaper) -> Iterator[tuple[LabelledPaper, int, set[
 
 
 def _sentences(paper: LabelledPaper, number: int, sentences: Sequence[int]) -> str:
-    passage = next(one for one in paper.passages if one.number == number)
+    passage = next(passage for passage in paper.passages if passage.number == number)
     return " ".join(passage.sentence_text(index) for index in sentences)
 
 
@@ -113,9 +113,9 @@ def _heading(paper: LabelledPaper) -> str:
     return f"[{paper.label}] {as_line(paper.paper.title)}{year}"
 
 
-def _rendered(own: _Chosen) -> str:
+def _rendered(entry: _Chosen) -> str:
     """Return a paper's excerpts between marks, in reading order."""
-    numbers = sorted(own.sentences)
-    texts = [as_data(_sentences(own.paper, number, sorted(own.sentences[number]))) for number in numbers]
-    label = own.paper.label
-    return "\n".join((mark(f"paper {label}"), _heading(own.paper), *texts, mark(f"end of paper {label}")))
+    numbers = sorted(entry.sentences)
+    texts = [as_data(_sentences(entry.paper, number, sorted(entry.sentences[number]))) for number in numbers]
+    label = entry.paper.label
+    return "\n".join((mark(f"paper {label}"), _heading(entry.paper), *texts, mark(f"end of paper {label}")))

@@ -1,4 +1,4 @@
-"""The evidence sent to a model: the best passages first, and authors where asked for."""
+"""The evidence sent to a model: the best passages first, authors only if asked for."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,14 +20,14 @@ PassageOrder = Callable[[RankedEvidence], Sequence[str]]
 
 MOST_READ = 20  # sentences that the network reads, likeliest first; on QASPER 16 order paragraphs as 32 do
 LONGEST_READ = 300  # characters of each
-ANSWERS = -0.5  # number of the network from which a text may answer: four in five of those that do have more
-SAYS_SOMETHING = 0.5  # of what the sentence with the question's words most has of them (BM25)
+ANSWERS = -0.5  # network score from which a text may answer: four in five of those that do have more
+SAYS_SOMETHING = 0.5  # share of the best sentence's BM25 score
 UNREAD = float("-inf")
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A sentence, where it stands, and how much it has of the question's words: 1 for the one with most."""
+    """A sentence with its paper and passage, and its BM25 score relative to the best, 0..1."""
 
     paper: LabelledPaper
     passage: Passage
@@ -36,23 +36,23 @@ class _Place:
 
 
 def by_rank(found: RankedEvidence) -> tuple[str, ...]:
-    """Return the passages of the paper found first first, whatever was asked."""
+    """Return the passages in the order of their papers' ranks."""
     return in_rank_order(found.evidence)
 
 
 def by_relevance(found: RankedEvidence) -> tuple[str, ...]:
-    """Return the passages that answer most first, in the order of rank where nothing tells.
+    """Return the passages by relevance, or in rank order without a network or for a summary of a whole paper.
 
-    Of several papers, one that does not answer is given without the passages that say nothing of what is
-    asked; its best stays. A summary takes a paper as it goes, unless it is of one part.
+    With several papers, those that do not answer keep only their best passage and passages with the
+    question's words.
     """
     return found.once(_by_relevance)
 
 
-def _by_relevance(found: RankedEvidence) -> tuple[str, ...]:
-    evidence, query = found.evidence, found.plan.query
+def _by_relevance(evidence_found: RankedEvidence) -> tuple[str, ...]:
+    evidence, query = evidence_found.evidence, evidence_found.plan.query
     ranked = in_rank_order(evidence)
-    if found.plan.kind == "summary" and not found.plan.of_part:
+    if evidence_found.plan.kind == "summary" and not evidence_found.plan.of_part:
         return ranked
     places = _places(query, evidence)
     numbers = _numbers(query, places)
@@ -60,7 +60,8 @@ def _by_relevance(found: RankedEvidence) -> tuple[str, ...]:
         return ranked
     numbers = _in_context({identifier: numbers.get(identifier, UNREAD) for identifier in ranked}, evidence)
     dropped = _beside_the_point(numbers, places, evidence) if len(evidence.papers) > 1 else set()
-    return tuple(sorted((one for one in ranked if one not in dropped), key=lambda one: -numbers[one]))
+    kept = [identifier for identifier in ranked if identifier not in dropped]
+    return tuple(sorted(kept, key=lambda identifier: -numbers[identifier]))
 
 
 def _places(question: str, evidence: Evidence) -> list[_Place]:
@@ -82,10 +83,10 @@ def _numbers(question: str, places: Sequence[_Place]) -> dict[str, float]:
 
     It reads the likeliest sentence of each paper, then of each passage, then others.
     """
-    of_papers = _first_of_each((place.paper.label, at) for at, place in enumerate(places))
-    of_passages = _first_of_each((place.passage.id, at) for at, place in enumerate(places))
+    of_papers = _first_of_each(place.paper.label for place in places)
+    of_passages = _first_of_each(place.passage.id for place in places)
     likeliest = dict.fromkeys([*of_papers, *of_passages, *range(len(places))])
-    read = [places[at] for at in list(likeliest)[:MOST_READ]]
+    read = [places[index] for index in list(likeliest)[:MOST_READ]]
     texts = [place.text[:LONGEST_READ] for place in read]
     try:
         numbers = open_relevance().numbers(question, texts, [place.paper.paper.title for place in read])
@@ -97,15 +98,16 @@ def _numbers(question: str, places: Sequence[_Place]) -> dict[str, float]:
     return best
 
 
-def _first_of_each(owned: Iterable[tuple[Hashable, int]]) -> list[int]:
+def _first_of_each(owners: Iterable[Hashable]) -> list[int]:
+    """Return the index of the first occurrence of each owner."""
     first: dict[Hashable, int] = {}
-    for owner, at in owned:
-        first.setdefault(owner, at)
+    for index, owner in enumerate(owners):
+        first.setdefault(owner, index)
     return list(first.values())
 
 
 def _in_context(numbers: Mapping[str, float], evidence: Evidence) -> dict[str, float]:
-    """Return the numbers with that of a passage for what it is read with, where that is the higher."""
+    """Return the scores, raised to that of a passage for the neighbours that it is read with."""
     lifted = dict(numbers)
     for paper in evidence.papers:
         for passage in paper.passages:
@@ -115,18 +117,21 @@ def _in_context(numbers: Mapping[str, float], evidence: Evidence) -> dict[str, f
 
 
 def _beside_the_point(numbers: Mapping[str, float], places: Iterable[_Place], evidence: Evidence) -> set[str]:
-    """Return the passages to drop from papers that do not answer; the best and its context stay."""
+    """Return the passages to drop from papers that do not answer; the best ones stay."""
     saying = {place.passage.id for place in places if place.words >= SAYS_SOMETHING}
     dropped: set[str] = set()
     for paper in evidence.papers:
         best = max((numbers[passage.id] for passage in paper.passages), default=UNREAD)
         if best < ANSWERS:
-            dropped |= {one.id for one in paper.passages if numbers[one.id] < best} - saying
+            dropped |= {passage.id for passage in paper.passages if numbers[passage.id] < best} - saying
     return dropped
 
 
 def with_authors_asked_for(evidence: Evidence, plan: QuestionPlan) -> Evidence:
-    """Return the evidence with authors of those papers alone by which, or by all if by whom, is asked."""
+    """Return the evidence without authors, except of papers whose author the question names.
+
+    A question for people keeps all authors.
+    """
     if plan.asks_who:
         return evidence
     question = f"{plan.rewrite.question} {plan.query}"

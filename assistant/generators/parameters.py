@@ -4,7 +4,7 @@ from assistant.models.menu import ModelEntry
 from assistant.records import AssistantError, Parameters
 from corpus.settings import Settings
 
-# Below it, drafts, samples and votes are hardly different.
+# At lower temperatures, drafts, samples and votes hardly differ.
 SAMPLING_TEMPERATURE = 0.7
 # The range of each parameter, first and last included.
 RANGES: dict[str, tuple[float, float]] = {
@@ -24,10 +24,7 @@ _NAMES = {
 
 
 def default_parameters(settings: Settings, entry: ModelEntry) -> Parameters:
-    """Return the default generation parameters of a model.
-
-    A small context is mostly for what is read: a reply has a quarter of it.
-    """
+    """Return the default generation parameters of a model; a reply gets at most a quarter of the context."""
     return Parameters(
         temperature=settings.temperature,
         top_p=settings.top_p,
@@ -38,10 +35,10 @@ def default_parameters(settings: Settings, entry: ModelEntry) -> Parameters:
 
 
 def check_parameters(parameters: Parameters, context: int) -> None:
-    """Raise AssistantError where a parameter is out of its range, or a reply leaves no room to read."""
+    """Raise AssistantError if a parameter is out of range, or a reply would fill over half of the context."""
     for name, (low, high) in RANGES.items():
         value = getattr(parameters, name)
-        # Said this way round, so that what is no number is out of range too.
+        # Written so that NaN is out of range too.
         if value is not None and not low <= value <= high:
             raise AssistantError(f"{_NAMES[name]} must be from {low:g} to {high:g}, not {value:g}.")
     if parameters.max_tokens > context // 2:

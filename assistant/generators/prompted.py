@@ -3,7 +3,6 @@
 import re
 import time
 from collections.abc import Generator as Iteration
-from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -13,7 +12,7 @@ from assistant.generators.excerpts import choose_excerpts
 from assistant.generators.model_evidence import PassageOrder, by_relevance, with_authors_asked_for
 from assistant.generators.parameters import SAMPLING_TEMPERATURE
 from assistant.generators.rounds import RANK_TOKENS, rank_messages, ranked, revise_messages, revised
-from assistant.models.protocol import ChatModel, Completion, Enough, Exchange, ModelError, whole
+from assistant.models.protocol import ChatModel, Completion, Enough, Exchange, ModelError, relay, whole
 from assistant.models.token_counts import TokenCounts
 from assistant.prompts.echoes import is_looped, is_repeated, tells_example
 from assistant.prompts.material import (
@@ -32,20 +31,20 @@ from assistant.questions.vocabulary import content_words, stems, vocabulary
 from assistant.ranking.evidence import RankedEvidence
 from assistant.records import CallLog, Draft, Evidence, Message, Parameters, Rewrite, Step, Turn
 from corpus.language.identified import foreign_language
-from corpus.language.stemming import holds, stem
+from corpus.language.stemming import holds
 from corpus.sentences import sentence_spans
 from corpus.text import storable
 
 QUERY_LENGTH = 300
-# Of a line of a reply so much is read: a longer one is no query.
+# Characters of a line of a reply that are searched for a query.
 LONGEST_LINE = 2_000
 # A query has 40 words at most.
 REWRITE_TOKENS = 120
-# Tokens of context: with less, what an example takes is worth more as a passage.
+# Tokens of context: with less, passages are worth more than an example.
 ROOM_FOR_EXAMPLE = 4096
-# Tokens of papers in a prompt: in a short one at most, and in any at least, however slowly it is read.
+# Tokens of papers in a prompt: at most in a short one, and at least in any, however slow the model.
 MOST_OF_SHORT, LEAST_EVIDENCE = 900, 400
-# Tokens a second: a usual prompt is then read in three seconds.
+# Tokens a second at which a usual prompt is read in three seconds.
 SLOW_BELOW = 400.0
 _CUT = ("interrupted", "length", "too_long", "content_filter")
 
@@ -53,7 +52,7 @@ _LABEL = re.compile(r"(?<!\s)\s*+\[(\d++)\]")
 _QUERY_PREFIX = re.compile(
     r"^\s*(?:[-*•]\s+)?[*_]*(?:(?:rewritten|final|search)\s+)*(?:query|question)[*_]*\s*:[*_]*", re.IGNORECASE
 )
-# No query begins so, but what a model writes that thinks before it answers.
+# Beginnings of a model's thoughts, not of a query.
 _THINKS_ALOUD = re.compile(
     r"(?:okay|ok|alright|hmm+|so|well|wait)\s*,|let(?:'s| me| us)\b|(?:i|we) (?:need|have|should|must)\b"
     r"|the (?:user|reader)\b|the answer (?:is|was|to)\b",
@@ -68,8 +67,8 @@ _OPENING, _CLOSING, _NOT_INSIDE = "\"'`“‘«*_", "\"'`”’»*_", frozenset(
 class ModelOptions:
     """The options of a model: whether it `thinks`, and which calls it gets beside the answer.
 
-    One that `is_small` gets the short prompt. `searches_again` as for every generator. A prompt is what can
-    be read in `reading_seconds`, as far as it is known how quickly the model reads; None for no such limit.
+    A model that `is_small` gets the short prompt. `searches_again` is that of the generator. A prompt is cut
+    to what the model reads in `reading_seconds`, once its speed is known; None for no limit.
     """
 
     thinks: bool = False
@@ -83,9 +82,9 @@ class ModelOptions:
 class PromptedGenerator:
     """A chat model that writes with our prompts.
 
-    `context` is what the model takes in, in tokens, its reply included; evidence is trimmed to it by whole
-    passages, those last in `order` first. `counts` learns from the model's replies how many tokens its
-    prompts are. A call is logged when its reply has ended, never of one that was stopped.
+    `context` is the model's context in tokens, reply included; evidence is cut to it by whole passages, the
+    last in `order` first. `counts` learns from replies how many tokens a prompt has. A call is logged when
+    its reply has ended, not if it was stopped.
     """
 
     def __init__(
@@ -147,33 +146,33 @@ class PromptedGenerator:
     def rewrite_question(self, question: str, history: tuple[Turn, ...], log: CallLog) -> Rewrite:
         """Return the search query the model makes of `question` in the light of the turns before it.
 
-        Without any the question stands for itself, and no model is asked. Small models lose what was asked
-        more often than the rules do: they are asked to translate alone.
+        A first question is not rewritten. Small models distort questions more often than the rules do: they
+        only translate.
         """
         language = foreign_language(question)
         if not language and (self.is_small or not history):
             return rewrite_from_words(question, history)
         prompt = load_prompt("translate") if language else self._rewrite_prompt
         messages = prompt.render(question=as_data(question), history=render_history(history))
-        # The same question should search for the same thing.
-        parameters = self._exact(REWRITE_TOKENS)
-        # Of one that thinks first the first line may be a thought.
-        enough = None if self._options.thinks else holds_query
-        reply = whole(self._ask("rewrite", messages, parameters, log, enough=enough))
+        reply = self._ask_for_query("rewrite", messages, log)
         return rewrite_read(reply.text, reply.finish_reason, question, history)
 
     def query_for_part(self, part: str, rewrite: Rewrite, log: CallLog) -> str:
-        """Return the query the model makes of an open part; a small one is not asked, the words are taken."""
+        """Return the query the model makes of an open part; for a small model, the rules make it."""
         if self.is_small:
             return query_from_part(part, rewrite.searched_for)
         prompt = load_prompt("search_again")
         messages = prompt.render(question=as_data(rewrite.searched_for), part=as_data(part))
-        enough = None if self._options.thinks else holds_query
-        reply = whole(self._ask("search_again", messages, self._exact(REWRITE_TOKENS), log, enough=enough))
+        reply = self._ask_for_query("search_again", messages, log)
         return part_query_read(reply.text, reply.finish_reason, part, rewrite)
 
+    def _ask_for_query(self, step: Step, messages: tuple[Message, ...], log: CallLog) -> Completion:
+        # The first line of a thinking model's reply may be a thought.
+        enough = None if self._options.thinks else holds_query
+        return whole(self._ask(step, messages, self._exact(REWRITE_TOKENS), log, enough=enough))
+
     def _exact(self, tokens: int) -> Parameters:
-        """Return parameters for exact output of at most `tokens` tokens, more if the model thinks."""
+        """Return parameters for deterministic output of at most `tokens` tokens, more if the model thinks."""
         usual = self._parameters.max_tokens
         most = usual if self._options.thinks else min(tokens, usual)
         return replace(self._parameters, temperature=0.0, max_tokens=most)
@@ -181,26 +180,26 @@ class PromptedGenerator:
     def write_draft(
         self, found: RankedEvidence, history: tuple[Turn, ...], log: CallLog
     ) -> Iteration[str, None, Draft]:
-        """Yield the draft piece by piece as it is written, then return it whole; raises ModelError.
+        """Yield the draft piece by piece as it is written, then return it; raises ModelError.
 
-        Of one that ended in the middle half a label at its end is left out.
+        Half a label at the end of an incomplete draft is removed.
         """
         rewrite = found.plan.rewrite
         fitting, messages = self._answer_messages(found, history)
         if self._options.rerank and len(fitting.papers) > 1:
-            asked = rank_messages(rewrite, fitting)
+            prompt = rank_messages(rewrite, fitting)
             parameters = self._exact(RANK_TOKENS)
-            reply = yield from _unseen(self._ask("rerank", asked, parameters, log))
+            reply = yield from relay(self._ask("rerank", prompt, parameters, log), _hide)
             again = found.with_evidence(ranked(reply.text, fitting))
             fitting, messages = self._answer_messages(again, history)
         kept = _passage_ids(fitting)
         left_out = tuple(identifier for identifier in _passage_ids(found.evidence) if identifier not in kept)
-        # Small models fall into loops, which nobody wants to wait for.
+        # Small models may repeat themselves endlessly.
         enough = is_looped if self.is_small else None
         completion = yield from self._ask(
             "write", messages, self._parameters, log, left_out=left_out, enough=enough
         )
-        # Not of rewriting: plain English has more bytes to a token than papers have.
+        # Learned from this prompt only: plain English has more bytes per token than papers.
         self._counts.learn(self._model.id, messages, completion.prompt_tokens)
         first = log.calls[-1].first_token_seconds
         if completion.read_seconds is not None:
@@ -217,20 +216,21 @@ class PromptedGenerator:
     def _revised(
         self, draft: Draft, rewrite: Rewrite, evidence: Evidence, log: CallLog
     ) -> Iteration[str, None, Draft]:
-        """Return a draft without what its papers do not carry; as it was where there is no room to ask."""
-        asked = revise_messages(rewrite, evidence, draft.text)
+        """Return the draft revised by the model against its papers; unchanged if they do not fit."""
+        prompt = revise_messages(rewrite, evidence, draft.text)
         bytes_per_token = self._counts.bytes_per_token(self._model.id)
-        needed = sum(estimate_tokens(message.content, bytes_per_token) for message in asked)
+        needed = sum(estimate_tokens(message.content, bytes_per_token) for message in prompt)
         if needed + self._parameters.max_tokens > self._context:
             return draft
         parameters = self._exact(self._parameters.max_tokens)
-        reply = yield from _unseen(self._ask("revise", asked, parameters, log, left_out=draft.left_out))
+        asking = self._ask("revise", prompt, parameters, log, left_out=draft.left_out)
+        reply = yield from relay(asking, _hide)
         return revised(draft, reply.text, reply.finish_reason, evidence)
 
     def _answer_messages(
         self, found: RankedEvidence, history: tuple[Turn, ...]
     ) -> tuple[Evidence, tuple[Message, ...]]:
-        """Return as much of the evidence as the model takes in, and the messages with it."""
+        """Return the evidence that fits into the context, and the messages with it."""
         if self._options.is_small:
             return self._short_messages(found)
         rewrite = found.plan.rewrite
@@ -242,12 +242,9 @@ class PromptedGenerator:
         }
         order = self._order(found)
         evidence = with_authors_asked_for(found.evidence, found.plan)
-        bare = self._answer_prompt.render(papers="", **values)
-        bytes_per_token = self._counts.bytes_per_token(self._model.id)
-        room = self._context - self._parameters.max_tokens - SPARE_TOKENS
-        room -= sum(estimate_tokens(message.content, bytes_per_token) for message in bare)
+        room = self._room_beside(self._answer_prompt.render(papers="", **values))
         room = min(room, self._readable_tokens(room))
-        fitting = fit_evidence(evidence, room, order, bytes_per_token)
+        fitting = fit_evidence(evidence, room, order, self._counts.bytes_per_token(self._model.id))
         if evidence.papers and not fitting.papers:
             raise ModelError(
                 f"The question and a single passage are more than {self.label} can take in"
@@ -257,20 +254,23 @@ class PromptedGenerator:
         return fitting, self._answer_prompt.render(papers=render_evidence(fitting), **values)
 
     def _short_messages(self, found: RankedEvidence) -> tuple[Evidence, tuple[Message, ...]]:
-        """Return the excerpts that a small model is given, and the messages with them."""
+        """Return the evidence of the excerpts for a small model, and the messages with them."""
         rewrite = found.plan.rewrite
-        asked = as_data(rewrite.question)
+        question = as_data(rewrite.question)
         if rewrite.used_turns and rewrite.searched_for != rewrite.question:
-            asked = f"{asked} (in full: {as_data(rewrite.searched_for)})"
+            question = f"{question} (in full: {as_data(rewrite.searched_for)})"
         kind = "part" if found.plan.of_part else rewrite.kind
-        values = {"question": asked, "task": short_task(kind, found.plan.answered_in)}
-        bare = self._short_prompt.render(papers="", **values)
-        bytes_per_token = self._counts.bytes_per_token(self._model.id)
-        room = self._context - self._parameters.max_tokens - SPARE_TOKENS
-        room -= sum(estimate_tokens(message.content, bytes_per_token) for message in bare)
+        values = {"question": question, "task": short_task(kind, found.plan.answered_in)}
+        room = self._room_beside(self._short_prompt.render(papers="", **values))
         tokens = min(room, self._readable_tokens(MOST_OF_SHORT))
-        given, excerpts = choose_excerpts(found, tokens, bytes_per_token)
-        return given, self._short_prompt.render(papers=excerpts, **values)
+        fitting, excerpts = choose_excerpts(found, tokens, self._counts.bytes_per_token(self._model.id))
+        return fitting, self._short_prompt.render(papers=excerpts, **values)
+
+    def _room_beside(self, messages: tuple[Message, ...]) -> int:
+        """Return the tokens of the context that are left beside the reply and these messages."""
+        bytes_per_token = self._counts.bytes_per_token(self._model.id)
+        used = sum(estimate_tokens(message.content, bytes_per_token) for message in messages)
+        return self._context - self._parameters.max_tokens - SPARE_TOKENS - used
 
     def _readable_tokens(self, usual: int) -> int:
         """Return the tokens of papers that can be read in time, `usual` if the speed is not known."""
@@ -290,14 +290,17 @@ class PromptedGenerator:
         enough: Enough | None = None,
     ) -> Iteration[str, None, Completion]:
         started, clock = datetime.now(UTC), time.monotonic()
-        reply = self._model.stream(messages, parameters, enough)
-        completion, first_token_seconds = yield from _timed(reply)
-        sent = Exchange(
-            messages,
-            completion,
-            started.isoformat(timespec="milliseconds"),
-            time.monotonic() - clock,
-        )
+        first_token_seconds: float | None = None
+
+        def timed(piece: str) -> str:
+            nonlocal first_token_seconds
+            if piece and first_token_seconds is None:
+                first_token_seconds = time.monotonic() - clock
+            return piece
+
+        completion = yield from relay(self._model.stream(messages, parameters, enough), timed)
+        seconds = time.monotonic() - clock
+        sent = Exchange(messages, completion, started.isoformat(timespec="milliseconds"), seconds)
         log.add(
             call_of(
                 step,
@@ -312,32 +315,9 @@ class PromptedGenerator:
         return completion
 
 
-def _timed(
-    reply: Iteration[str, None, Completion],
-) -> Iteration[str, None, tuple[Completion, float | None]]:
-    """Yield the pieces of a reply, then return it with the seconds its first piece took to come."""
-    clock, first_token_seconds = time.monotonic(), None
-    with closing(reply):
-        while True:
-            try:
-                piece = next(reply)
-            except StopIteration as end:
-                return end.value, first_token_seconds
-            if piece:
-                first_token_seconds = first_token_seconds or time.monotonic() - clock
-            yield piece
-
-
-def _unseen(reply: Iteration[str, None, Completion]) -> Iteration[str, None, Completion]:
-    """Yield nothing of a reply but that it is awaited, then return it."""
-    with closing(reply):
-        while True:
-            try:
-                next(reply)
-            except StopIteration as end:
-                completion: Completion = end.value
-                return completion
-            yield ""
+def _hide(_: str) -> str:
+    """Return an empty piece, which only shows that a reply is awaited."""
+    return ""
 
 
 def _passage_ids(evidence: Evidence) -> tuple[str, ...]:
@@ -345,9 +325,9 @@ def _passage_ids(evidence: Evidence) -> tuple[str, ...]:
 
 
 def rewrite_read(reply: str, finish_reason: str, question: str, history: tuple[Turn, ...]) -> Rewrite:
-    """Return the search query of a model's reply; where it is none that can be used, one without a model."""
+    """Return the search query of a model's reply, or the one that rules make if it is not usable."""
     by_words = rewrite_from_words(question, history)
-    # Half a query would search for something else, and what has no end may be a model's thoughts.
+    # An incomplete query would search for something else, or be a model's thoughts.
     query = "" if finish_reason in _CUT else _read_query(reply)
     language = foreign_language(question)
     if language:
@@ -361,26 +341,26 @@ def rewrite_read(reply: str, finish_reason: str, question: str, history: tuple[T
 
 
 def part_query_read(reply: str, finish_reason: str, part: str, rewrite: Rewrite) -> str:
-    """Return the query of a model's reply for an open part; where it is none that can be used, its words."""
+    """Return the query of a model's reply for an open part, or the one that rules make."""
     query = "" if finish_reason in _CUT else _read_query(reply)
     is_usable = query and _fits(query, part, ()) and not foreign_language(query)
     return query if is_usable else query_from_part(part, rewrite.searched_for)
 
 
 def holds_query(reply: str) -> bool:
-    """Return True if what has come of a reply holds a whole query, and more that nobody wants."""
+    """Return True if a partial reply holds a complete query, or a line too long for one."""
     *lines, last = reply.splitlines() or [""]
     return bool(last.strip() and _read_query("\n".join(lines))) or len(last) > QUERY_LENGTH
 
 
 def _has_lost_subject(query: str, question: str, by_words: Rewrite) -> bool:
-    """Return True if a question leaves out what earlier turns said, and the query leaves it out as well."""
-    asked = stems(question)
-    return not stems(by_words.search_query) <= asked and stems(query) <= asked
+    """Return True if a follow-up needs words of earlier turns, and the query does not have any."""
+    question_stems = stems(question)
+    return not stems(by_words.search_query) <= question_stems and stems(query) <= question_stems
 
 
 def _read_query(reply: str) -> str:
-    """Return the first line of a reply that holds a query, without a label or quotation marks round it."""
+    """Return the first line of a reply that is a query, without labels or quotation marks; "" for none."""
     for line in storable(reply).splitlines():
         bare = _QUERY_PREFIX.sub("", _LABEL.sub("", line[:LONGEST_LINE]).lstrip("# "), count=1)
         query = " ".join(_unquoted(bare.strip()).split())
@@ -404,9 +384,9 @@ def _unquoted(line: str) -> str:
 
 
 def _fits(query: str, question: str, history: tuple[Turn, ...]) -> bool:
-    """Return True if a query is about what was asked: it shares a word with the question or an earlier turn.
+    """Return True if a query shares a word with the question or an earlier turn.
 
-    Of a question that names no subject, or is in another language than the papers', nothing is expected.
+    Any query fits a question that names no subject or is in another language.
     """
     titles = [paper.paper.title for turn in history for paper in turn.evidence.papers]
     earlier = [text for turn in history for text in (turn.question, turn.rewrite.search_query)]
@@ -414,10 +394,9 @@ def _fits(query: str, question: str, history: tuple[Turn, ...]) -> bool:
     answers = [turn.answer.text for turn in history]
     if _MARKUP.search(query) or (not foreign_language(question) and tells_example(query, (*named, *answers))):
         return False
-    said = vocabulary()
-    asking = said.frame | said.aspects | said.verbs | said.judging
-    asked = {stem(word) for word in content_words(question) if word not in asking}
-    if not asked or foreign_language(question):
+    known_words = vocabulary()
+    asking = known_words.frame | known_words.aspects | known_words.verbs | known_words.judging
+    if foreign_language(question) or all(word in asking for word in content_words(question)):
         return True
     known, searched = stems(" ".join(named)), stems(query)
     return any(holds(searched, word) for word in known) or any(holds(known, word) for word in searched)

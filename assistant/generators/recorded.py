@@ -1,4 +1,4 @@
-"""A generator that gives again what was recorded, for replays: its replies are read as they were then."""
+"""A generator for replays: it returns recorded replies and reads them as when they were recorded."""
 
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Generator as Iteration
@@ -19,7 +19,7 @@ from corpus.encoders.base import Encoder
 
 
 def recorded_generators(turn: Turn, encoder: Encoder) -> list[Generator]:
-    """Return a generator for each draft that was recorded, one without a draft where none was."""
+    """Return a generator for each recorded draft; a single one without a draft if there is none."""
     drafts = list(islice(_drafts(turn.calls), MOST_DRAFTS))
     return [RecordedGenerator(turn, calls, open_stand_in(encoder)) for calls in drafts or ((),)]
 
@@ -32,7 +32,7 @@ def _drafts(calls: Sequence[Call]) -> Iterator[tuple[Call, ...]]:
 
 
 class RecordedGenerator:
-    """Takes from a turn's record what would be asked of a model; a writer without a model rewrites anew."""
+    """Returns a turn's recorded replies; the extractive writer's queries are computed again."""
 
     asks_model = is_small = is_slow = False
 
@@ -76,20 +76,18 @@ class RecordedGenerator:
         if self._written is None:  # it was refused before anything was written
             return Draft("")
         if self.writes_freely:
-            draft = yield from _reading(self._written).write_draft(found, history, log)
+            draft = yield from PromptedGenerator(
+                _RecordedModel(self._written), context=ANY_LENGTH, order=by_rank
+            ).write_draft(found, history, log)
             draft = replace(draft, left_out=self._written.left_out)
             if not self._revision:
                 return draft
             log.add(self._revision)
-            given = found.evidence.without(draft.left_out)
-            return revised(draft, self._revision.reply, self._revision.finish_reason, given)
+            evidence = found.evidence.without(draft.left_out)
+            return revised(draft, self._revision.reply, self._revision.finish_reason, evidence)
         log.add(self._written)
         yield self._written.reply
         return Draft(self._written.reply, self._written.finish_reason)
-
-
-def _reading(call: Call) -> PromptedGenerator:
-    return PromptedGenerator(_RecordedModel(call), context=ANY_LENGTH, order=by_rank)
 
 
 class _RecordedModel:

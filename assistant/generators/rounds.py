@@ -1,7 +1,6 @@
-"""Calls to a model beside the answer, where its entry on the menu asks for them.
+"""Optional calls to a model beside the answer: to rerank the papers, and to revise the draft.
 
-Before it, which of the papers found bear on the question (listwise, as in RankGPT); after it, what of its own
-draft the evidence does not carry.
+Papers are reranked listwise, as in RankGPT; a draft is revised against its evidence.
 """
 
 import re
@@ -26,7 +25,7 @@ def rank_messages(rewrite: Rewrite, evidence: Evidence) -> tuple[Message, ...]:
 
 
 def ranked(reply: str, evidence: Evidence) -> Evidence:
-    """Return the papers that a reply names, best first; all as they are where it names none of them."""
+    """Return the papers that a reply names, best first; all of them, unchanged, if it names none."""
     line = next((line for line in reply.splitlines() if _LABEL.search(line)), "")
     named = dict.fromkeys(int(label) for label in _LABEL.findall(line))
     papers = tuple(paper for label in named if (paper := evidence.paper(label)))
@@ -43,7 +42,7 @@ def revise_messages(rewrite: Rewrite, evidence: Evidence, draft: str) -> tuple[M
 
 
 def revised(draft: Draft, reply: str, finish_reason: str, evidence: Evidence) -> Draft:
-    """Return a draft as its reply has revised it; as it was where that is half a reply, or cites nothing."""
+    """Return the revised draft, or the draft itself if the reply is incomplete or cites nothing."""
     labels = {paper.label for paper in evidence.papers}
     cites = read_labels(reply, labels).labels or no_answer_reason(reply) is not None
     is_whole = finish_reason == "stop" and not is_repeated(reply)

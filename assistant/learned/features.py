@@ -1,4 +1,4 @@
-"""Features of whether a text answers a question, without a network: words, meaning, form."""
+"""Features of whether a text answers a question, without a network: words, cosine, form."""
 
 import math
 import re
@@ -26,28 +26,26 @@ _LEANS = frozenset("this these that those it they he she such its their here the
 def relevance_features(
     question: str, texts: Sequence[str], asked: Vectors, vectors: Vectors
 ) -> dict[str, list[float]]:
-    """Return features by name, one of each for every text.
+    """Return the features of each text by name, (n,) each.
 
-    `asked` and `vectors` are the unit vectors of question and texts.
-
-    Each measure stands beside what it is in the best of the texts: which of several answers is a comparison.
+    `asked` and `vectors` are the unit vectors of question and texts. Some features are relative to the best
+    of the texts.
     """
     ranking = Bm25(texts)
     terms = dict.fromkeys(terms_of(question))
     rarity = {term: ranking.rarity(term) for term in terms}
     whole = sum(rarity.values()) or 1.0
-    held = [set(own) & terms.keys() for own in ranking.terms]
-    shares = [sum(rarity[term] for term in terms if term in own) / whole for own in held]
+    shares = [sum(rarity[term] for term in terms if term in held) / whole for held in map(set, ranking.terms)]
     cosine = (vectors @ asked).tolist()
     return {
         "bm25": _to_best(ranking.scores(question)),
         "share": shares,
         "share_to_best": [share - max(shares) for share in shares],
         "cosine": cosine,
-        "cosine_to_best": [one - max(cosine) for one in cosine],
-        "cosine_to_mean": [one - float(np.mean(cosine)) for one in cosine],
-        "together": [_pairs_held(list(terms), own) for own in ranking.terms],
-        "length": [math.log1p(len(own)) for own in ranking.terms],
+        "cosine_to_best": [value - max(cosine) for value in cosine],
+        "cosine_to_mean": [value - float(np.mean(cosine)) for value in cosine],
+        "together": [_pairs_held(list(terms), held) for held in ranking.terms],
+        "length": [math.log1p(len(held)) for held in ranking.terms],
         "leans": [float(words(text)[:1] != [] and words(text)[0] in _LEANS) for text in texts],
         "number": [_agrees(_QUANTITY.search(question), any(map(str.isdigit, text))) for text in texts],
         "reason": [_agrees(_REASON.search(question), _GIVES_REASON.search(text)) for text in texts],
@@ -62,8 +60,8 @@ def _to_best(scores: Sequence[float]) -> list[float]:
 
 def _pairs_held(terms: Sequence[str], said: Sequence[str]) -> float:
     """Return the share of neighbouring words of the question that are neighbours in the text too."""
-    wanted = set(pairwise(terms))
-    return len(wanted & set(pairwise(said))) / len(wanted) if wanted else 0.0
+    pairs = set(pairwise(terms))
+    return len(pairs & set(pairwise(said))) / len(pairs) if pairs else 0.0
 
 
 def _agrees(asked: object, given: object) -> float:

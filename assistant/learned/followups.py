@@ -1,8 +1,8 @@
-"""Omissions of follow-up questions: where they point back, and the words they refer to.
+"""References and omissions of follow-up questions, and the words of the conversation that fill them.
 
-As in QuReTeC (Voskarides et al., SIGIR 2020) a network reads the question beside what was said before and
-tells which words of it belong to the question; here each of them also gets its place: a pronoun that it
-replaces, or a word behind which it is put.
+As in QuReTeC (Voskarides et al., SIGIR 2020), a network reads the question with the conversation and selects
+the words of it that belong to the question. Here it also gives their place: a pronoun to replace, or a word
+after which they are inserted.
 """
 
 import copy
@@ -26,12 +26,12 @@ logger = logging.getLogger(__name__)
 FOLLOW_UPS = "followups"
 LONGEST_QUESTION, LONGEST_SAID, LONGEST_HISTORY = 300, 160, 700
 LONGEST_SPAN = 12  # words
-NEWEST = 0.02  # of the places where the same was said, the newest that is so likely beside the likeliest
-LEAST_SURE = 0.1  # places below it are none
-# Words that join a filling to the words before it ("types *of* cancer"); "'s" stands after it and owns.
+NEWEST = 0.02  # least ratio to the likeliest mention of the newest one that is taken
+LEAST_SURE = 0.1  # least probability of a place
+# Words that join a filling to the words before it ("types *of* cancer"), or the "'s" after it.
 CONNECTORS = ("", "of", "in", "for", "about", "with", "on", "by", "to", "from", "at", "than", "'s")
-# The numbers of a token: is it replaced, is something put behind it, with which connector, and then four
-# vectors whose products say where the words that are meant begin and end.
+# The outputs for a token: it is replaced, something is inserted after it, the connector, and four vectors
+# whose products score the beginning and end of the filling.
 REPLACED, BEHIND, JOINED = 0, 1, slice(2, 2 + len(CONNECTORS))
 POINTING = 32
 _POINTERS = [slice(JOINED.stop + POINTING * at, JOINED.stop + POINTING * (at + 1)) for at in range(4)]
@@ -46,13 +46,13 @@ _LETTER = re.compile(r"[^\W\d_]")
 _BETWEEN = " | "
 
 Numbers = NDArray[np.float32]
-# A question and what was answered, "" where nothing was.
+# A question and its answer, "" without one.
 Exchange = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word and where it stands in its text; `turn` is the number of the exchange it was said in."""
+    """A word with its character offsets in a text; `turn` is the index of its exchange."""
 
     text: str
     start: int
@@ -62,7 +62,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """The conversation before a question as the network reads it: the newest turn first."""
+    """The conversation before a question as input of the network, the newest turn first."""
 
     text: str
     words: tuple[Word, ...]
@@ -70,10 +70,10 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """Words of the conversation that a question means, 0..1 sure, at a place of it.
+    """Words of the conversation that a question refers to or leaves out, with their place and probabilities.
 
-    They replace the question's text from `start` to `end`, or are put there where the two are one, joined to
-    what stands before by `connector`.
+    They replace the question's text from `start` to `end`; if these are equal they are inserted there, after
+    `connector`.
     """
 
     start: int
@@ -94,9 +94,9 @@ class Filling:
 
 
 class Surety(BaseModel):
-    """Thresholds for replacing words, for putting words in place, and for adding them at the end.
+    """Thresholds for replacing words, for inserting them, and for adding them in brackets at the end.
 
-    A word that points back has to point somewhere: where it does, the likeliest words do with less.
+    A pronoun must refer to something, so that the words that replace it need a lower probability.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -107,7 +107,7 @@ class Surety(BaseModel):
     bracketed: float
 
     def is_placed(self, filling: Filling) -> bool:
-        """Return True if words are sure enough to stand in the question."""
+        """Return True if the filling is sure enough for its place in the question."""
         if filling.is_put_behind:
             return filling.surety >= self.behind
         return filling.place_is_sure >= self.points and filling.words_are_sure >= self.replacing
@@ -121,40 +121,40 @@ def _surety(card: Card) -> Surety:
 
 
 def words_of(text: str, turn: int = 0) -> list[Word]:
-    """Return the words of a text; what owns ("'s") is a word of its own."""
-    return [Word(found[0], found.start(), found.end(), turn) for found in _WORD.finditer(text)]
+    """Return the words of a text, with "'s" as a word of its own."""
+    return [Word(match[0], match.start(), match.end(), turn) for match in _WORD.finditer(text)]
 
 
 def said_before(history: Sequence[Exchange]) -> Said:
-    """Return the exchanges as the network reads them, the newest first, of long answers their beginning."""
+    """Return the exchanges as input of the network, the newest first, long answers cut."""
     text, words = "", list[Word]()
     for turn, exchange in reversed(list(enumerate(history))):
-        shown = [" ".join(said.split())[:LONGEST_SAID] for said in exchange if said.strip()]
+        shown = [" ".join(text_said.split())[:LONGEST_SAID] for text_said in exchange if text_said.strip()]
         if len(text) > LONGEST_HISTORY:
             break
-        for one in shown:
+        for part in shown:
             text += _BETWEEN if text else ""
             words += [
-                Word(word.text, word.start + len(text), word.end + len(text), turn) for word in words_of(one)
+                Word(word.text, word.start + len(text), word.end + len(text), turn) for word in words_of(part)
             ]
-            text += one
+            text += part
     return Said(text, tuple(words))
 
 
 class FollowUps:
-    """Reads questions in the light of what was said before them."""
+    """Finds the fillings of follow-up questions."""
 
     def __init__(self, card: Card, network: PairNetwork) -> None:
         self.name, self.surety, self._network = card.name, _surety(card), network
 
     def with_surety(self, surety: Surety) -> "FollowUps":
-        """Return the same part with other bars; the network is shared."""
+        """Return a copy with other thresholds that shares the network."""
         other = copy.copy(self)
         other.surety = surety
         return other
 
     def fillings(self, question: str, history: Sequence[Exchange]) -> list[Filling]:
-        """Return the fillings of what the question leaves out, in the order of places, sure or not."""
+        """Return the fillings of a question, replacements first, whatever their probability."""
         said, asked = said_before(history), words_of(question[:LONGEST_QUESTION])
         if not said.words or not asked:
             return []
@@ -164,39 +164,39 @@ class FollowUps:
 
 def _fillings(read: TokenNumbers, asked: Sequence[Word], said: Said) -> Iterator[Filling | None]:
     of_asked = _of_words(read, 0, asked)
-    kept = [(word, at) for word in said.words if (at := read.token_at(1, word.start)) is not None]
+    kept = [(word, index) for word in said.words if (index := read.token_at(1, word.start)) is not None]
     if not kept or len(of_asked) < len(asked):
         return
     said = Said(said.text, tuple(word for word, _ in kept))
-    meant = np.stack([read.numbers[at] for _, at in kept])
+    meant = np.stack([read.numbers[index] for _, index in kept])
     places = 1 / (1 + np.exp(-np.clip(of_asked[:, : JOINED.start], -30, 30)))
     for first, last, sure in _runs(places[:, REPLACED].tolist()):
         yield _filled(of_asked[first], said, meant, (asked[first].start, asked[last].end), sure)
-    for at, sure in enumerate(places[:, BEHIND].tolist()):
+    for index, sure in enumerate(places[:, BEHIND].tolist()):
         if sure >= LEAST_SURE:
-            yield _filled(of_asked[at], said, meant, (asked[at].end, asked[at].end), sure)
+            yield _filled(of_asked[index], said, meant, (asked[index].end, asked[index].end), sure)
 
 
 def _of_words(read: TokenNumbers, side: int, words: Sequence[Word]) -> Numbers:
-    places = [at for word in words if (at := read.token_at(side, word.start)) is not None]
+    places = [token for word in words if (token := read.token_at(side, word.start)) is not None]
     return read.numbers[places]
 
 
 def _runs(sure: Sequence[float]) -> Iterator[tuple[int, int, float]]:
-    """Yield the first and last word of what is replaced together, and how sure its first is."""
+    """Yield first and last index of words that are replaced together, and the first one's probability."""
     first: int | None = None
-    for at, one in enumerate([*sure, 0.0]):
-        if one >= LEAST_SURE and first is None:
-            first = at
-        elif first is not None and one < max(LEAST_SURE, sure[first] / 2):
-            yield first, at - 1, sure[first]
-            first = at if one >= LEAST_SURE else None
+    for index, chance in enumerate([*sure, 0.0]):
+        if chance >= LEAST_SURE and first is None:
+            first = index
+        elif first is not None and chance < max(LEAST_SURE, sure[first] / 2):
+            yield first, index - 1, sure[first]
+            first = index if chance >= LEAST_SURE else None
 
 
 def _filled(
     asking: Numbers, said: Said, meant: Numbers, place: tuple[int, int], sure: float
 ) -> Filling | None:
-    """Return the filling of a place: the likeliest words, summed over their mentions."""
+    """Return the filling of a place: the words with the highest probability, summed over their mentions."""
     words, (begins, ends) = said.words, pointed(asking, meant)
     shares: dict[str, float] = defaultdict(float)
     places: dict[str, list[tuple[float, int, int]]] = defaultdict(list)
@@ -205,10 +205,10 @@ def _filled(
             if words[last].turn != words[first].turn or (last > first and _is_apart(words, last)):
                 break
             if words[last].text.lower() in _POINTING_BACK:
-                break  # A word that refers back itself fills nothing.
+                break  # A pronoun fills nothing.
             share = float(begins[first] * ends[last])
             if not any(_LETTER.search(word.text) for word in words[first : last + 1]):
-                continue  # A year alone is nobody.
+                continue  # A year alone is no subject.
             text = _alike(words[first : last + 1])
             shares[text] += share
             places[text].append((share, first, last))
@@ -223,21 +223,21 @@ def _filled(
 
 
 def _alike(words: Sequence[Word]) -> str:
-    """Return words in a form in which "the University's" and "University" are the same."""
+    """Normalise words, so that "the University's" and "University" are the same."""
     said = [word.text.lower() for word in words]
     bare = said[said[0] in _ARTICLES : len(said) - (said[-1] in _OWNS)]
     return " ".join(bare or said)
 
 
 def _is_apart(words: Sequence[Word], at: int) -> bool:
-    """Return True if a word was not said in one breath with the one before it."""
+    """Return True if a word is separated from the one before it."""
     return words[at].start - words[at - 1].end > len(_BETWEEN) - 1
 
 
-def pointed(asking: Numbers, meant: Numbers) -> tuple[Numbers, Numbers]:
-    """Return for each word that was said the chance that what is meant begins, and ends, with it."""
-    begins = meant[:, TO_BEGIN] @ asking[FROM_BEGIN] / POINTING**0.5
-    ends = meant[:, TO_END] @ asking[FROM_END] / POINTING**0.5
+def pointed(asking: Numbers, tokens: Numbers) -> tuple[Numbers, Numbers]:
+    """Return for each word the probability that the filling begins, and ends, with it."""
+    begins = tokens[:, TO_BEGIN] @ asking[FROM_BEGIN] / POINTING**0.5
+    ends = tokens[:, TO_END] @ asking[FROM_END] / POINTING**0.5
     return _softmax(begins), _softmax(ends)
 
 
@@ -247,7 +247,7 @@ def _softmax(values: Numbers) -> Numbers:
 
 
 def read_follow_ups(weights: Path) -> FollowUps:
-    """Return the part of a folder; raises LearnedError where it does not fit."""
+    """Return the part of a folder; raises LearnedError if it does not fit."""
     return FollowUps(*read_part(FOLLOW_UPS, weights, per_token=True))
 
 
@@ -261,5 +261,5 @@ def _opened(weights: Path) -> FollowUps | None:
 
 
 def open_follow_ups() -> FollowUps | None:
-    """Return the learned part, None where there is none that fits."""
+    """Return the learned part, None if there is none that fits."""
     return _opened(folder(FOLLOW_UPS))

@@ -1,7 +1,7 @@
-"""A learned part on disk: its weights, and the card that says what they are and what they fit.
+"""A learned part on disk: its weights and its card, both written by `paper-trail train`.
 
-`paper-trail train` writes both. The weights are differences to the bundled encoder's matrices (LoRA, Hu et
-al. 2021, equation 3), to which they are added when a part is first used.
+The weights are differences to the bundled encoder's matrices (LoRA, Hu et al. 2021, equation 3), to which
+they are added when a part is first used.
 """
 
 import hashlib
@@ -36,7 +36,7 @@ class LearnedError(CorpusError):
 class Card(BaseModel):
     """The card of a learned part: its name, the encoder it fits, its scales and provenance.
 
-    `provenance` holds what it was trained on, with licences, and the figures that were measured then.
+    `provenance` holds its training data with licences, and the figures measured then.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -61,14 +61,14 @@ def read_card(part: str, weights: Path) -> Card:
 
 
 def folder(part: str) -> Path:
-    """Return where a learned part is: where the setting says if it is there, else with the product."""
-    own = read_settings().learned
-    return own if own and (own / f"{part}.json").exists() else SHIPPED
+    """Return the folder of a learned part: that of the settings if it has the part, else the bundled one."""
+    custom = read_settings().learned
+    return custom if custom and (custom / f"{part}.json").exists() else SHIPPED
 
 
 @dataclass(frozen=True, slots=True)
 class PartInUse:
-    """A learned part as it is used: its name, and why it is not where it does not fit."""
+    """The name of a learned part, and the problem if it cannot be used."""
 
     name: str
     problem: str = ""
@@ -78,7 +78,7 @@ class PartInUse:
 
 
 def part_in_use(part: str) -> PartInUse:
-    """Return the part in use under this name, opened or not."""
+    """Return the name and problem of a part without opening it."""
     return _in_use(part, folder(part))
 
 
@@ -97,7 +97,7 @@ def _in_use(part: str, weights: Path) -> PartInUse:
 
 @dataclass(frozen=True, slots=True)
 class LearnedPart:
-    """A part that tells one number of two texts: its card, and its network, None where that does not fit.
+    """A part that scores pairs of texts: its card, and its network, None if that does not fit.
 
     Safe to share between threads.
     """
@@ -112,7 +112,7 @@ class LearnedPart:
     def scale(self, of: str = "", *, read: bool = True) -> Mapping[str, float]:
         """Return the weight of each feature, with the network or without; raises LearnedError.
 
-        `of` names a scale beside the one of single texts; with `read` false nothing was read by the network.
+        `of` names another scale than that of single texts; `read` is False if the network's score is missing.
         """
         name = "_".join(filter(None, (of, "all" if self.network and read else "features")))
         try:
@@ -121,14 +121,14 @@ class LearnedPart:
             raise LearnedError(f"The card of {self.card.name} has no scale {name!r}.") from None
 
     def numbers(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """Return the network's one number of each pair of texts, none without a network."""
+        """Return the network's score of each pair of texts, [] without a network."""
         return [float(number) for number in self.network.read(pairs)[:, 0]] if self.network and pairs else []
 
 
 def read_part(part: str, weights: Path, *, per_token: bool = False) -> tuple[Card, PairNetwork]:
-    """Return the card of a part and its network, put together from its weights and the bundled encoder's.
+    """Return the card of a part and its network, merged from its weights and the bundled encoder's.
 
-    Raises LearnedError where there is no card, or the weights are not its own or for another encoder.
+    Raises LearnedError without a card, or if the weights do not match the card or the encoder.
     """
     card = read_card(part, weights)
     learned = _fitting(part, card, weights)
@@ -140,9 +140,9 @@ def read_part(part: str, weights: Path, *, per_token: bool = False) -> tuple[Car
 
 
 def open_part(part: str) -> LearnedPart:
-    """Return a part, without its network where that does not fit.
+    """Return a part, without its network if that does not fit.
 
-    Raises LearnedError where it has no card, or one without scales.
+    Raises LearnedError if it has no card, or one without scales.
     """
     with _opening:
         return _opened(part, folder(part))

@@ -18,7 +18,7 @@ LONGEST_QUESTION, LONGEST_TITLE = 400, 160
 
 
 class RelevanceScorer:
-    """Scores how well texts answer a question, by words, cosines, and the part's network where it fits."""
+    """Scores how well texts answer a question, by words, cosines, and the part's network if it fits."""
 
     def __init__(self, part: LearnedPart) -> None:
         self._part = part
@@ -28,16 +28,14 @@ class RelevanceScorer:
         return self._part.name
 
     def numbers(self, question: str, texts: Sequence[str], titles: Sequence[str]) -> list[float]:
-        """Return the network's own number for each text: above 0, it answers rather than not."""
-        asked = question[:LONGEST_QUESTION]
-        return self._part.numbers(
-            [(asked, with_title(title, text)) for title, text in zip(titles, texts, strict=True)]
-        )
+        """Return the network's score (a logit) of each text."""
+        pairs = zip(titles, texts, strict=True)
+        return self._part.numbers([(question[:LONGEST_QUESTION], with_title(*pair)) for pair in pairs])
 
     def chances(self, features: Mapping[str, Sequence[float]], *, read: bool) -> list[float]:
-        """Return the chance of each sentence to belong to the answer, 0..1.
+        """Return the probability of each sentence to belong to the answer, 0..1.
 
-        A part that was not fitted to such choices tells how likely it answers.
+        A part without that scale returns the probability that it answers.
         """
         try:
             scale = self._part.scale(CHOICE, read=read)
@@ -46,10 +44,7 @@ class RelevanceScorer:
         return shares(features, scale)
 
     def answerable(self, features: Mapping[str, Sequence[float]]) -> float:
-        """Return the chance that the passages found answer a question, 0..1.
-
-        A part that was not fitted to that takes all to be answerable.
-        """
+        """Return the probability that the passages found answer a question, 0..1, or 1 without that scale."""
         try:
             (share,) = shares(features, self._part.scale(ANSWERABLE, read="network" in features))
         except LearnedError:
@@ -59,10 +54,10 @@ class RelevanceScorer:
     def score(
         self, question: str, texts: Sequence[str], titles: Sequence[str], asked: Vectors, vectors: Vectors
     ) -> list[float]:
-        """Return for each text how likely it answers the question, 0..1.
+        """Return the probability of each text to answer the question, 0..1.
 
-        `titles` are those of the papers the texts stand in, "" where unknown; `asked` and `vectors` the unit
-        vectors of question and texts.
+        `titles` are those of the texts' papers, "" if unknown; `asked` and `vectors` are the unit vectors of
+        question and texts.
         """
         if not texts:
             return []
@@ -74,9 +69,9 @@ class RelevanceScorer:
     def of_answer(
         self, question: str, texts: Sequence[str], titles: Sequence[str], asked: Vectors, vectors: Vectors
     ) -> float:
-        """Return the chance that an answer made of `texts` answers, 0..1; arguments as of `score`.
+        """Return the probability that an answer made of `texts` answers, 0..1; arguments as of `score`.
 
-        Raises LearnedError where the card has no scale for it.
+        Raises LearnedError if the card has no scale for it.
         """
         if not texts:
             return 0.0
@@ -87,18 +82,18 @@ class RelevanceScorer:
 
 
 def answer_features(features: Mapping[str, Sequence[float]], chosen: Sequence[int]) -> dict[str, list[float]]:
-    """Return the best of what some texts have of each feature that does not depend on the others."""
+    """Return the maximum over the chosen texts of each feature that does not depend on other texts."""
     kept = {name: features[name] for name in ABSOLUTE if features.get(name)}
-    return {name: [max(values[at] for at in chosen)] for name, values in kept.items()}
+    return {name: [max(values[index] for index in chosen)] for name, values in kept.items()}
 
 
 def with_title(title: str, text: str) -> str:
-    """Return a text as the network reads it where the title of its paper is known."""
+    """Return a text with its paper's title, if known, as input of the network."""
     return f"{title[:LONGEST_TITLE]}: {text}" if title else text
 
 
 def network_features(numbers: Sequence[float]) -> dict[str, list[float]]:
-    """Return a network's numbers as features: as they are, and beside the best and the mean of the texts."""
+    """Return a network's scores as features, absolute and relative to the best and the mean of the texts."""
     best, mean = max(numbers), float(np.mean(numbers))
     return {
         "network": list(numbers),
@@ -108,7 +103,7 @@ def network_features(numbers: Sequence[float]) -> dict[str, list[float]]:
 
 
 def shares(features: Mapping[str, Sequence[float]], scale: Mapping[str, float]) -> list[float]:
-    """Return a logistic regression's share for each text; what only one of the two has counts nothing."""
+    """Return the logistic regression's probability for each text, over the features that `scale` has."""
     totals = np.full(len(next(iter(features.values()))), scale["intercept"])
     for name, weight in scale.items():
         if name in features:
@@ -117,5 +112,5 @@ def shares(features: Mapping[str, Sequence[float]], scale: Mapping[str, float]) 
 
 
 def open_relevance() -> RelevanceScorer:
-    """Open the relevance scorer; raises LearnedError where its card is missing or has no scales."""
+    """Open the relevance scorer; raises LearnedError if its card is missing or has no scales."""
     return RelevanceScorer(open_part(RELEVANCE))

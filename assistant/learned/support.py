@@ -1,7 +1,7 @@
-"""The network that scores how far cited text supports a claim, reading both together.
+"""The network that scores the support of a claim by a text, reading both together.
 
-Its number is one feature of the support score among others (`assistant/checking/`), whose weights stand on
-the card: `all` with the network, `features` for where it does not fit.
+Its score is one feature of the support score (`assistant/checking/`). The card has two scales of weights:
+`all` with the network, `features` without it.
 """
 
 from assistant.learned.parts import LearnedPart, open_part
@@ -10,5 +10,5 @@ SUPPORT = "support"
 
 
 def open_support() -> LearnedPart:
-    """Return the learned part; raises LearnedError where it has no card, or one without scales."""
+    """Return the learned part; raises LearnedError if it has no card, or one without scales."""
     return open_part(SUPPORT)

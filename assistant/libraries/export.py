@@ -1,4 +1,4 @@
-"""A library taken away: its files as they were brought, and lists of what was read."""
+"""The export of a library as a zip: its original files, and lists of its documents."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from corpus.kept.folder import LibraryFolder
 from corpus.records import Paper
 from corpus.store.corpus import Corpus
 
-# Formats that are compressed already.
+# Formats that are already compressed.
 _STORED = (".pdf", ".docx")
 _LONGEST_NAME = 60
 _CHUNK_BYTES = 2**20
@@ -25,7 +25,7 @@ _RIGHTS = 0o100644 << 16
 def write_export(folder: LibraryFolder, title: str, corpus: Corpus, target: IO[bytes]) -> None:
     """Write a zip of a library: the files, `library.json`, and `papers.bib`.
 
-    The same library gives the same bytes. No file of it is held in memory as a whole. Raises OSError.
+    The same library gives the same bytes. Files are streamed. Raises OSError.
     """
     papers = corpus.papers()
     files = brought_files(folder, papers)
@@ -47,7 +47,7 @@ def write_export(folder: LibraryFolder, title: str, corpus: Corpus, target: IO[b
 
 
 def _entry(name: str) -> zipfile.ZipInfo:
-    """Return the entry of a file, dated 1980 and readable for all, whatever its own dates and rights are."""
+    """Return a zip entry with fixed date and permissions."""
     entry = zipfile.ZipInfo(name)
     entry.create_system, entry.external_attr = 3, _RIGHTS
     entry.compress_type = zipfile.ZIP_STORED if name.endswith(_STORED) else zipfile.ZIP_DEFLATED

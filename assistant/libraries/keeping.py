@@ -1,7 +1,7 @@
-"""A library of one's own in its folder and its row: whoever changes both does it here.
+"""Changes of kept libraries, in their folder and their database row together.
 
-The row says that there is a library, so it comes last when one is kept, and goes first when one is deleted;
-between the two the folder is marked (corpus/kept/folder.py), and `sweep` finds what was cut off there.
+The row makes a library exist: it is written last and deleted first. In between, the folder is marked
+(corpus/kept/folder.py), and `sweep` repairs interrupted changes.
 """
 
 import json
@@ -40,7 +40,7 @@ logger = logging.getLogger(__name__)
 class LibraryLimits:
     """The limits of one owner's libraries; 0 is no limit.
 
-    `megabytes_of_all` bounds the files of all visitors, `free_disk_megabytes` what has to stay free.
+    `megabytes_of_all` limits the files of all visitors, `free_disk_megabytes` is to stay free.
     """
 
     libraries: int = 0
@@ -62,7 +62,7 @@ class LibraryLimits:
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """The documents of a visit: their corpus, the folder of PDFs, and those to keep."""
+    """A visit's documents: their corpus, the folder of PDFs, and those to keep."""
 
     corpus: Corpus
     pdfs: Path
@@ -71,7 +71,7 @@ class Brought:
 
 @dataclass(frozen=True, slots=True)
 class Grown:
-    """The result of keeping documents: new ids by their old ones, and those that were already there."""
+    """The result of keeping documents: the new ids of added ones and of those already there, by old id."""
 
     library_id: str
     added: dict[str, str]
@@ -89,7 +89,7 @@ class Gone:
 class Libraries:
     """All kept libraries; methods raise LibraryError and CorpusError.
 
-    `owners` are who somebody is, by their browser or as a person; None is who runs the server.
+    `owners` are the names of a user, of their browser or person; None is the operator.
     """
 
     def __init__(self, place: Path, store: LibraryStore, limits: LibraryLimits) -> None:
@@ -102,7 +102,7 @@ class Libraries:
         return LibraryFolder.of(self.place, library_id, self.store.database)
 
     def keep(self, owner: str, title: str, brought: Brought, encoder: Encoder) -> Grown:
-        """Keep documents of a visit as a new library; it is there as a whole or not at all."""
+        """Keep documents of a visit as a new library, completely or not at all."""
         name = _named(title)
         identifier = new_id()
         with begun_folder(self.place, identifier, self.store.database) as folder:
@@ -114,7 +114,7 @@ class Libraries:
         return Grown(identifier, dict(parcel.ids), dict(parcel.there))
 
     def grow(self, library_id: str, owners: Sequence[str], brought: Brought, encoder: Encoder) -> Grown:
-        """Add documents of a visit to a library, but for those that it has."""
+        """Add documents of a visit to a library, except those that it has."""
         with self._locked(library_id, owners) as (folder, stored):
             corpus = Corpus.open(folder.corpus, encoder)
             held = corpus.papers()
@@ -130,24 +130,24 @@ class Libraries:
     def take_out(
         self, library_id: str, owners: Sequence[str] | None, paper_ids: Sequence[str], encoder: Encoder
     ) -> int:
-        """Take documents out; nothing of them stays in the library. Return how many there were."""
+        """Remove documents completely, and return how many there were."""
         with self._locked(library_id, owners) as (folder, _):
             held = {paper.id for paper in Corpus.open(folder.corpus, encoder).papers()}
-            wanted = [one for one in paper_ids if one in held]
-            if wanted:
+            there = [identifier for identifier in paper_ids if identifier in held]
+            if there:
                 with folder.changing():
-                    take_out(folder, wanted, encoder)
+                    take_out(folder, there, encoder)
                 self.store.touch(library_id)
-            return len(wanted)
+            return len(there)
 
     def rename(self, library_id: str, owners: Sequence[str] | None, before: str, title: str) -> str:
-        """Rename a library that is called `before`; return what it is called now."""
+        """Rename a library whose title is `before`, and return its new title."""
         self.own(library_id, owners)
         self.store.rename_from(library_id, before, _named(title))
         return tidy_title(title)
 
     def share(self, library_id: str, owners: Sequence[str] | None) -> str:
-        """Return the secret that others may read the library by."""
+        """Return the secret of the library's link."""
         self.own(library_id, owners)
         return self.store.share(library_id)
 
@@ -156,7 +156,7 @@ class Libraries:
         self.store.unshare(library_id)
 
     def delete(self, library_id: str, owners: Sequence[str] | None) -> Gone:
-        """Delete a library with everything of it: files, tables, and what is stored over it."""
+        """Delete a library with its files, tables, and the records over it."""
         self.own(library_id, owners)
         folder = self.folder(library_id)
         if not folder.path.exists():
@@ -171,14 +171,14 @@ class Libraries:
     def encode_anew(
         self, library_id: str, owners: Sequence[str] | None, encoder: Encoder, encode: Encode
     ) -> None:
-        """Make a library searchable with the encoder that is in use now."""
+        """Encode a library again with the current encoder."""
         with self._locked(library_id, owners) as (folder, _), folder.changing():
-            # Its tables are there twice until the new ones are complete.
+            # Old and new tables exist together for a while.
             check_free_disk(folder.path, self.limits.free_disk_megabytes, self.room.size_of(folder.path))
             encode_anew(folder, encoder, encode)
 
     def export(self, library_id: str, owners: Sequence[str] | None, target: IO[bytes]) -> None:
-        """Write a library as a zip, as it is at one moment; raises OSError where that cannot be written."""
+        """Write a library as a zip, locked meanwhile; raises OSError."""
         with self._locked(library_id, owners) as (folder, stored):
             write_export(folder, stored.title, self.as_kept(library_id), target)
 
@@ -192,16 +192,16 @@ class Libraries:
         return stored
 
     def opened(self, library_id: str, encoder: Encoder) -> Corpus:
-        """Open the documents of a library; raises CorpusError, for another encoder too."""
+        """Open the corpus of a library; raises CorpusError, also for another encoder."""
         return Corpus.open(self.folder(library_id).corpus, encoder)
 
     def as_kept(self, library_id: str) -> Corpus:
-        """Open the documents of a library to read, whatever encoder it was kept with; raises CorpusError."""
+        """Open the corpus of a library for reading, whatever its encoder; raises CorpusError."""
         path = self.folder(library_id).corpus
         return Corpus(path, read_manifest(path))
 
     def count_documents(self, library_id: str) -> int:
-        """Count the documents of a library, 0 where it cannot be read."""
+        """Count the documents of a library, 0 if it cannot be read."""
         try:
             return self.as_kept(library_id).count_papers()
         except CorpusError:
@@ -210,7 +210,7 @@ class Libraries:
     def put_conversation(
         self, owner: str, conversation: Conversation, grown: Grown, conversations: ConversationStore
     ) -> Conversation:
-        """Store what was asked of a visit as a conversation over the library that has its documents now."""
+        """Store a visit's conversation over the library that its documents were added to."""
         text = to_json(conversation)
         for before, after in (grown.added | grown.there).items():
             for end in ('"', "#"):
@@ -218,9 +218,9 @@ class Libraries:
         return conversations.put(owner, from_json(text), grown.library_id, from_file=False)
 
     def sweep(self, encoder: Encoder) -> None:
-        """Put in order what was cut off: a library with a row stays and is tidied, a left-over is removed.
+        """Repair interrupted changes: tidy the folder of a library with a row, remove one without.
 
-        A folder of another database is left alone, and so is one that lost its row by no work of ours.
+        Folders of another database are not touched, nor those that lost their row in another way.
         """
         for folder in library_folders(self.place):
             if not folder.is_marked:
@@ -251,11 +251,11 @@ class Libraries:
     def _locked(
         self, library_id: str, owners: Sequence[str] | None
     ) -> Iterator[tuple[LibraryFolder, StoredLibrary]]:
-        """Have a library for oneself to change it; raises LibraryError where it is gone."""
+        """Lock a library for a change; raises LibraryError if it is gone."""
         self.own(library_id, owners)
         folder = self.folder(library_id)
         with folder.locked():
-            # Whoever had it before may have deleted it.
+            # It may have been deleted before the lock was taken.
             stored = self.own(library_id, owners)
             folder.swap_corpus()
             try:
@@ -264,10 +264,10 @@ class Libraries:
                 self.room.settle(folder.path, stored.owner)
 
     def _take_room(self, folder: LibraryFolder, owner: str, parcel: Parcel, held: int) -> None:
-        """Set aside what documents will take of the disk.
+        """Reserve disk space for documents.
 
-        Raises LibraryError where a library, or all of somebody's, would be larger than they may, and
-        NoRoomError where all libraries and visits would be.
+        Raises LibraryError if the library or its owner would exceed their limit, NoRoomError if all libraries
+        and visits would.
         """
         limits = self.limits
         documents = held + len(parcel.ids)
@@ -276,8 +276,8 @@ class Libraries:
                 f"A library holds {limits.documents} documents at most; this would be {documents:,}. Keep "
                 "fewer, or begin another library."
             )
-        for one in self.store.list(owner, limit=10_000):
-            self.room.know(self.folder(one.id).path, owner)
+        for summary in self.store.list(owner, limit=10_000):
+            self.room.know(self.folder(summary.id).path, owner)
         try:
             self.room.take(folder.path, parcel.size, owner, limits.megabytes)
         except OwnerFullError as error:
@@ -289,7 +289,7 @@ class Libraries:
 
 
 def _check_cut(parcel: Parcel, corpus: Corpus) -> None:
-    """Raise LibraryError where documents have passages of another size than the library has."""
+    """Raise LibraryError if the documents' passages have another size than the library's."""
     for size in corpus.passage_sizes().values():
         if size != parcel.cut:
             raise LibraryError(

@@ -11,9 +11,9 @@ from assistant.models.events import DONE
 from assistant.models.protocol import Completion
 from assistant.models.thoughts import Thoughts
 
-# Far above any sane answer; a model that does not end is not read for ever.
+# Far above any answer, against models that never end.
 LONGEST_REPLY = 200_000
-# Turn marks of chats: weights that do not know their server's template write them as text.
+# Control tokens of chat templates, which a model writes as text if its server's template is another.
 CONTROL_TOKENS = (
     *(
         "<|im_start|>",
@@ -32,13 +32,13 @@ CONTROL_TOKENS = (
     *("<|im_user|>", "<|im_assistant|>", "<|im_system|>", "<end_of_utterance>"),
 )
 _CONTROL = re.compile("|".join(map(re.escape, CONTROL_TOKENS)))
-# Openings that a model writes ahead of its own turn, with the role at its end and a new line.
+# Control tokens that open the model's turn, followed by the role and a new line.
 _OPENINGS = ("<|im_start|>", "<start_of_turn>", "<|start_header_id|>", "<|assistant|>")
 _OWN_TURN = re.compile(
     rf"\s*(?:{'|'.join(map(re.escape, _OPENINGS))})(?:assistant|model)?(?:<\|end_header_id\|>)?"
     r"[^\S\n]*+\n\s*+"
 )
-# Beginnings of all text, and openings of the model's own turn that need no new line.
+# Control tokens that begin a text, and those that open the model's turn without a new line.
 _BEGINNINGS = (
     *("<s>", "<bos>", "<|begin_of_text|>", "<｜begin▁of▁sentence｜>", "<BOS_TOKEN>"),
     *("<｜Assistant｜>", "[|assistant|]", "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>"),
@@ -50,7 +50,7 @@ LONGEST_OPENING = 60
 LONGEST_SERVED = 200
 
 
-# Servers' words for the end of a reply, and our own: "interrupted" for a server that gave it up.
+# Servers' finish reasons, and ours: "interrupted" if the server failed.
 _STOP, _LENGTH, _FILTER, _FAILED = "stop", "length", "content_filter", "interrupted"
 _ENDINGS = {
     **dict.fromkeys(
@@ -78,13 +78,13 @@ _ENDINGS = {
 _CUT = (_LENGTH, _FILTER, _FAILED)
 # Tokens; a larger count is a server's mistake.
 _MOST_TOKENS = 10**9
-# Kinds of parts of a content that are a model's thoughts, and how deep a part may hold others.
+# Types of content parts that are thoughts, and the depth to which parts are read.
 _THOUGHTS = ("thinking", "reasoning", "thought", "redacted_thinking")
 _DEEPEST = 6
 
 
 def _count(value: object) -> int | None:
-    """Return a number of tokens, None for what is none: odd figures break no reply."""
+    """Return a number of tokens, None for an invalid value, which must not break a reply."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
         return int(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _MOST_TOKENS:
@@ -115,7 +115,7 @@ def _ending(value: object) -> str | None:
 
 
 def _content_text(content: object, depth: int = _DEEPEST) -> str | None:
-    """Return the text of a content that may consist of parts, without thoughts; None where it has no text."""
+    """Return the text of a content, which may consist of parts, without thoughts; None without text."""
     if isinstance(content, str):
         return content
     if isinstance(content, list | tuple) and depth:
@@ -132,9 +132,9 @@ Text = Annotated[str | None, BeforeValidator(_text)]
 
 
 class _Delta(BaseModel):
-    """The text of a chunk, or the thoughts that a server sends apart from it.
+    """The text of a chunk, and whether it has thoughts in fields of their own.
 
-    A content of parts becomes its text; thoughts among them are not read.
+    Content in parts is joined, without thoughts.
     """
 
     content: str | None = None
@@ -174,7 +174,7 @@ class _Usage(BaseModel):
 
 
 class _Timings(BaseModel):
-    """llama.cpp's timings of a prompt: tokens it knew, tokens it read, and the time for these."""
+    """llama.cpp's timings of a prompt: cached tokens, tokens read, and the time for these."""
 
     cache_n: Count = None
     prompt_n: Count = None
@@ -191,9 +191,9 @@ class _Chunk(BaseModel):
 
 
 class _Turn:
-    """Ends a reply where a chat-control token stands: what comes after it is another turn, made up.
+    """Ends a reply at a control token, after which the model invents another turn.
 
-    The mark of the model's own turn, with which some models begin, is left out.
+    The opening of the model's own turn, with which some models begin, is removed.
     """
 
     def __init__(self) -> None:
@@ -211,9 +211,9 @@ class _Turn:
                 self._held = text
                 return ""
             self._has_begun, text = True, _without_own_turn(text)
-        if found := _CONTROL.search(text):
+        if control := _CONTROL.search(text):
             self._held, self.is_over = "", True
-            return text[: found.start()].rstrip() if text[: found.start()].strip() else ""
+            return text[: control.start()].rstrip() if text[: control.start()].strip() else ""
         kept = len(text) - _begun(text)
         self._held = text[kept:]
         return text[:kept]
@@ -222,7 +222,7 @@ class _Turn:
         """Return the text held back at the end of the reply."""
         if self._has_begun or self.is_over:
             return "" if self.is_over else self._held
-        # All of the reply: an opening, with nothing after it.
+        # The whole reply is an opening.
         return _CONTROL.split(_without_own_turn(self._held), maxsplit=1)[0].rstrip()
 
 
@@ -234,7 +234,7 @@ def _without_own_turn(text: str) -> str:
 
 
 def _may_be_opening(text: str) -> bool:
-    """Return True as long as a text may still become the mark of the model's own turn, and no more."""
+    """Return True if a text may still become the opening of the model's own turn."""
     beginning = _BEGINNING.match(text)
     bare = text[beginning.end() if beginning else 0 :].lstrip()
     if any(opening.startswith(bare) for opening in (*_OPENINGS, *_BEGINNINGS)):
@@ -251,7 +251,7 @@ def _begun(text: str) -> int:
 
 
 class ReplyText:
-    """The reply within the text that a model writes: without thoughts and turns of others."""
+    """The reply within a model's text: without thoughts and further turns."""
 
     def __init__(self, *, begun_in_thoughts: bool = False) -> None:
         self._thoughts = Thoughts(begun=begun_in_thoughts)
@@ -259,7 +259,7 @@ class ReplyText:
 
     @property
     def is_over(self) -> bool:
-        """Whether the model has ended its turn, whatever it goes on to write."""
+        """Whether the model has ended its turn."""
         return self._turn.is_over
 
     @property
@@ -276,17 +276,17 @@ class ReplyText:
         return self._turn.pass_on(self._thoughts.rest(is_whole=is_whole)) + self._turn.rest()
 
     def whole(self) -> str:
-        """Return the reply, without pieces that turned out to be thoughts after they were passed on."""
+        """Return the reply, without pieces that were passed on and then turned out to be thoughts."""
         turn = _Turn()
         return turn.pass_on(self._thoughts.text) + turn.rest()
 
 
 class ArrivingReply:
-    """The text and the figures of a reply, gathered from its chunks; `asked` is the model asked for it.
+    """The text and token counts of a reply, collected from its chunks; `asked` is the requested model.
 
-    `has_begun` once the model has written anything, thoughts included; `has_ended` once the server has said
-    that the reply is whole, though figures may follow; `is_over` once nothing more is read.
-    What a server sends apart, as a model's reasoning, is not read.
+    `has_begun`: the model has written anything, thoughts included; `has_ended`: the server has sent a finish
+    reason, though token counts may follow; `is_over`: nothing more is read. Reasoning in fields of its own is
+    not read.
     """
 
     def __init__(self, asked: str = "", *, begun_in_thoughts: bool = False) -> None:
@@ -312,7 +312,7 @@ class ArrivingReply:
         return bool(self._finish_reason)
 
     def take(self, chunk: object) -> str:
-        """Return the text that a chunk makes certain, often none; raises ValueError for what is no chunk."""
+        """Return the text that a chunk makes certain, often ""; raises ValueError for an invalid chunk."""
         if chunk is DONE:
             self._finish_reason = self._finish_reason or _STOP
             return ""
@@ -328,7 +328,7 @@ class ArrivingReply:
         return text
 
     def end(self) -> str:
-        """Return the text held back until the chunks ended; raises EOFError where the reply had not ended."""
+        """Return the text held back at the end of the chunks; raises EOFError if the reply had not ended."""
         if self.is_over:
             return ""
         if not self._finish_reason:
@@ -337,12 +337,12 @@ class ArrivingReply:
         return self._text.rest(is_whole=self._finish_reason not in _CUT)
 
     def interrupt(self, problem: str) -> None:
-        """Take what has come for all that comes."""
+        """End an interrupted reply with the text so far."""
         self._finish_reason, self._problem, self.is_over = "interrupted", problem, True
         self._text.rest(is_whole=False)
 
     def cut(self) -> None:
-        """Take what has come for all that is wanted."""
+        """End a reply of which no more is needed."""
         self._finish_reason, self.is_over = "enough", True
 
     @property
@@ -384,7 +384,7 @@ class ArrivingReply:
         return text
 
     def _beyond(self, message: str) -> str:
-        """Return the text of a message that has not come yet: some hold all of the reply so far."""
+        """Return the new text of a message; some messages repeat all of the reply so far."""
         if not message:
             return ""
         received = "".join(self._received)

@@ -1,6 +1,6 @@
-"""One event loop for all that is awaited from servers, watched from ordinary threads.
+"""One event loop for all requests to servers, used from ordinary threads.
 
-What waits in it can be ended at any moment, which a thread that waits at a socket itself cannot.
+A task in it can be cancelled at any moment, unlike a thread that waits at a socket.
 """
 
 import asyncio
@@ -17,12 +17,12 @@ Item = TypeVar("Item")
 LOOK_AGAIN_SECONDS = 0.1
 
 
-# In a process that was just forked, garbage may be collected before `_begin_anew`: its finalizers come here.
+# After a fork, finalizers may come here before `_begin_anew`.
 _one_at_a_time = threading.RLock()
 
 
 def _loop() -> asyncio.AbstractEventLoop:
-    """Return the one loop, even to threads that ask at once: a client's connections are bound to it."""
+    """Return the one loop, also to concurrent threads: a client's connections are bound to it."""
     with _one_at_a_time:
         return _running_loop()
 
@@ -35,7 +35,7 @@ def _running_loop() -> asyncio.AbstractEventLoop:
 
 
 def _begin_anew() -> None:
-    # A process that was forked has the loop, and not the thread that runs it.
+    # A forked process has the loop, but not the thread that runs it.
     _running_loop.cache_clear()
     _one_at_a_time.release()
 
@@ -46,15 +46,12 @@ os.register_at_fork(
 
 
 def in_background(work: Coroutine[None, None, None]) -> None:
-    """Have the loop do something, and wait for nothing."""
+    """Run a coroutine in the loop without waiting for it."""
     asyncio.run_coroutine_threadsafe(work, _loop())
 
 
 def awaited(source: AsyncGenerator[Item, None]) -> Generator[Item | None, None, None]:
-    """Yield the items of `source`, and None every now and then while it has none.
-
-    Closing this cancels the source where it waits. Raises what the source raises.
-    """
+    """Yield the items of `source`, and None at intervals while waiting; closing it cancels the source."""
     arrived: SimpleQueue[Item | None] = SimpleQueue()
     task = asyncio.run_coroutine_threadsafe(_pass_on(source, arrived), _loop())
     try:

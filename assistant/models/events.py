@@ -4,11 +4,11 @@ import json
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 
-# The end of a stream, in the server's own words: its reply is whole.
+# The end of a complete reply, as the server marks it.
 DONE = object()
-# Far above any chunk; a line that does not end is not read for ever.
+# Far above any chunk, against endless lines.
 LONGEST_EVENT = 8 * 2**20
-# Lines after each of which a JSON object is tried; one of more lines is read at the end.
+# Lines after each of which parsing is tried; a longer JSON object is parsed at the end.
 _MOST_TRIED = 200
 _ENDINGS = frozenset({"done", "end", "complete", "completed", "finish", "finished", "message_stop", "close"})
 # A return at the end may be the first half of the next part's.
@@ -16,7 +16,7 @@ _LINE_END = re.compile(rb"\r\n|\n|\r(?!\Z)")
 
 
 class ReportedError(Exception):
-    """An error that a server reports in the body of a reply; `body` is what it tells."""
+    """An error that a server reports in the body of a reply."""
 
     def __init__(self, body: object) -> None:
         super().__init__("the server reports an error")
@@ -24,10 +24,10 @@ class ReportedError(Exception):
 
 
 async def read_chunks(parts: AsyncIterator[bytes]) -> AsyncGenerator[object, None]:
-    """Yield the chunks of a body as soon as they are whole, and DONE where the server says that it is done.
+    """Yield the chunks of a body as soon as they are complete, and DONE at the server's end mark.
 
-    The body is read to its very end: the connection of one that is left unread is lost, and the next question
-    would pay for a new one. Raises ValueError for what is no JSON, ReportedError.
+    The body is read to its very end so that its connection can be reused. Raises ReportedError, and
+    ValueError for invalid JSON.
     """
     reader, is_done = _Reader(), False
     async for part in parts:
@@ -40,7 +40,7 @@ async def read_chunks(parts: AsyncIterator[bytes]) -> AsyncGenerator[object, Non
 
 
 class _Reader:
-    """Reads events, however lenient their ends: the data of one ends where its JSON does."""
+    """Parses events leniently: the data of an event ends with its JSON, even without an empty line."""
 
     def __init__(self) -> None:
         self._rest = b""
@@ -101,22 +101,22 @@ class _Reader:
             self._data.append(data)
             if bare.endswith((b"}", b"]")) and len(self._data) <= _MOST_TRIED:
                 try:
-                    found = _loads(b"\n".join(self._data))
+                    chunk = _loads(b"\n".join(self._data))
                 except ValueError:
                     return
-                yield from self._chunks(found)
+                yield from self._chunks(chunk)
 
-    def _chunks(self, found: object) -> Iterator[object]:
+    def _chunks(self, chunk: object) -> Iterator[object]:
         self._data = []
         self._objects += 1
-        if isinstance(found, Mapping):
-            self._has_choices = self._has_choices or "choices" in found
-            is_error = found.get("object") == "error" or self._event == "error"
-            is_detail = "detail" in found and "choices" not in found
-            if found.get("error") or is_error or is_detail:
-                raise ReportedError(found.get("error") or found)
-        if found is not None:
-            yield found
+        if isinstance(chunk, Mapping):
+            self._has_choices = self._has_choices or "choices" in chunk
+            is_error = chunk.get("object") == "error" or self._event == "error"
+            is_detail = "detail" in chunk and "choices" not in chunk
+            if chunk.get("error") or is_error or is_detail:
+                raise ReportedError(chunk.get("error") or chunk)
+        if chunk is not None:
+            yield chunk
 
 
 def _loads(data: bytes) -> object:

@@ -4,7 +4,6 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Sequence
-from contextlib import closing
 from functools import cache
 from types import TracebackType
 
@@ -16,24 +15,25 @@ from assistant.models.protocol import (
     ModelUnavailableError,
     OnPiece,
     Schema,
+    relay,
 )
 from assistant.records import Message, Parameters
 
 LONGEST_QUEUE = 120.0
 LOOK_AGAIN_SECONDS = 0.1
-# So many calls at once are tried of a server that does not tell how many it takes.
+# Concurrent calls tried first on a server that does not report its limit.
 TRIED_AT_ONCE = 2
-# A single call's observation may be chance.
+# Calls seen to wait before the limit is lowered; a single one may be chance.
 SEEN_TO_WAIT = 2
 
 
 class Place:
-    """A call's place in the queue, and then among those that are under way; for a `with` block."""
+    """A call's place in the queue, then among the running calls; a context manager."""
 
     def __init__(self, limits: "CallLimits", session: str) -> None:
         self.session = session
         self.is_under_way = False
-        self.beside = 0  # how many were under way when it began, itself among them
+        self.beside = 0  # running calls when it began, including itself
         self.has_seen_an_end = False
         self._limits = limits
         self._has_begun = False
@@ -50,19 +50,21 @@ class Place:
         """Return whether the call may begin, after `seconds` at most; raises ModelUnavailableError."""
         return self._limits.wait(self, seconds)
 
-    def go_on(self) -> None:
-        """Note that something of the reply has come."""
-        self._limits.note_life(self, is_first=not self._has_begun)
-        self._has_begun = True
+    def go_on(self, piece: str) -> str:
+        """Return a piece of the reply; one that is not empty shows that the call makes progress."""
+        if piece:
+            self._limits.note_life(self, is_first=not self._has_begun)
+            self._has_begun = True
+        return piece
 
 
 class CallLimits:
-    """Lets calls in, at most `at_once` of them, and of one session at most `per_session`.
+    """Admits at most `at_once` concurrent calls, and at most `per_session` of one session.
 
-    Where calls wait, that of the session with the fewest under way goes first. Calls of no session ("")
-    are bound by the first limit alone. Who waits gives up when nothing has come of any call for
-    `longest_wait` seconds. `is_measured`: how many the server takes at once is not known, so `at_once` is
-    the most that are tried, one more at a time, as long as none has to wait for another's end.
+    Among waiting calls, that of the session with the fewest running calls goes first. Calls without a session
+    ("") are subject to the first limit only. Waiting ends with an error when no call has made progress for
+    `longest_wait` seconds. `is_measured`: the server's capacity is unknown; the limit is raised one by one up
+    to `at_once` as long as no call has to wait for another's end.
     """
 
     def __init__(
@@ -102,7 +104,12 @@ class CallLimits:
         """Return whether a place is let in within `seconds`; raises ModelUnavailableError."""
         with self._changed:
             if not self._changed.wait_for(lambda: self._next() is place, seconds):
-                self._check_life()
+                if time.monotonic() - self._life > self._longest_wait:
+                    raise ModelUnavailableError(
+                        "Too many questions are being answered: none went on within "
+                        f"{self._longest_wait:g} s.",
+                        "Your question is kept; retry in a while.",
+                    )
                 return False
             self._waiting.remove(place)
             self._under_way.append(place)
@@ -111,7 +118,7 @@ class CallLimits:
             return True
 
     def leave(self, place: Place) -> None:
-        """Give a place back, wherever it stands."""
+        """Remove a waiting or running place."""
         with self._changed:
             (self._under_way if place.is_under_way else self._waiting).remove(place)
             if place.is_under_way:
@@ -121,7 +128,7 @@ class CallLimits:
             self._changed.notify_all()
 
     def note_life(self, place: Place, *, is_first: bool) -> None:
-        """Note that something came of a call, and at its first token how many run beside each other."""
+        """Record the progress of a call, and at its first token measure how many calls run in parallel."""
         with self._changed:
             self._life = time.monotonic()
             if is_first and self._is_measured:
@@ -129,7 +136,7 @@ class CallLimits:
                 self._changed.notify_all()
 
     def _measure(self, place: Place) -> None:
-        """Learn from a call's first token: before any other's end, all that were under way really ran."""
+        """Adapt the limit at a call's first token: before any other call's end, all were really running."""
         if not place.has_seen_an_end and place.beside > self._proven:
             self._proven, self._waits = place.beside, 0
             self._at_once = min(self._most, self._proven + 1)
@@ -138,15 +145,8 @@ class CallLimits:
             if self._waits >= SEEN_TO_WAIT:
                 self._at_once = self._proven
 
-    def _check_life(self) -> None:
-        if time.monotonic() - self._life > self._longest_wait:
-            raise ModelUnavailableError(
-                f"Too many questions are being answered: none went on within {self._longest_wait:g} s.",
-                "Your question is kept; retry in a while.",
-            )
-
     def _next(self) -> Place | None:
-        """Return whose turn it is, None when nobody can go on."""
+        """Return the place that may start next, None if none may."""
         if len(self._under_way) >= self._at_once:
             return None
         running = Counter(place.session for place in self._under_way if place.session)
@@ -163,7 +163,7 @@ def shared_limits(
 
 
 class LimitedModel:
-    """A model whose calls wait for their turn, opened by the first of them."""
+    """A model whose calls are limited; it is opened at the first call."""
 
     def __init__(
         self, name: str, label: str, opened: Callable[[], ChatModel], limits: CallLimits, session: str = ""
@@ -181,7 +181,7 @@ class LimitedModel:
             while not place.wait():
                 yield ""
             reply = self._opened().stream(messages, parameters, enough)
-            return (yield from _watched(reply, place))
+            return (yield from relay(reply, place.go_on))
 
     def reply(
         self,
@@ -191,27 +191,12 @@ class LimitedModel:
         on_exchange: Callable[[Exchange], None] | None = None,
         on_piece: OnPiece | None = None,
     ) -> Schema:
-        def told(piece: str) -> None:
-            if piece:
-                place.go_on()
+        def watch(piece: str) -> None:
+            place.go_on(piece)
             if on_piece:
                 on_piece(piece)
 
         with self._limits.queue(self._session) as place:
             while not place.wait():
-                told("")
-            return self._opened().reply(messages, parameters, schema, on_exchange, told)
-
-
-def _watched(reply: Generator[str, None, Completion], place: Place) -> Generator[str, None, Completion]:
-    """Yield the pieces of a reply, each a sign that its call goes on."""
-    with closing(reply):
-        while True:
-            try:
-                piece = next(reply)
-            except StopIteration as end:
-                completion: Completion = end.value
-                return completion
-            if piece:
-                place.go_on()
-            yield piece
+                watch("")
+            return self._opened().reply(messages, parameters, schema, on_exchange, watch)

@@ -1,4 +1,4 @@
-"""Chat models that this machine runs: transformers, with outlines holding typed replies to their schema.
+"""Chat models on this machine: transformers, with outlines enforcing the schema of typed replies.
 
 Importing this file loads torch and transformers, which takes seconds: `assistant.models.menu.open_model`
 does so when it is needed.
@@ -32,18 +32,18 @@ from assistant.models.thoughts import MARKS, begins_thoughts
 from assistant.models.typed import typed_reply
 from assistant.records import Message, Parameters
 
-# For models whose makers name none: roles in words, as base models have seen them.
+# For models without a chat template: roles in words, as base models have seen them.
 _PLAIN_TEMPLATE = (
     "{% for message in messages %}{{ message.role | capitalize }}: {{ message.content }}\n\n{% endfor %}"
     "{% if add_generation_prompt %}Assistant:{% endif %}"
 )
-# Entries, about 15 bytes each; 8,000 tokens and 3,000 characters take four seconds and 400 MB.
+# Entries of about 15 bytes; 8,000 tokens and 3,000 characters take four seconds and 400 MB.
 LARGEST_INDEX = 25_000_000
 _LENGTHS = ("minLength", "maxLength")
 
 
 class _Progress(StoppingCriteria):
-    """Counts the tokens that are written, tells of each, and stops the writing when told to."""
+    """Counts generated tokens, reports each, and stops the generation on request."""
 
     def __init__(self, on_piece: OnPiece | None = None) -> None:
         self.tokens = 0
@@ -59,7 +59,7 @@ class _Progress(StoppingCriteria):
 
 
 class _Pieces(TextIteratorStreamer):
-    """The pieces of a reply as they are written, without special tokens but those that mark thoughts."""
+    """The pieces of a reply, without special tokens except those that mark thoughts."""
 
     def __init__(self, tokenizer: Any) -> None:
         super().__init__(tokenizer, skip_prompt=True)
@@ -73,10 +73,7 @@ class _Pieces(TextIteratorStreamer):
 
 
 class LocalModel:
-    """A model from a folder, or from the hub by its name; one reply is written at a time.
-
-    Raises ModelError where it cannot be loaded.
-    """
+    """A model from a folder or the hub, which writes one reply at a time; raises ModelError."""
 
     def __init__(self, name: str, label: str) -> None:
         self.id = name
@@ -106,7 +103,7 @@ class LocalModel:
     def stream(
         self, messages: Sequence[Message], parameters: Parameters, enough: Enough | None = None
     ) -> Generator[str, None, Completion]:
-        """Yield the reply in pieces as they are written, then return it whole; raises ModelError."""
+        """Yield the reply in pieces as they are written, then return it; raises ModelError."""
         with self._one_at_a_time:
             inputs = self._inputs(messages)
             progress = _Progress()
@@ -142,9 +139,9 @@ class LocalModel:
         on_exchange: Callable[[Exchange], None] | None = None,
         on_piece: OnPiece | None = None,
     ) -> Schema:
-        """Return the reply, which can be written in no other form than `schema`; raises ModelError.
+        """Return the reply, generated under the constraint of `schema`; raises ModelError.
 
-        One that runs out of tokens before its end is asked for once more, then BadReplyError is raised.
+        One that runs out of tokens is requested once more, then BadReplyError is raised.
         """
         return typed_reply(
             lambda sent: self._forced(sent, parameters, schema, on_piece),
@@ -205,7 +202,7 @@ class LocalModel:
 
 
 class _Writer(threading.Thread):
-    """Has the model write, in a thread of its own, and keeps what went wrong."""
+    """A thread in which the model generates; it keeps the error, if any."""
 
     def __init__(self, model: Any, pieces: TextIteratorStreamer, inputs: dict[str, Any]) -> None:
         super().__init__(daemon=True)
@@ -221,10 +218,10 @@ class _Writer(threading.Thread):
 
 
 def _affordable(form: dict[str, Any], tokens: int) -> dict[str, Any]:
-    """Return the form that replies are held to: without limits on lengths where they cost too much to hold.
+    """Return the schema for constrained generation, without limits on lengths if these cost too much memory.
 
-    The index that bars tokens has a state for each character that a text may have, and in each an entry for
-    nearly every token: of a large vocabulary gigabytes. Replies that are too long are then sent back instead.
+    The index of allowed tokens has a state for each character that a text may have, with an entry for nearly
+    every token: gigabytes for a large vocabulary. Too long replies are then sent back instead.
     """
     if _characters(form) * tokens <= LARGEST_INDEX:
         return form
@@ -232,13 +229,13 @@ def _affordable(form: dict[str, Any], tokens: int) -> dict[str, Any]:
 
 
 def _characters(form: Any) -> int:
-    """Return the greatest number of characters in the texts of a form, as far as it limits them."""
+    """Return the greatest number of characters in the limited texts of a schema."""
     if isinstance(form, list):
         return sum(map(_characters, form))
     if not isinstance(form, dict):
         return 0
-    own = int(form.get("maxLength", 0)) + sum(map(_characters, form.values()))
-    return own * int(form.get("maxItems", 1))
+    characters = int(form.get("maxLength", 0)) + sum(map(_characters, form.values()))
+    return characters * int(form.get("maxItems", 1))
 
 
 def _without_lengths(form: Any) -> Any:
@@ -249,9 +246,9 @@ def _without_lengths(form: Any) -> Any:
 
 @cache
 def _load_kernel() -> None:
-    """Load the kernel with which outlines bars tokens, uncompiled.
+    """Load the kernel with which outlines masks tokens, uncompiled.
 
-    Compiled it is hardly quicker, and that takes a C++ compiler and half a minute.
+    Compiling takes a C++ compiler and half a minute, and gains hardly any speed.
     """
     before = os.environ.get("TORCHDYNAMO_DISABLE")
     os.environ["TORCHDYNAMO_DISABLE"] = "1"
@@ -264,7 +261,7 @@ def _load_kernel() -> None:
 
 
 def knows_system(tokenizer: Any) -> bool:
-    """Return True if a model's chat template takes what a system says."""
+    """Return True if a model's chat template accepts a system message."""
     try:
         tokenizer.apply_chat_template(_roles([Message("system", "."), Message("user", ".")]), tokenize=False)
     except jinja2.TemplateError:
@@ -273,13 +270,13 @@ def knows_system(tokenizer: Any) -> bool:
 
 
 def _prompt(tokenizer: Any) -> str:
-    """Return a short prompt as a model's chat template writes it, to where its reply begins."""
+    """Return a short prompt as rendered by a model's chat template, up to the reply."""
     chat = _roles([Message("user", ".")])
     return cast(str, tokenizer.apply_chat_template(chat, add_generation_prompt=True, tokenize=False))
 
 
 def as_chat(messages: Sequence[Message], *, knows_system: bool) -> list[dict[str, Any]]:
-    """Return the messages as a chat template takes them: who knows no system is told by the user."""
+    """Return the messages for a chat template, without a system message if it knows no such role."""
     return _roles(messages if knows_system else told_by_user(messages))
 
 

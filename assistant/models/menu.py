@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 BUNDLED = Path(__file__).with_name("models.toml")
 USER_MODEL_CONTEXT = 8192
-# Seconds to the first token: a server of one's own may read a prompt for minutes.
+# Seconds to the first token: a local server may read a prompt for minutes.
 HOSTED_TIMEOUT, OWN_TIMEOUT = 60.0, 300.0
 
 # Billions of parameters below which a model gets the short prompt and its answers the careful check.
@@ -35,13 +35,12 @@ _loading = threading.Lock()
 
 
 class ModelEntry(BaseModel):
-    """A model on the menu; prices are US dollars per million tokens, None where not known.
+    """A model on the menu; prices are US dollars per million tokens, None if not known.
 
-    `context` is in tokens. `structured`: what serves it can hold it to a JSON schema. It `thinks`, within
-    `max_tokens`, before it answers. `parameters` are in billions, None where not known. `replaced_by` is what
-    to choose instead of a model that has left the hosted menu, by its id. `licence` is that of its weights.
-    `rerank` and `revise` are calls beside the answer: which papers bear on the question, and what of the
-    draft they do not carry.
+    `context` is in tokens. `structured`: its server can enforce a JSON schema. `thinks`: it thinks before it
+    answers, within `max_tokens`. `parameters` are in billions, None if not known. `replaced_by` is the id of
+    the successor of a `retired` model. `licence` is that of its weights. `rerank` and `revise` enable calls
+    beside the answer: to rerank the papers, and to revise the draft.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -69,12 +68,12 @@ class ModelEntry(BaseModel):
 
     @property
     def is_small(self) -> bool:
-        """Whether the model is known to have less than eight billion parameters, from its name if need be."""
+        """Whether the model has less than SMALL_BELOW billion parameters, as set or read from its name."""
         size = self.parameters or size_named(self.id)
         return size is not None and size < SMALL_BELOW
 
     def price(self, prompt_tokens: int | None, completion_tokens: int | None) -> float | None:
-        """Return the price of a call in US dollars, None where the tokens or their prices are not known."""
+        """Return the price of a call in US dollars, None if the tokens or their prices are not known."""
         if None in (prompt_tokens, completion_tokens, self.price_in, self.price_out):
             return None
         paid = (prompt_tokens or 0) * (self.price_in or 0.0) + (completion_tokens or 0) * (
@@ -84,15 +83,15 @@ class ModelEntry(BaseModel):
 
 
 def size_named(name: str) -> float | None:
-    """Return the billions of parameters that a model's name tells, None where it tells none."""
-    # Of "8x7B" the size is not known: experts share parameters.
-    found = [float(one[1]) / (1000 if one[2] in "mM" else 1) for one in _SIZE.finditer(name)]
-    return max(found, default=None)
+    """Return the billions of parameters in a model's name, None if it has none."""
+    # "8x7B" does not give the size: experts share parameters.
+    sizes = [float(match[1]) / (1000 if match[2] in "mM" else 1) for match in _SIZE.finditer(name)]
+    return max(sizes, default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class _Menu:
-    """All models in their order, and the ids of those that the user's file names."""
+    """All models in order, and the ids of those in the user's file."""
 
     entries: tuple[ModelEntry, ...]
     named: frozenset[str]
@@ -108,48 +107,49 @@ def _menu(user_file: Path | None) -> _Menu:
 
 
 def _stamp(file: Path) -> tuple[int, int] | None:
-    """Return a file's modification time and size, None where it is missing."""
+    """Return a file's modification time and size, None if it is missing."""
     try:
-        found = file.stat()
+        status = file.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size
+    return status.st_mtime_ns, status.st_size
 
 
-# Every screen with a menu of writers asks for them each time it is drawn.
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=8)  # screens ask at each draw
 def _load_models(user_file: Path | None, _stamp: tuple[int, int] | None) -> _Menu:
     bundled = _read_tables(BUNDLED)
-    own = _read_tables(user_file) if user_file else {}
-    merged = {name: _defaults(name) | bundled.get(name, {}) | table for name, table in own.items()}
-    # The user's twice: first for their place, last for their values.
+    of_user = _read_tables(user_file) if user_file else {}
+    merged = {name: _defaults(name) | bundled.get(name, {}) | table for name, table in of_user.items()}
+    # The user's models come first, and their values override bundled ones.
     tables = merged | bundled | merged
-    entries = (_entry(user_file if user_file and name in own else BUNDLED, tables[name]) for name in tables)
-    return _Menu(tuple(entries), frozenset(own))
+    entries = (
+        _entry(user_file if user_file and name in of_user else BUNDLED, tables[name]) for name in tables
+    )
+    return _Menu(tuple(entries), frozenset(of_user))
 
 
 def available_models(settings: Settings) -> tuple[ModelEntry, ...]:
     """Return the models that these settings can reach, the default first; none without a key or a server.
 
-    Of a server of one's own they are those that it lists and those that the user's file names; of one that
-    lists none, all that such a server may serve.
+    Of the user's own server, these are the models that it or the user's file lists; if it lists none, all
+    that such a server may have.
     """
     menu = _menu(settings.models_file)
     chosen = [model for model in menu.entries if model.served_by.is_set(settings) and not model.retired]
-    if (told := _facts_of_server(settings)) and told.models:
-        chosen = list(_as_listed(chosen, told.models, menu.named))
+    if (facts := _facts_of_server(settings)) and facts.models:
+        chosen = list(_as_listed(chosen, facts.models, menu.named))
     known = {model.id for model in chosen}
-    own = [settings.local_model] if settings.local_model and settings.local_model not in known else []
+    default = [settings.local_model] if settings.local_model and settings.local_model not in known else []
     fetched = [offer.name for offer in offers() if (settings.models_folder / offer.file).exists()]
-    others = [name for name in fetched if name not in known and name not in own]
-    return (*map(_local_entry, own), *chosen, *map(_local_entry, others))
+    others = [name for name in fetched if name not in known and name not in default]
+    return (*map(_local_entry, default), *chosen, *map(_local_entry, others))
 
 
 def _facts_of_server(settings: Settings) -> "ServerFacts | None":
-    """Return the facts that one's own server reports, None where there is no such server."""
+    """Return the facts that the user's own server reports, None without such a server."""
     if not settings.model_url:
         return None
-    # Here, because the client takes a while to import, and most have no server to ask.
+    # Imported here, because it takes a while and most users have no such server.
     from assistant.models.server import server_facts  # noqa: PLC0415
 
     return server_facts(settings.model_url, settings.model_api_key)
@@ -158,9 +158,9 @@ def _facts_of_server(settings: Settings) -> "ServerFacts | None":
 def _as_listed(
     entries: Sequence[ModelEntry], listed: Sequence["ServedModel"], named: Collection[str]
 ) -> Iterator[ModelEntry]:
-    """Yield the entries without those of the server that neither it lists nor the user's file names.
+    """Yield the entries, without those of the server that neither it nor the user's file lists.
 
-    What it lists and no entry knows comes last, what a model takes in is as the server runs it.
+    Listed models without an entry come last. Contexts are those of the running server.
     """
     served = {model.id: model for model in listed}
     for entry in entries:
@@ -179,31 +179,31 @@ def _as_listed(
 
 
 def _as_run(entry: ModelEntry, model: "ServedModel") -> ModelEntry:
-    """Return an entry with what the server tells of the model as it runs it."""
-    told: dict[str, object] = {}
+    """Return an entry with the facts that the server reports of the model."""
+    update: dict[str, object] = {}
     if entry.parameters is None and model.parameters is not None:
-        told["parameters"] = model.parameters
+        update["parameters"] = model.parameters
     if model.structured and "structured" not in entry.model_fields_set:
-        told["structured"] = True
+        update["structured"] = True
     if model.context is not None:
-        wanted = entry.context if "context" in entry.model_fields_set else model.context
-        told["context"] = min(wanted, model.context)
-    return entry.model_copy(update=told)
+        context = entry.context if "context" in entry.model_fields_set else model.context
+        update["context"] = min(context, model.context)
+    return entry.model_copy(update=update)
 
 
 def is_mute(settings: Settings) -> bool:
-    """Return True if one's own server does not say what it serves: it is gone, or lists nothing."""
-    told = _facts_of_server(settings)
-    return told is not None and not told.models
+    """Return True if the user's own server lists no models, or does not answer."""
+    facts = _facts_of_server(settings)
+    return facts is not None and not facts.models
 
 
 def replacement(name: str, settings: Settings) -> str:
-    """Return the id of what replaces a model that has left the hosted menu, "" for any other."""
-    return next((one.replaced_by for one in load_models(settings.models_file) if one.id == name), "")
+    """Return the id of the successor of a retired model, "" for any other."""
+    return next((entry.replaced_by for entry in load_models(settings.models_file) if entry.id == name), "")
 
 
 def receiver(entry: ModelEntry, settings: Settings) -> str:
-    """Return who is sent the questions and passages, of a server's address only its host; "" for nobody."""
+    """Return who receives the questions and passages, a server by its host; "" for nobody."""
     return entry.served_by.receiver(settings)
 
 
@@ -216,45 +216,44 @@ def _host_of_server(settings: Settings) -> str:
 
 
 def open_model(entry: ModelEntry, settings: Settings, session: str = "") -> ChatModel:
-    """Return the model of a menu entry; `session` is who asks, for the limits on calls.
+    """Return the model of a menu entry; `session` identifies the user for the limits on calls.
 
-    It is opened when first asked, and once for all who ask; where it cannot be, asking raises ModelError.
+    It is opened at its first call and shared; if it cannot be opened, calls raise ModelError.
     """
     opened = partial(entry.served_by.open, entry, settings)
     return LimitedModel(entry.id, entry.label, opened, call_limits(entry, settings), session)
 
 
 def first_token_timeout(entry: ModelEntry, settings: Settings) -> float:
-    """Return the time a model has to begin its reply, in seconds."""
+    """Return the seconds within which a model must begin its reply."""
     return settings.model_timeout or entry.served_by.first_token_seconds
 
 
 def call_limits(entry: ModelEntry, settings: Settings) -> CallLimits:
-    """Return the limits on calls to what serves a model: of one's own server they are its slots."""
+    """Return the limits on calls to a model's provider; for the user's own server, its slots."""
     at_once = entry.served_by.slots(settings)
     return shared_limits(
         (settings.model_url if entry.served_by.lists_models else "") or entry.provider,
         min(at_once or settings.model_calls, settings.model_calls),
         settings.model_calls_per_session,
-        # A call may be silent twice as long: it is tried once more.
+        # Twice, since a silent call is tried once more.
         max(LONGEST_QUEUE, 2 * first_token_timeout(entry, settings)),
         is_measured=at_once is None,
     )
 
 
 def _slots_of_server(settings: Settings) -> int | None:
-    told = _facts_of_server(settings)
-    return told.slots if told else None
+    facts = _facts_of_server(settings)
+    return facts.slots if facts else None
 
 
 def _open_served(entry: ModelEntry, settings: Settings, key: SecretStr, url: str) -> ChatModel:
     return _connect(entry, key, url, first_token_timeout(entry, settings), settings.model_silence)
 
 
-# Kept open, so that a question does not pay for a new connection.
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=16)  # keeps connections open between questions
 def _connect(entry: ModelEntry, key: SecretStr, url: str, first: float, between: float) -> ChatModel:
-    # Here, because the SDK takes longer to import than the rest of the assistant together.
+    # Imported here, because the SDK takes longer than the rest of the assistant.
     from assistant.models.together import Patience, TogetherModel  # noqa: PLC0415
 
     return TogetherModel(
@@ -269,15 +268,14 @@ def _connect(entry: ModelEntry, key: SecretStr, url: str, first: float, between:
 
 def _open_local(entry: ModelEntry, settings: Settings) -> ChatModel:
     weights = weights_of(entry.id, settings)
-    # Two who ask at once must not both load it.
+    # Concurrent calls must not both load it.
     with _loading:
         return _load_weights(entry, weights) if weights else _load_local(entry)
 
 
-# One, because its weights fill the memory.
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=1)  # its weights fill the memory
 def _load_weights(entry: ModelEntry, weights: Path) -> ChatModel:
-    # Here, because the SDK takes longer to import than the rest of the assistant together.
+    # Imported here, because the SDK takes longer than the rest of the assistant.
     from assistant.models.gguf.process import LlamaModel  # noqa: PLC0415
 
     offer = offer_named(entry.id)
@@ -291,7 +289,7 @@ def _load_weights(entry: ModelEntry, weights: Path) -> ChatModel:
 
 @lru_cache(maxsize=1)
 def _load_local(entry: ModelEntry) -> ChatModel:
-    # Here, because transformers and torch take seconds to import.
+    # Imported here, because transformers and torch take seconds.
     from assistant.models.local import LocalModel  # noqa: PLC0415
 
     return LocalModel(entry.id, entry.label)
@@ -299,10 +297,10 @@ def _load_local(entry: ModelEntry) -> ChatModel:
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A way to reach models: the setting that adds them to the menu, who is sent what, how they are opened.
+    """A way to reach models: the setting that enables it, the receiver of data, and how to open models.
 
-    `slots` are the calls it takes at once, None where it does not say. What `is_hosted` is billed by the
-    token; what `runs_here` costs nothing. Where it `lists_models`, only those that it lists are offered.
+    `slots` returns its concurrent calls, None if not known. `is_hosted`: it is billed by the token;
+    `runs_here`: it costs nothing; `lists_models`: only models that it lists are offered.
     """
 
     setting: str
@@ -353,19 +351,19 @@ PROVIDERS: dict[ProviderName, Provider] = {
 
 
 def describe_setup() -> str:
-    """Return the settings that add models, each with what it adds: "A for hosted models, or B for ..."."""
+    """Return the settings that add models: "A for hosted models, or B for ..."."""
     *before, last = (f"{provider.setting} for {provider.adds}" for provider in PROVIDERS.values())
     return f"{', '.join(before)}, or {last}"
 
 
 class _ModelConfig(BaseModel):
-    """The fields read from the file that describes a model in its folder."""
+    """The fields read from a model folder's config.json."""
 
     max_position_embeddings: int | None = Field(default=None, gt=0)
 
 
 def _local_entry(name: str) -> ModelEntry:
-    """Return the entry of a model folder, or of a model named on the hub, that stands in the settings."""
+    """Return the entry of a model folder, or of a name on the hub."""
     if offer := offer_named(name):
         label, size = f"{offer.label} (this machine)", offer.parameters
         return ModelEntry(
@@ -395,20 +393,20 @@ def _defaults(name: str) -> dict[str, Any]:
 
 
 def _read_tables(path: Path) -> dict[str, dict[str, Any]]:
-    """Return the file's models by id, unchecked but for their ids."""
+    """Return the file's models by id; only the ids are checked."""
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8")).get("models", [])
     except (OSError, ValueError) as error:
         raise _broken(path, str(error)) from None
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise _broken(path, "'models' is no list of tables; write each as [[models]]")
-    found: dict[str, dict[str, Any]] = {}
+    models: dict[str, dict[str, Any]] = {}
     for number, table in enumerate(tables, start=1):
         name = table.get("id")
-        if not isinstance(name, str) or name in found:
+        if not isinstance(name, str) or name in models:
             raise _broken(path, f"model {number}, field 'id': missing, no text, or given twice")
-        found[name] = table
-    return found
+        models[name] = table
+    return models
 
 
 def _entry(path: Path, table: dict[str, Any]) -> ModelEntry:

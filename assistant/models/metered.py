@@ -16,18 +16,18 @@ from assistant.models.protocol import (
 from assistant.prompts.material import estimate_tokens
 from assistant.records import Message, Parameters
 
-# Is told what a call has cost, in US dollars.
+# Called with the cost of a call, in US dollars.
 OnCost = Callable[[float], None]
 
 
 def is_paid(entry: ModelEntry) -> bool:
-    """Return True if a model's calls cost money, as far as is known; a hosted model's do."""
+    """Return True if a model's calls cost money; a hosted model without prices does."""
     is_hosted_without = entry.served_by.is_hosted and not _has_prices(entry)
     return not entry.served_by.runs_here and bool(is_hosted_without or entry.price_in or entry.price_out)
 
 
 def can_be_counted(entry: ModelEntry) -> bool:
-    """Return True if it is known what a model's calls cost, or that they cost nothing."""
+    """Return True if the cost of a model's calls is known or zero."""
     return _has_prices(entry) or not is_paid(entry)
 
 
@@ -36,10 +36,9 @@ def _has_prices(entry: ModelEntry) -> bool:
 
 
 class MeteredModel:
-    """A model of which each call tells its cost when it ends, however it ends.
+    """A model that reports the cost of each call when it ends, successfully or not.
 
-    Where the server does not tell the tokens, as of a call that was stopped, it counts as the most that it
-    can have cost; one that failed before anything came counts as nothing.
+    Without token counts, as for a stopped call, the greatest possible cost is reported; 0 for a failed call.
     """
 
     def __init__(self, model: ChatModel, entry: ModelEntry, on_cost: OnCost) -> None:
@@ -90,8 +89,8 @@ class MeteredModel:
         return reply
 
     def _cost(self, messages: Sequence[Message], parameters: Parameters, completion: Completion) -> float:
-        told = self._entry.price(completion.prompt_tokens, completion.completion_tokens)
-        return self._most(messages, parameters) if told is None else max(told, 0.0)
+        price = self._entry.price(completion.prompt_tokens, completion.completion_tokens)
+        return self._most(messages, parameters) if price is None else max(price, 0.0)
 
     def _most(self, messages: Sequence[Message], parameters: Parameters) -> float:
         prompt = sum(estimate_tokens(message.content) for message in messages)

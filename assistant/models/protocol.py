@@ -1,30 +1,32 @@
-"""The seam for chat models, and what can go wrong when one is asked."""
+"""The protocol of chat models, and their errors."""
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, cast
 
 from pydantic import BaseModel
 
 from assistant.records import AssistantError, Message, Parameters
 
 Schema = TypeVar("Schema", bound=BaseModel)
+Piece = TypeVar("Piece")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 OnPiece = Callable[[str], None]
 Enough = Callable[[str], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A reply as far as it came.
+    """A reply, complete or cut.
 
-    `finish_reason` is "stop", "length", "interrupted" (`problem` says what ended it), "too_long" (it was not
-    read further), "enough" (no more of it was wanted), "content_filter" (its server held back the rest) or
-    the server's own word. Token counts are None where the server did not tell them. `attempts` is how often
-    it was asked for, `served` the model that the server says has written it, "" where that is the one asked
-    for or is not said. Of the prompt the server knew `cached_tokens` already, and read the other
-    `read_tokens` in `read_seconds`; None where it does not tell. `not_taken` are the fields of the request
-    that the server refuses: they were left out.
+    `finish_reason` is "stop", "length", "interrupted" (`problem` says why), "too_long" (reading stopped),
+    "enough" (the caller stopped it), "content_filter" (the server withheld the rest) or the server's own
+    word. Token counts are None if the server did not report them. `attempts` is the number of requests,
+    `served` the model that the server reports, "" if it is the requested one or not reported. Of the prompt,
+    `cached_tokens` came from the server's cache and `read_tokens` were read in `read_seconds`, None if not
+    reported. `not_taken` are request fields that the server refuses: they were not sent.
     """
 
     text: str
@@ -71,7 +73,7 @@ class ModelUnavailableError(ModelError):
 
 
 class BadReplyError(ModelError):
-    """A model did not reply in the form asked for, twice; `received` are its replies."""
+    """A model twice replied in another form than requested; `received` are its replies."""
 
     def __init__(self, message: str, received: tuple[str, ...]) -> None:
         super().__init__(message)
@@ -84,23 +86,20 @@ class ChatModel(Protocol):
     @property
     def id(self) -> str:
         """The id its server knows it by."""
-        ...
 
     @property
     def label(self) -> str:
         """The name readers see."""
-        ...
 
     def stream(
         self, messages: Sequence[Message], parameters: Parameters, enough: Enough | None = None
     ) -> Generator[str, None, Completion]:
-        """Yield the reply in pieces as they arrive, then return it whole; raises ModelError.
+        """Yield the reply in pieces as they arrive, then return it; raises ModelError.
 
-        While nothing arrives empty pieces come every now and then. A reply that ends in the middle is
-        returned as far as it came. Closing the generator stops the model; so does `enough`, once it returns
-        True of what has come, and that is then the reply.
+        Empty pieces are yielded at intervals while nothing arrives. An interrupted reply is returned as far
+        as it came. Closing the generator stops the model, and so does `enough` when it returns True for the
+        text so far.
         """
-        ...
 
     def reply(
         self,
@@ -110,22 +109,33 @@ class ChatModel(Protocol):
         on_exchange: Callable[[Exchange], None] | None = None,
         on_piece: OnPiece | None = None,
     ) -> Schema:
-        """Return the reply read into `schema`, asked for once more where it does not fit.
+        """Return the reply parsed as `schema`, requested once more if it does not fit.
 
-        `on_exchange` is told of every exchange, `on_piece` of every piece as it arrives, empty ones too: what
-        it raises stops the model. Raises BadReplyError after the second, and ModelError.
+        `on_exchange` is called with every exchange, `on_piece` with every piece, also empty ones; an error
+        that it raises stops the model. Raises BadReplyError if the second does not fit, and ModelError.
         """
-        ...
 
 
-def whole(reply: Generator[str, None, Completion], on_piece: OnPiece | None = None) -> Completion:
-    """Return a reply without its pieces, of which `on_piece` is told; what it raises stops the model."""
+def relay(
+    reply: Generator[Piece, None, Result], of_piece: Callable[[Piece], Item]
+) -> Generator[Item, None, Result]:
+    """Yield `of_piece` of each piece of a generator, then return the generator's result."""
     with closing(reply):
         while True:
             try:
                 piece = next(reply)
             except StopIteration as end:
-                completion: Completion = end.value
-                return completion
+                return cast(Result, end.value)
+            yield of_piece(piece)
+
+
+def whole(reply: Generator[str, None, Result], on_piece: OnPiece | None = None) -> Result:
+    """Return a generator's result; an exception from `on_piece`, called with each piece, stops it."""
+    with closing(reply):
+        while True:
+            try:
+                piece = next(reply)
+            except StopIteration as end:
+                return cast(Result, end.value)
             if on_piece:
                 on_piece(piece)

@@ -1,7 +1,4 @@
-"""The body of a request, in the form that a server takes: fields that it refuses are left out.
-
-Which field a server refuses is read from the words of its refusal.
-"""
+"""The body of a request without fields that the server refuses, which are read from its error messages."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,14 +6,14 @@ from dataclasses import dataclass
 
 from assistant.records import Message, Parameters
 
-# The system's message is no field of its own, but refused like one.
+# The system role is no field, but may be refused like one.
 SYSTEM, SCHEMA = "system role", "response_format"
 MAX_TOKENS, MAX_COMPLETION_TOKENS = "max_tokens", "max_completion_tokens"
-# Fields that only some servers know: left out together where a refusal speaks of unknown fields by no name.
+# Fields that only some servers know: all left out if a refusal is of unknown fields without a name.
 EXTRAS = ("stream_options", "top_k", "repetition_penalty", "repeat_penalty", SCHEMA)
 _FIELDS = (*EXTRAS, MAX_TOKENS, MAX_COMPLETION_TOKENS, "temperature", "top_p")
 _NAMES = {
-    # Written as they are sent, as two words, or as "maxTokens".
+    # "max_tokens", "max tokens" or "maxTokens".
     **{
         name: re.compile(rf"(?<![^\W_]){name.replace('_', '[_ -]?')}(?!\w)", re.IGNORECASE)
         for name in _FIELDS
@@ -45,7 +42,7 @@ _REFUSES = re.compile(
     r"|unknown|unexpected|unrecogni[sz]ed|\binvalid\b|\bonly\b.{0,60}\bsupported|\bmust\b|forbidden",
     re.IGNORECASE,
 )
-# A prompt that is too long says nothing of the fields that the server takes.
+# A too long prompt, which is no refusal of a field.
 _TOO_LONG = re.compile(r"context[ _](?:length|size|window)|prompt is too long", re.IGNORECASE)
 # Parts of an error that name the field at fault, and those that repeat the request.
 _NAMING, _REPEATED = ("param", "parameter", "field", "loc"), frozenset({"input", "ctx", "url", "request"})
@@ -55,7 +52,7 @@ _MOST_WORDS = 4_000
 
 @dataclass(frozen=True, slots=True)
 class RequestForm:
-    """A form of requests; `left_out` are the fields that it leaves out, by the names above."""
+    """A form of requests without the fields `left_out`, by the names above."""
 
     left_out: frozenset[str] = frozenset()
 
@@ -66,15 +63,15 @@ class RequestForm:
         return name not in self.left_out
 
     def messages(self, messages: Sequence[Message]) -> list[Message]:
-        """Return the messages, the system's put before the user's where the server takes no such role."""
+        """Return the messages, the system's inside the user's if the server does not take that role."""
         return list(messages) if self.takes(SYSTEM) else told_by_user(messages)
 
     def fields(
         self, parameters: Parameters, extra: Mapping[str, object], *, hosted: bool
     ) -> dict[str, object]:
-        """Return the fields of a request beside its model and messages.
+        """Return the fields of a request besides its model and messages.
 
-        A server of one's own may know the penalty by another name (llama.cpp, Ollama).
+        A server that is not hosted gets the penalty under a second name too (llama.cpp, Ollama).
         """
         is_streamed = self.takes("stream")
         penalty = parameters.repetition_penalty
@@ -93,17 +90,17 @@ class RequestForm:
         return {**chosen, "stream": is_streamed}
 
     def refused(self, words: str, sent: Iterable[str]) -> frozenset[str]:
-        """Return the fields among those `sent` that a refusal in these words leads to leave out.
+        """Return the fields among those `sent` that a refusal is about.
 
-        It is the field that the words name first: others may be named as those to send instead.
+        That is the first one named: others may be suggested as replacements.
         """
         named = {
-            name: found.start()
+            name: match.start()
             for name in sent
-            if name in _NAMES and (found := _NAMES[name].search(words[:_MOST_WORDS]))
+            if name in _NAMES and (match := _NAMES[name].search(words[:_MOST_WORDS]))
         }
         if named:
-            # "stream" is a word of many messages that name another field.
+            # Many messages on another field have the word "stream".
             return frozenset({min(named, key=lambda name: (name == "stream", named[name]))})
         if _UNKNOWN_FIELDS.search(words[:_MOST_WORDS]):
             return frozenset(EXTRAS).intersection(sent)
@@ -111,18 +108,18 @@ class RequestForm:
 
 
 def is_of_prompt(words: str) -> bool:
-    """Return True if a refusal is for the length of this prompt, and says nothing of others."""
+    """Return True if a refusal is for the length of the prompt."""
     return _TOO_LONG.search(words[:_MOST_WORDS]) is not None
 
 
 def names_field(words: str) -> bool:
-    """Return True if words of an error refuse a field of a request, whatever its status."""
+    """Return True if an error message refuses a field of the request."""
     words = words[:_MOST_WORDS]
     return _REFUSES.search(words) is not None and any(name.search(words) for name in _NAMES.values())
 
 
 def told_by_user(messages: Sequence[Message]) -> list[Message]:
-    """Return messages for a model that knows no system: what that says stands before the user's words."""
+    """Return messages for a model without a system role: its text is put before the user's."""
     if not messages or messages[0].role != "system":
         return list(messages)
     system, *others = messages
@@ -132,7 +129,7 @@ def told_by_user(messages: Sequence[Message]) -> list[Message]:
 
 
 def error_words(body: object) -> str:
-    """Return the words of a server's error, the field at fault first, without what repeats the request."""
+    """Return the text of a server's error, the field at fault first, without copies of the request."""
     return " ".join(_words(body, _DEEPEST))
 
 

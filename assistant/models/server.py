@@ -1,4 +1,4 @@
-"""Facts that one's own model server reports: the models it serves, and its slots."""
+"""Facts that the user's own model server reports: its models and slots."""
 
 import logging
 import threading
@@ -18,7 +18,7 @@ from pydantic import (
     ValidationError,
 )
 
-# It is asked when a menu is drawn: a server that does not say it at once is taken to say nothing.
+# Short, because a menu waits for it.
 LONGEST_WAIT = 1.5
 ASKED_AGAIN_SECONDS = 30.0
 MOST_LISTED = 1000
@@ -43,8 +43,8 @@ Reply = TypeVar("Reply")
 class ServedModel:
     """A model that a server lists.
 
-    `context` is in tokens, `parameters` in billions, each None where the server does not tell. `structured`:
-    its kind of server is known to hold replies to a JSON schema.
+    `context` is in tokens, `parameters` in billions, None if not reported. `structured`: its kind of server
+    is known to enforce JSON schemas.
     """
 
     id: str
@@ -55,7 +55,7 @@ class ServedModel:
 
 @dataclass(frozen=True, slots=True)
 class ServerFacts:
-    """The facts that a server reports, empty where it reports none; `slots` are concurrent calls."""
+    """The facts that a server reports; `slots` are concurrent calls, None if not reported."""
 
     models: tuple[ServedModel, ...] = ()
     slots: int | None = None
@@ -67,7 +67,7 @@ class _Meta(BaseModel):
 
 
 class _Listed(BaseModel):
-    """A model in a server's list; what it takes in stands where its kind of server writes it."""
+    """A model in a server's list; each kind of server has its own field for the context."""
 
     id: Name
     max_model_len: Tokens | None = None  # vLLM, SGLang
@@ -93,10 +93,9 @@ _listed = TypeAdapter(_Listed)
 _slots = TypeAdapter(Annotated[list[object], Field(min_length=1, max_length=10_000)])
 
 
-# Every screen with a menu of models asks each time it is drawn.
 @cached(TTLCache(maxsize=16, ttl=ASKED_AGAIN_SECONDS), lock=threading.Lock())
 def server_facts(url: str, key: SecretStr) -> ServerFacts:
-    """Return the facts that the server at `url` reports, asked at most twice a minute."""
+    """Return the facts that the server at `url` reports, cached for ASKED_AGAIN_SECONDS."""
     base = url.rstrip("/").removesuffix("/v1")
     secret = key.get_secret_value().strip()
     is_key = secret and secret.isascii() and secret.isprintable()
@@ -112,7 +111,7 @@ def server_facts(url: str, key: SecretStr) -> ServerFacts:
 
 
 def _asked(client: httpx.Client, path: str, form: TypeAdapter[Reply]) -> Reply | None:
-    """Fetch a path and parse it as `form`, None where it does not fit; raises httpx.HTTPError."""
+    """Fetch a path and parse it as `form`, None if it does not fit; raises httpx.HTTPError."""
     with client.stream("GET", path) as response:
         if response.status_code != 200:
             return None
@@ -132,17 +131,17 @@ def _models(listed: _List) -> Iterator[ServedModel]:
         logger.warning("The model server lists %d models; the first %d count.", len(listed.data), MOST_LISTED)
     for entry in listed.data[:MOST_LISTED]:
         try:
-            found = _listed.validate_python(entry)
+            model = _listed.validate_python(entry)
         except ValidationError:
             continue
-        size = found.meta.n_params if found.meta else None
-        # llama.cpp, and vLLM or SGLang: by what only these tell.
-        is_structured = found.meta is not None or found.max_model_len is not None
-        yield ServedModel(found.id, found.context, size / 1e9 if size else None, is_structured)
+        size = model.meta.n_params if model.meta else None
+        # llama.cpp, and vLLM or SGLang, recognised by fields that only they report.
+        is_structured = model.meta is not None or model.max_model_len is not None
+        yield ServedModel(model.id, model.context, size / 1e9 if size else None, is_structured)
 
 
 def _count_slots(client: httpx.Client) -> int | None:
-    """Return the number of calls a server takes at once, None where it does not report it."""
+    """Return the number of a server's concurrent calls, None if not reported."""
     props = _asked(client, "/props", TypeAdapter(_Props))
     if props and props.total_slots:
         return props.total_slots

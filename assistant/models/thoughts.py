@@ -1,8 +1,8 @@
-"""A model's thoughts, kept out of its reply where its server leaves them in the text."""
+"""Removes a model's thoughts from its reply if the server leaves them in the text."""
 
 import re
 
-# The marks that models write before and after their thoughts.
+# The marks before and after thoughts.
 _ENDS = {
     **{f"<{name}>": f"</{name}>" for name in ("think", "thinking", "thought", "reasoning")},
     **{"<seed:think>": "</seed:think>", "<mm:think>": "</mm:think>", "◁think▷": "◁/think▷"},
@@ -11,10 +11,9 @@ _ENDS = {
     **{"<unused94>": "<unused95>", "<|inner_prefix|>": "<|inner_suffix|>"},
     **{"<longcat_think>": "</longcat_think>"},
 }
-# The marks before the reply itself (Cohere, Apriel, OpenThinker): what stands before them are thoughts. The
-# control tokens end it.
+# The marks before the reply itself (Cohere, Apriel, OpenThinker), after thoughts. Control tokens end it.
 _REPLIES = ("<|START_RESPONSE|>", "<|START_TEXT|>", "[BEGIN FINAL RESPONSE]", "<|begin_of_solution|>")
-# The tags round a whole reply (Granite, Hunyuan), which is what it is without them.
+# The tags around a whole reply (Granite, Hunyuan).
 _TAGS = {"<response>": "</response>", "<answer>": "</answer>"}
 # gpt-oss writes messages, each with a header that names its channel; the reply is the final one.
 _HEADERS, _HEADER_END, _CHANNEL, _FINAL = ("<|start|>", "<|channel|>"), "<|message|>", "<|channel|>", "final"
@@ -33,12 +32,12 @@ _CONTEXT = 40
 
 
 class Thoughts:
-    """Takes a model's thoughts out of its reply; however that is cut into pieces, `text` is the same.
+    """Removes a model's thoughts from its reply; `text` does not depend on how that is cut into pieces.
 
-    Thoughts begin with a mark where a sentence may begin, and end with its other half. An end that nothing
-    began ends thoughts that the prompt began (DeepSeek-R1, Qwen3): `text` loses all before it, though pieces
-    of that may have been passed on. Where they are known to begin so (`begun`), nothing is passed on before
-    they end. Marks within a sentence or in quotation marks are what the reply speaks of.
+    Thoughts begin with a mark where a sentence may begin, and end with its closing mark. A closing mark alone
+    ends thoughts that the prompt began (DeepSeek-R1, Qwen3): then `text` loses everything before it, though
+    pieces may have been passed on. If they are known to begin so (`begun`), nothing is passed on before they
+    end. Marks within a sentence or in quotation marks belong to the reply.
     """
 
     def __init__(self, *, begun: bool = False) -> None:
@@ -48,10 +47,10 @@ class Thoughts:
         self._kept: list[str] = []
         self._new: list[str] = []
         self._held = ""
-        # The end mark of the thoughts being read, None in the reply; in both a header may be read.
+        # The closing mark of the current thoughts, None in the reply.
         self._end: re.Pattern[str] | None = None
         self._header = ""
-        # Ends that the line is to speak of, because it speaks of their beginnings.
+        # Closing marks that may follow in this line as text, after their opening marks as text.
         self._spoken_of: set[str] = set()
         self._before = ""
         self._is_at_start = True
@@ -74,8 +73,8 @@ class Thoughts:
     def rest(self, *, is_whole: bool) -> str:
         """Return the text held back at the end of the reply.
 
-        `is_whole`: it was not cut. Then thoughts that were waited for did not come; in one that was cut they
-        have not ended, and nothing of it is reply.
+        `is_whole`: it was not cut. Without a closing mark, a complete text has no thoughts, and a cut one
+        consists of thoughts only.
         """
         self._is_over = True
         self.pass_on("")
@@ -93,25 +92,25 @@ class Thoughts:
         return new
 
     def _read(self) -> bool:
-        """Read on to the next mark; return False where none is certain yet."""
+        """Read on to the next mark; return False if none is certain yet."""
         if self._header:
             return self._read_header()
         return self._read_reply() if self._end is None else self._read_thoughts(self._end)
 
     def _read_reply(self) -> bool:
-        found = _MARK.search(self._held)
-        certain = found.start() if found else len(self._held) - _begun(self._held)
+        match = _MARK.search(self._held)
+        certain = match.start() if match else len(self._held) - _begun(self._held)
         self._keep(self._held[:certain])
         self._held = self._held[certain:]
-        # Whether a mark is quoted is known from what follows it.
-        if found is None or (len(self._held) == len(found[0]) and not self._is_over):
+        # The next character shows whether a mark is quoted.
+        if match is None or (len(self._held) == len(match[0]) and not self._is_over):
             return False
-        self._held = self._held[len(found[0]) :]
-        self._take(found[0])
+        self._held = self._held[len(match[0]) :]
+        self._take(match[0])
         return True
 
     def _take(self, mark: str) -> None:
-        """Take a mark in the reply for what it is there."""
+        """Process a mark in the reply."""
         quoted = _QUOTED.get(self._before[-1:])
         if self._is_waiting and mark in _ENDS.values():
             self._begin_anew()
@@ -134,7 +133,7 @@ class Thoughts:
             self._begin_anew()
 
     def _take_reply_mark(self, mark: str) -> None:
-        """Take a mark round the reply, or one that the reply speaks of."""
+        """Process a mark around the reply, or keep it as text."""
         if mark in _REPLIES and self._may_begin_sentence():
             self._begin_anew()
         elif mark in _TAGS and self._is_at_start:
@@ -149,13 +148,13 @@ class Thoughts:
         return not words or "\n" in self._before[len(words) :] or words[-1] in ".!?…]"
 
     def _read_thoughts(self, end: re.Pattern[str]) -> bool:
-        found = end.search(self._held)
-        if found is None:
+        match = end.search(self._held)
+        if match is None:
             self._held = self._held[-_LONGEST_MARK:]
             return False
-        self._held = self._held[found.end() :]
-        if found[0] in _HEADERS:
-            self._header = found[0]
+        self._held = self._held[match.end() :]
+        if match[0] in _HEADERS:
+            self._header = match[0]
             return True
         self._end = None
         self._is_at_start = True
@@ -164,7 +163,7 @@ class Thoughts:
         return True
 
     def _read_header(self) -> bool:
-        """Read whose message begins; what is no header after all is text."""
+        """Read a message header; if it turns out to be none, it is text."""
         end = self._held.find(_HEADER_END, 0, LONGEST_HEADER)
         if end < 0 and len(self._held) < LONGEST_HEADER:
             return False
@@ -182,7 +181,7 @@ class Thoughts:
         return True
 
     def _begin_anew(self) -> None:
-        """Begin the reply here: what came so far were thoughts."""
+        """Start the reply here: everything before were thoughts."""
         self._is_waiting = False
         self._is_at_start = True
         self._before = self._tag_end = ""
@@ -203,7 +202,7 @@ class Thoughts:
 
 
 def begins_thoughts(prompt: str) -> bool:
-    """Return True if a prompt ends with the beginning of the thoughts that are to follow."""
+    """Return True if a prompt ends with an opening mark of thoughts."""
     return prompt.rstrip().endswith(tuple(_ENDS))
 
 

@@ -46,14 +46,14 @@ if TYPE_CHECKING:
     from together.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
 
 RETRIES = 2
-# Each costs the whole time a server may stay silent.
+# Each costs the whole time that a server may be silent.
 RETRIES_OF_SILENCE = 1
 LONGEST_WAIT_ASKED = 20.0
 LONGEST_WAIT = 4.0
 LONGEST_CONNECT = 10.0
-# Refusals of fields in one call: a server that refuses still more is taken at its word.
+# Refused fields in one call; after more, the refusal is raised.
 MOST_REFUSALS = 6
-# Seconds in which figures may follow a reply that has ended.
+# Seconds in which token counts may follow a reply that has ended.
 LONGEST_AFTER_END = 2.0
 DETAIL_LENGTH = 200
 EVENT_STREAM = "text/event-stream"
@@ -70,26 +70,26 @@ _FAILED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """The time a server may stay silent, in seconds: before the first token, and between two."""
+    """The time that a server may be silent, in seconds: before the first token, and between two."""
 
     first: float = 60.0
     between: float = 60.0
 
 
-# A reply, its texts to come, and the first of them.
+# A reply, the iterator of its texts, and the first text.
 _Begun = tuple[ArrivingReply, AsyncGenerator[str, None], str]
 
 
 class _SilentError(ModelUnavailableError):
-    """Nothing came for as long as a server may stay silent."""
+    """The server was silent for too long."""
 
 
 class _LoadingError(ModelUnavailableError):
-    """The server says that its model is still being loaded."""
+    """The server reports that its model is still being loaded."""
 
 
 class _RefusedError(ModelError):
-    """The server does not take the request, in these words."""
+    """The server rejects the request; `words` are those of its error."""
 
     def __init__(self, fault: str, words: str) -> None:
         super().__init__(fault, KEPT)
@@ -97,12 +97,12 @@ class _RefusedError(ModelError):
 
 
 class _SchemaRefusedError(ModelError):
-    """The server does not hold replies to a schema."""
+    """The server does not enforce schemas."""
 
 
 @dataclass(slots=True)
 class _Asked:
-    """One call: what is asked for, in which form, and how often it was refused or had to wait for a model."""
+    """One call: its request, the form of that, and the numbers of refusals and of waits for a model."""
 
     messages: Sequence[Message]
     parameters: Parameters
@@ -114,10 +114,10 @@ class _Asked:
 
 
 class TogetherModel:
-    """A model reached through the Together SDK; without `base_url` the hosted service is asked.
+    """A model reached through the Together SDK, by default at the hosted service.
 
-    `first_wait` is the wait before the first retry, in seconds. `structured`: the server holds the model to
-    a schema when asked to.
+    `first_wait` is the wait before the first retry, in seconds. `structured`: the server enforces a schema on
+    request.
     """
 
     def __init__(  # how it is reached, by name
@@ -134,9 +134,9 @@ class TogetherModel:
         self.id = model
         self.label = label
         self._structured = structured
-        # Learned from refusals that were answered once a field was left out.
+        # Learned from refusals: the request without refused fields.
         self._form = RequestForm()
-        # Learned from replies whose thoughts have an end and no beginning.
+        # Learned from replies whose thoughts have an end mark only.
         self._begins_in_thoughts = False
         self._hosted = not base_url
         self._patience = patience
@@ -149,31 +149,28 @@ class TogetherModel:
             )
         try:
             self._server = f"The model server at {_host(base_url) if base_url else 'Together'}"
-            client = self._client = self._open_client(base_url)
-            # Models are kept open between questions, and dropped without a word when there are too many.
+            client = self._client = together.AsyncTogether(
+                api_key=self._key or "none",
+                # The SDK adds "/v1" itself; other clients expect it in the address, so users give it.
+                base_url=base_url.rstrip("/").removesuffix("/v1") or None,
+                # Only how long it takes to be reached: its silence is measured from token to token.
+                timeout=httpx.Timeout(None, connect=min(self._patience.first, LONGEST_CONNECT)),
+                max_retries=0,
+            )
+            # Models are cached, and dropped without notice when there are too many.
             self.close = weakref.finalize(self, lambda: in_background(client.close()))
         except httpx.InvalidURL:
             raise ModelError(
                 "The model server's address is not valid.", setup="Check PAPER_TRAIL_MODEL_URL."
             ) from None
 
-    def _open_client(self, base_url: str) -> together.AsyncTogether:
-        return together.AsyncTogether(
-            api_key=self._key or "none",
-            # The SDK adds "/v1" itself; other clients expect it in the address, so users give it.
-            base_url=base_url.rstrip("/").removesuffix("/v1") or None,
-            # Only how long it takes to be reached: its silence is measured from token to token.
-            timeout=httpx.Timeout(None, connect=min(self._patience.first, LONGEST_CONNECT)),
-            max_retries=0,
-        )
-
     def stream(
         self, messages: Sequence[Message], parameters: Parameters, enough: Enough | None = None
     ) -> Generator[str, None, Completion]:
-        """Yield the reply in pieces as they arrive, then return it whole; raises ModelError.
+        """Yield the reply in pieces as they arrive, then return it; raises ModelError.
 
-        Tried again only before the first piece, so that no text is ever written twice; a reply that ends
-        after it is returned as far as it came.
+        Retried only before the first piece, so that no text is repeated; an interrupted reply is returned as
+        far as it came.
         """
         return self._stream(messages, parameters, {}, enough)
 
@@ -185,7 +182,7 @@ class TogetherModel:
         on_exchange: Callable[[Exchange], None] | None = None,
         on_piece: OnPiece | None = None,
     ) -> Schema:
-        """Return the reply read into `schema`; raises BadReplyError after two that do not fit, ModelError."""
+        """Return the reply parsed as `schema`; raises BadReplyError if two do not fit, and ModelError."""
         try:
             return self._typed(messages, parameters, schema, on_exchange, on_piece)
         except _SchemaRefusedError:
@@ -232,7 +229,7 @@ class TogetherModel:
         extra: Mapping[str, object],
         enough: Enough | None,
     ) -> AsyncGenerator[str | Completion, None]:
-        """Yield the reply in pieces, and at last whole; tried again until the first piece has come."""
+        """Yield the pieces of the reply, and last its Completion; retried until the first piece has come."""
         asked = _Asked(messages, parameters, extra, self._form)
         retrying = self._retrying(asked)
         begun: _Begun = await retrying(self._begin, asked)
@@ -250,13 +247,13 @@ class TogetherModel:
                 except ModelError as error:
                     reply.interrupt(error.fault)
                     break
-        # A reply held to a schema may be made to begin with it.
+        # A schema may force a reply to begin without thoughts.
         self._begins_in_thoughts = reply.begins_in_thoughts or (bool(extra) and self._begins_in_thoughts)
         completion = reply.completion(retrying.statistics["attempt_number"] + asked.refusals)
         yield replace(completion, not_taken=tuple(sorted(asked.form.left_out)))
 
     async def _begin(self, asked: _Asked) -> "_Begun":
-        """Return a reply that has begun, asked for without the fields that the server refuses."""
+        """Return a reply that has begun, requested without the fields that the server refuses."""
         while True:
             begun_in_thoughts = self._begins_in_thoughts and not asked.extra
             reply = ArrivingReply(self.id, begun_in_thoughts=begun_in_thoughts)
@@ -270,7 +267,7 @@ class TogetherModel:
                 self._leave_out(asked, refusal)
 
     def _leave_out(self, asked: _Asked, refusal: _RefusedError) -> None:
-        """Leave out of a call what its server has refused; raises the refusal where that is not known."""
+        """Remove the refused field from a call; raises the refusal if it is not clear which that is."""
         sent = asked.form.fields(asked.parameters, asked.extra, hosted=self._hosted)
         has_system = asked.form.takes(SYSTEM) and any(message.role == "system" for message in asked.messages)
         names = [name for name, value in sent.items() if value is not False]
@@ -281,17 +278,14 @@ class TogetherModel:
         asked.is_of_prompt = asked.is_of_prompt or is_of_prompt(refusal.words)
         asked.form = asked.form.without(refused)
         if SCHEMA in refused:
-            # It has to be told of the schema in words instead.
+            # The schema has to be written into the prompt instead.
             self._form = asked.form
             raise _SchemaRefusedError(refusal.fault, KEPT)
 
     async def _texts(
         self, reply: ArrivingReply, chunks: AsyncGenerator[object, None]
     ) -> AsyncGenerator[str, None]:
-        """Yield the text of a reply as its chunks arrive; raises ModelError.
-
-        What goes wrong after a reply has ended takes nothing from it.
-        """
+        """Yield the text of a reply as its chunks arrive; raises ModelError unless the reply has ended."""
         clock = asyncio.get_running_loop().time
         deadline = clock() + self._patience.first
         async with aclosing(chunks):
@@ -366,7 +360,7 @@ class TogetherModel:
             TimeoutError,
             ValueError,
         ) as error:
-            # Without the cause: it holds the request, and with it the key.
+            # The cause would contain the request with the key.
             raise self._translated(error, begun) from None
 
     def _translated(self, error: Exception, begun: bool) -> ModelError:
@@ -411,11 +405,11 @@ class TogetherModel:
         status, detail = error.status_code, self._detail(error.body)
         if status != 429 and _is_loading(words):
             return self._loading(f" (HTTP {status})", detail)
-        told = f": {detail}" if detail else ""
+        detail = f": {detail}" if detail else ""
         wait = retry_after(error.response.headers)
         problem = "limits how often it is asked" if status == 429 else "failed"
         wish = "" if wait is None else f" and asks to wait {math.ceil(wait)} s"
-        return ModelUnavailableError(f"{self._server} {problem} (HTTP {status}){wish}{told}.", KEPT, wait)
+        return ModelUnavailableError(f"{self._server} {problem} (HTTP {status}){wish}{detail}.", KEPT, wait)
 
     def _loading(self, status: str, detail: str) -> _LoadingError:
         return _LoadingError(
@@ -427,12 +421,15 @@ class TogetherModel:
         reason = error.__cause__ if isinstance(error, together.APIConnectionError) else error
         match reason:
             case httpx.ConnectError() | httpx.ConnectTimeout() | httpx.UnsupportedProtocol():
-                return self._unreachable()
+                check = (
+                    "the network" if self._hosted else "that it runs and that PAPER_TRAIL_MODEL_URL is right"
+                )
+                return ModelUnavailableError(f"{self._server} cannot be reached.", setup=f"Check {check}.")
             case _:
                 part = "in the middle of its answer" if begun else "without an answer"
                 return ModelUnavailableError(f"{self._server} ended the connection {part}.")
 
-    def _silence(self, begun: bool) -> ModelUnavailableError:
+    def _silence(self, begun: bool) -> _SilentError:
         if begun:
             return _SilentError(
                 f"{self._server} stopped in the middle of its answer: nothing came for"
@@ -444,23 +441,19 @@ class TogetherModel:
             setup="A longer PAPER_TRAIL_MODEL_TIMEOUT lets a slow one read for longer.",
         )
 
-    def _unreachable(self) -> ModelUnavailableError:
-        check = "the network" if self._hosted else "that it runs and that PAPER_TRAIL_MODEL_URL is right"
-        return ModelUnavailableError(f"{self._server} cannot be reached.", setup=f"Check {check}.")
-
     def _detail(self, body: object) -> str:
-        """Return the server's own words, shortened and without the key, which some servers repeat."""
+        """Return the server's error message, shortened and without the key, which some servers repeat."""
         while isinstance(body, Mapping):
             body = next((body[key] for key in ("error", "message", "detail") if body.get(key)), "")
-        told = body if isinstance(body, str) else error_words(body)
-        # A page of a proxy says nothing that its status does not.
-        told = "" if told.lstrip().startswith("<") else told
-        words = " ".join(told.split()).replace(self._key or "\n", "[key]")
+        message = body if isinstance(body, str) else error_words(body)
+        # An HTML page of a proxy adds nothing to the status.
+        message = "" if message.lstrip().startswith("<") else message
+        words = " ".join(message.split()).replace(self._key or "\n", "[key]")
         return words[:DETAIL_LENGTH].rstrip(". ")
 
 
 def _host(url: str) -> str:
-    """Return the host an address names, without a password in it; raises httpx.InvalidURL."""
+    """Return the host of an address, without a password; raises httpx.InvalidURL."""
     parsed = httpx.URL(url)
     if parsed.scheme not in ("http", "https") or not parsed.host:
         raise httpx.InvalidURL("It names no server.")
@@ -468,7 +461,7 @@ def _host(url: str) -> str:
 
 
 def _is_loading(words: str) -> bool:
-    """Return True if a server says that its model is being loaded, and not that it cannot be."""
+    """Return True if an error says that a model is being loaded, and not that loading failed."""
     words = words[:DETAIL_LENGTH]
     return _LOADING.search(words) is not None and _FAILED.search(words) is None
 

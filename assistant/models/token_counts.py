@@ -10,12 +10,12 @@ from cachetools import LRUCache
 from assistant.prompts.material import BYTES_PER_TOKEN
 from assistant.records import Message
 
-# No tokenizer makes fewer or more of a prompt of papers. A server that tells more has counted a part of it.
+# Bounds of the bytes per token of papers; beyond them a server has counted only a part of the prompt.
 FEWEST, MOST = 2.0, 6.0
-# The next prompt may have fewer bytes per token than the densest of the last ones.
+# The next prompt may have fewer bytes per token than the recent ones.
 MARGIN = 0.9
 PROMPTS_KEPT, MODELS_KEPT = 8, 64
-# A few tokens say nothing of how quickly many are read.
+# Fewer tokens do not give a reliable speed.
 LEAST_READ = 100
 
 
@@ -28,7 +28,7 @@ class TokenCounts:
         self._reading = threading.Lock()
 
     def learn(self, model: str, messages: Sequence[Message], prompt_tokens: int | None) -> None:
-        """Take in how many tokens a model has counted in a prompt, None where it did not say."""
+        """Record the token count of a prompt, None if not reported."""
         if not prompt_tokens or prompt_tokens < 0:
             return
         ratio = sum(len(message.content.encode()) for message in messages) / prompt_tokens
@@ -37,13 +37,13 @@ class TokenCounts:
                 self._told.setdefault(model, deque(maxlen=PROMPTS_KEPT)).append(ratio)
 
     def learn_speed(self, model: str, tokens: int | None, seconds: float | None) -> None:
-        """Take in how long a model took to read part of a prompt, None where that is not known."""
+        """Record the time a model took to read tokens of a prompt, None if not reported."""
         if tokens and seconds and tokens >= LEAST_READ and seconds > 0:
             with self._reading:
                 self._speeds.setdefault(model, deque(maxlen=PROMPTS_KEPT)).append(tokens / seconds)
 
     def tokens_per_second(self, model: str) -> float | None:
-        """Return the median reading speed of a model's recent calls, None where it is not known."""
+        """Return the median reading speed of a model's recent calls, None if it is not known."""
         with self._reading:
             speeds = self._speeds.get(model)
             return median(speeds) if speeds else None

@@ -1,4 +1,4 @@
-"""Replies in a form that code reads: asked for in words where need be, validated, asked for once more."""
+"""Typed replies: validated against a schema, and requested once more if they do not fit."""
 
 import json
 import re
@@ -27,10 +27,10 @@ def typed_reply(
     in_words: bool,
     on_exchange: Callable[[Exchange], None] | None = None,
 ) -> Schema:
-    """Return the reply of `complete` to the messages, read into `schema`.
+    """Return the reply of `complete` to the messages, parsed as `schema`.
 
-    `in_words`: nothing holds the model to the schema, so it is told of it. A reply that does not fit is sent
-    back once with what is wrong; nothing is repaired. Raises BadReplyError, which keeps both replies.
+    `in_words`: the schema is written into the prompt, since the server does not enforce it. A reply that does
+    not fit is sent back once with the error; nothing is repaired. Raises BadReplyError with both replies.
     """
     sent = with_schema(messages, schema) if in_words else tuple(messages)
     first = _exchange(complete, sent, on_exchange)
@@ -42,13 +42,13 @@ def typed_reply(
     try:
         return read_reply(second.text, schema)
     except ValidationError as error:
-        # Without the cause: it repeats the reply.
+        # The cause would repeat the reply.
         problem = reply_problem(second, error, schema)
     raise bad_reply(label, problem, (first.text, second.text))
 
 
 def bad_reply(label: str, problem: str, received: tuple[str, ...]) -> BadReplyError:
-    """Return the error of a model that did not reply in the form asked for, twice."""
+    """Return the error of a model that twice replied in another form than requested."""
     return BadReplyError(
         f"{label} did not reply in the form asked for, twice: {problem}. Retry, or choose another model.",
         received,
@@ -56,23 +56,23 @@ def bad_reply(label: str, problem: str, received: tuple[str, ...]) -> BadReplyEr
 
 
 def response_schema(schema: type[BaseModel]) -> dict[str, object]:
-    """Return the JSON schema of a reply, under a name that servers take."""
+    """Return the JSON schema of a reply, under a name that servers accept."""
     name = re.sub(r"[^A-Za-z0-9_-]", "_", schema.__name__)[:64]
     return {"name": name, "schema": schema.model_json_schema(), "strict": True}
 
 
 def with_schema(messages: Sequence[Message], schema: type[BaseModel]) -> tuple[Message, ...]:
-    """Return the messages with the schema told in the system's message."""
-    told = _prompt(schema=json.dumps(schema.model_json_schema(), ensure_ascii=False))[0].content
+    """Return the messages with the schema in the system message."""
+    instruction = _prompt(schema=json.dumps(schema.model_json_schema(), ensure_ascii=False))[0].content
     if messages and messages[0].role == "system":
-        return (Message("system", f"{messages[0].content}\n\n{told}"), *messages[1:])
-    return (Message("system", told), *messages)
+        return (Message("system", f"{messages[0].content}\n\n{instruction}"), *messages[1:])
+    return (Message("system", instruction), *messages)
 
 
 def complaint(reply: Completion, problem: str) -> tuple[Message, ...]:
-    """Return the messages that send a reply back once, with what is wrong with it."""
-    said = reply.text[:LONGEST_REPEATED].strip() or "(nothing)"
-    return (Message("assistant", said), _prompt(problem=problem)[1])
+    """Return the messages that send a reply back with its problem."""
+    text = reply.text[:LONGEST_REPEATED].strip() or "(nothing)"
+    return (Message("assistant", text), _prompt(problem=problem)[1])
 
 
 def _prompt(*, schema: str = "", problem: str = "") -> tuple[Message, ...]:
@@ -91,9 +91,9 @@ def _exchange(
 
 
 def read_reply(text: str, schema: type[Schema]) -> Schema:
-    """Return a reply read into `schema`; raises ValidationError for one that does not fit."""
+    """Parse a reply as `schema`; raises ValidationError."""
     text = text.strip()
-    # A fence round the whole is how many models mark what is JSON, and no fault in it.
+    # Many models put JSON into a fence.
     fenced = _FENCED.fullmatch(text)
     return schema.model_validate_json(fenced["inside"] if fenced else text)
 
@@ -106,10 +106,11 @@ def reply_problem(reply: Completion, error: ValidationError, schema: type[BaseMo
         out_of_tokens = "it ran out of tokens" + (" before it wrote anything" if is_empty else "")
         ended = {"interrupted": "it ended in the middle", "length": out_of_tokens}
         return ended.get(reply.finish_reason, "it is empty" if is_empty else "it is not JSON")
-    # A name that is not the schema's own is foreign text.
-    known = [str(part) for part in first["loc"] if isinstance(part, int) or part in _names(schema)]
+    # Names that are not in the schema are foreign text.
+    known = [
+        str(part)
+        for part in first["loc"]
+        if isinstance(part, int)
+        or part in frozenset(re.findall(r'"(\w+)"\s*:', json.dumps(schema.model_json_schema())))
+    ]
     return f"{'.'.join(known) or 'the object'}: {first['msg']}"
-
-
-def _names(schema: type[BaseModel]) -> frozenset[str]:
-    return frozenset(re.findall(r'"(\w+)"\s*:', json.dumps(schema.model_json_schema())))

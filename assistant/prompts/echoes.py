@@ -12,7 +12,7 @@ from corpus.text import words
 
 # Words; what is shorter may stand in a prompt by chance.
 SHORTEST_ECHO = 6
-# Of a text so large a share is in sentences of our prompts.
+# Share of a text's words in sentences copied from our prompts.
 ECHO = 0.5
 # Runs of three words: in one sentence told three times a third of them are different.
 SHORTEST_LOOP, LOOP = 20, 0.34
@@ -22,7 +22,7 @@ _AT_A_MARK = re.compile(rf"[{MARKS}]")
 def without_echo(text: str) -> tuple[str, DraftProblem | None]:
     """Return the model's own text, "" if there is none, and the fault of the rest.
 
-    From the first mark of ours on it is a prompt that is gone on with.
+    From the first of our marks on, the text continues the prompt.
     """
     written = _AT_A_MARK.split(text, maxsplit=1)[0].rstrip()
     if written != text:
@@ -39,42 +39,41 @@ def is_repeated(text: str) -> bool:
 
 def is_looped(text: str) -> bool:
     """Return True if a text says one thing over and over."""
-    told = words(text)
-    runs = list(zip(told, told[1:], told[2:], strict=False))
+    tokens = words(text)
+    runs = list(zip(tokens, tokens[1:], tokens[2:], strict=False))
     return len(runs) >= SHORTEST_LOOP and len(set(runs)) <= LOOP * len(runs)
 
 
 def is_echo(text: str) -> bool:
-    """Return True if most of a text stands in our prompts word for word."""
+    """Return True if most of a text is copied from our prompts word for word."""
     sentences = [words(text[start:end]) for start, end in sentence_spans(text)]
-    echoed = sum(len(one) for one in sentences if len(one) >= SHORTEST_ECHO and _line(one) in _prompts())
+    echoed = sum(
+        len(sentence)
+        for sentence in sentences
+        if len(sentence) >= SHORTEST_ECHO and _line(sentence) in _prompts()
+    )
     return echoed > ECHO * sum(map(len, sentences))
 
 
 def tells_example(text: str, given: Iterable[str]) -> bool:
-    """Return True if a text speaks of what our examples speak of, and its writer was `given` nothing of it.
+    """Return True if a text has subjects of our examples that none of the texts `given` to its writer has.
 
-    Small models go on with an example in words of their own.
+    Small models continue an example in words of their own.
     """
-    told = _example_stems() & _stems(text)
-    return bool(told) and told.isdisjoint(_stems("\n".join(given)))
+    subjects = frozenset(map(stem, example_subjects())) & _stems(text)
+    return bool(subjects) and subjects.isdisjoint(_stems("\n".join(given)))
 
 
 def _stems(text: str) -> frozenset[str]:
     return frozenset(map(stem, words(text)))
 
 
-@cache
-def _example_stems() -> frozenset[str]:
-    return frozenset(map(stem, example_subjects()))
-
-
-def _line(told: list[str]) -> str:
-    return f" {' '.join(told)} "
+def _line(tokens: list[str]) -> str:
+    return f" {' '.join(tokens)} "
 
 
 @cache
 def _prompts() -> str:
-    """Return the words of all prompts, one after the other."""
+    """Return the words of all prompts, joined."""
     files = sorted(path for path in FOLDER.iterdir() if path.suffix in (".md", ".toml"))
     return _line(words("\n".join(path.read_text(encoding="utf-8") for path in files)))

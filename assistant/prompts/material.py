@@ -1,13 +1,12 @@
 """Papers and earlier turns as they stand in prompts, trimmed to what a model takes in."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import islice
 
 from assistant.prompts.render import as_data, as_line, mark
 from assistant.records import Evidence, LabelledPaper, Turn
-from corpus.records import Paper, Passage
+from corpus.records import Passage
 from corpus.sentences import without_repeats
 
 TURNS_SHOWN = 4
@@ -15,14 +14,14 @@ QUESTION_WORDS = 60
 ANSWER_WORDS = 120
 TITLE_WORDS = 10
 AUTHORS_SHOWN = 6
-# English has about four bytes to a token, other scripts three or a little less: three errs on the safe side.
+# English has about four bytes to a token, other scripts three or a little less.
 BYTES_PER_TOKEN = 3
-# Tokens of the context kept free beside prompt and reply: estimates err.
+# Tokens of the context kept free beside prompt and reply, for errors of the estimate.
 SPARE_TOKENS = 200
 
 # The words that introduce an earlier turn.
 ASKED, ANSWERED = "The reader asked:", "The answer was:"
-# Refusals that say something of what was written, and nothing of the papers.
+# Refusals that are about the writer's text, not about the papers.
 _OF_THE_WRITER = frozenset({"nothing_written", "not_carried"})
 _LABEL = re.compile(r"(?:(?<!\s)\s++)?\[(\d+)\]")
 
@@ -33,10 +32,7 @@ def shown_turns(history: tuple[Turn, ...]) -> tuple[int, ...]:
 
 
 def render_history(history: tuple[Turn, ...]) -> str:
-    """Return the last turns, oldest first, each question with the answer it was given; "" without any.
-
-    They are a block of their own, to be followed at once by what comes next.
-    """
+    """Return the last turns as a block that ends in an empty line, oldest first; "" without any."""
     if not history:
         return ""
     shown = (history[index] for index in shown_turns(history))
@@ -45,7 +41,12 @@ def render_history(history: tuple[Turn, ...]) -> str:
 
 
 def _render_turn(number: int, turn: Turn) -> str:
-    answer = _render_answer(turn)
+    refusal = turn.answer.refusal
+    if refusal is None:
+        answer = _name_cited(turn.answer.text, turn.evidence)
+    else:
+        # A model would copy an unusable reply.
+        answer = "(none)" if refusal.reason in _OF_THE_WRITER else refusal.message
     return "\n".join(
         (
             mark(f"turn {number}"),
@@ -56,16 +57,8 @@ def _render_turn(number: int, turn: Turn) -> str:
     )
 
 
-def _render_answer(turn: Turn) -> str:
-    """Return a turn's answer for a prompt, without unusable replies, which would be copied."""
-    refusal = turn.answer.refusal
-    if refusal is None:
-        return _name_cited(turn.answer.text, turn.evidence)
-    return "(none)" if refusal.reason in _OF_THE_WRITER else refusal.message
-
-
 def _name_cited(answer: str, evidence: Evidence) -> str:
-    """Return an earlier answer with its papers' titles at the labels, which name other papers by now."""
+    """Return an earlier answer with titles beside its labels, since labels now stand for other papers."""
 
     def named(label: re.Match[str]) -> str:
         cited = evidence.paper(int(label[1]))
@@ -85,37 +78,24 @@ def render_evidence(evidence: Evidence) -> str:
 
 
 def _render_paper(labelled: LabelledPaper) -> str:
+    paper = labelled.paper
+    names = [author.name for author in paper.authors[:AUTHORS_SHOWN]]
+    names += ["and others"] if len(paper.authors) > AUTHORS_SHOWN else []
     passages = without_repeats(sorted(labelled.passages, key=lambda passage: passage.number))
     return "\n".join(
         (
-            _render_paper_start(labelled),
+            f"[{labelled.label}] {mark(f'paper {labelled.label}')}",
+            f"Title: {as_line(paper.title)}",
+            *([f"Authors: {as_line(', '.join(names))}"] if names else []),
+            f"Year: {paper.year or 'unknown'}",
             *map(render_passage, passages),
             mark(f"end of paper {labelled.label}"),
         )
     )
 
 
-def _render_paper_start(labelled: LabelledPaper) -> str:
-    paper = labelled.paper
-    return "\n".join(
-        (
-            f"[{labelled.label}] {mark(f'paper {labelled.label}')}",
-            f"Title: {as_line(paper.title)}",
-            *_render_authors(paper),
-            f"Year: {paper.year or 'unknown'}",
-        )
-    )
-
-
-def _render_authors(paper: Paper) -> Iterator[str]:
-    names = [author.name for author in islice(paper.authors, AUTHORS_SHOWN)]
-    names += ["and others"] if len(paper.authors) > AUTHORS_SHOWN else []
-    if names:
-        yield f"Authors: {as_line(', '.join(names))}"
-
-
 def render_passage(passage: Passage) -> str:
-    """Return a passage under a mark that says where it stands."""
+    """Return a passage under a mark with its section and page."""
     section = passage.section_path or passage.kind
     page = "" if passage.page is None else f", page {passage.page}"
     return f"{mark(f'passage: {section}{page}')}\n{as_data(passage.text)}"
@@ -126,8 +106,8 @@ def fit_evidence(
 ) -> Evidence:
     """Return as much of the evidence as fits into `room` tokens, by whole passages.
 
-    `first` are the ids of those that may be kept, in the order in which they are; labels and order of what is
-    kept stay as they are, and a paper without passages goes.
+    Passages are kept in the order of the ids `first`, the others are dropped. Labels and reading order do not
+    change; a paper without passages is dropped.
     """
     kept: set[str] = set()
     started: set[int] = set()

@@ -16,8 +16,7 @@ FOLDER = Path(__file__).parent
 NO_ANSWER = "NO ANSWER:"
 
 _PARTS = re.compile(r"\A# System\n(?P<system>.+?)^# User\n(?P<user>.+)\Z", re.DOTALL | re.MULTILINE)
-# The brackets that look like our marks are replaced with them: a model may read them as the same.
-# The brackets around our own marks; in foreign text they and their like become other brackets.
+# The brackets around our own marks; in foreign text they and similar brackets are replaced.
 MARKS = "⟦⟧"
 _MARK_BRACKETS = str.maketrans(f"{MARKS}〚〛", "[][]")
 _NUMBER_BRACKETS = re.compile(r"\[(\s*\d+(?:\s*[,;–-]\s*\d+)*\s*)\]")
@@ -37,7 +36,7 @@ class Prompt:
     def render(self, **values: str) -> tuple[Message, ...]:
         """Return the messages with every gap filled; raises ValueError unless `values` name exactly the gaps.
 
-        Values are put in as they are: foreign text goes through `as_data` or `as_line` before.
+        Values are inserted as they are: pass foreign text through `as_data` or `as_line` first.
         """
         gaps = {*Template(self.system).get_identifiers(), *Template(self.user).get_identifiers()}
         if gaps != values.keys():
@@ -70,20 +69,20 @@ def task(kind: RequestKind, language: str = "") -> str:
     if not language:
         return _table("tasks")[kind].strip()
     named = language_name(language) if language != UNTOLD else "the language it is asked in"
-    told = Template(_table("languages")["answer"].strip()).substitute(language=named)
-    return f"{_table('tasks')[kind].strip()}\n\n{told}"
+    in_language = Template(_table("languages")["answer"].strip()).substitute(language=named)
+    return f"{_table('tasks')[kind].strip()}\n\n{in_language}"
 
 
 def short_task(kind: RequestKind | Literal["part"], language: str = "") -> str:
-    """Return the instructions for that kind of request in a line or two, for a small model.
+    """Return one or two lines of instructions for that kind of request, for a small model.
 
-    A "part" of one paper is asked for, such as its data or its limitations.
+    "part" is a part of one paper, such as its data or its limitations.
     """
-    told = _table("short_tasks")[kind]
+    instructions = _table("short_tasks")[kind]
     if not language:
-        return told
+        return instructions
     named = language_name(language) if language != UNTOLD else "the language of the question"
-    return f"{told} {Template(_table('short_tasks')['language']).substitute(language=named)}"
+    return f"{instructions} {Template(_table('short_tasks')['language']).substitute(language=named)}"
 
 
 def example(kind: RequestKind) -> str:
@@ -92,12 +91,12 @@ def example(kind: RequestKind) -> str:
 
 
 def example_subjects() -> tuple[str, ...]:
-    """Return the words that tell what the examples of our prompts speak of."""
+    """Return the subject words of the examples in our prompts."""
     return tuple(_table("examples")["subjects"].split())
 
 
 def form(name: SummaryForm) -> str:
-    """Return in what form a summary is to be returned."""
+    """Return the instructions on the form of a summary."""
     return _table("forms")[name].strip()
 
 
@@ -126,5 +125,5 @@ def as_line(text: str) -> str:
 
 def no_answer_reason(text: str) -> str | None:
     """Return the reason of a reply that says the papers do not answer, None for any other reply."""
-    found = _NO_ANSWER_LINE.match(text)
-    return found["reason"].strip(" *_`") if found else None
+    match = _NO_ANSWER_LINE.match(text)
+    return match["reason"].strip(" *_`") if match else None

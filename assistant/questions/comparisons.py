@@ -29,29 +29,30 @@ _COMPARED = tuple(
 )
 
 
-# Stems of what is asked of two things that are named before.
+# Stems of the words that ask for a comparison.
 _COMPARING = frozenset(stem(word) for word in ("differ", "compare", "contrast", "common", "vs", "versus"))
 
 
 def says_side(text: str, side: str) -> bool:
     """Return True if a text says all words of one side, joined, hyphenated or apart."""
     held = spelt_as(side, text, stems(text))
-    return says_name(text, squashed(side)) or all(holds(held, one) for one in stems(side))
+    return says_name(text, squashed(side)) or all(holds(held, word) for word in stems(side))
 
 
 def is_open_comparison(question: str) -> bool:
-    """Return True if a question asks of two things how they compare, and nothing more."""
+    """Return True if a question asks only how two things compare, without an aspect."""
     line = " ".join(without_perspective(question).split())
-    found = next(filter(None, (pattern.search(line) for pattern in _COMPARED)), None)
-    rest = stems(line[: found.start()] + " " + line[found.end() :]) if found else frozenset()
-    return found is not None and line == question.strip() and not rest - _COMPARING
+    match = next(filter(None, (pattern.search(line) for pattern in _COMPARED)), None)
+    if match is None or line != question.strip():
+        return False
+    return stems(f"{line[: match.start()]} {line[match.end() :]}") <= _COMPARING
 
 
 def compared(question: str) -> tuple[str, str] | None:
-    """Return the two things that a question compares, in its words; None where it names less than two."""
+    """Return the two things that a question compares, in its words; None if it does not name two."""
     line = " ".join(without_perspective(question).split())
     for pattern in _COMPARED:
-        if found := pattern.search(line):
-            sides = found["a"].strip(" ."), found["b"].strip(" .")
+        if match := pattern.search(line):
+            sides = match["a"].strip(" ."), match["b"].strip(" .")
             return None if any(vocabulary().pointing.issuperset(words(side)) for side in sides) else sides
     return None

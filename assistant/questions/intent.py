@@ -38,7 +38,7 @@ _MEASURE = re.compile(
     r"^\W*(?:which|what)\s+(?:\w+\s+)?(?:value|number|size|share|percentage|year|layer|rate|threshold|default)\b",
     re.IGNORECASE,
 )
-# With these a question is about many papers, whatever else it says.
+# Words of questions on many papers.
 _OF_MANY = re.compile(
     r"\b(?:papers|studies|literature|approaches|methods|(?:works?|research)\s+on|researchers|compare\w*|differ\w*|versus|vs)\b",
     re.IGNORECASE,
@@ -83,10 +83,10 @@ _NEEDED: dict[Need, re.Pattern[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The subject and need of a question.
+    """The term to define, if any, and the need of a question.
 
-    `defined` holds the stems of what is to be defined ("What is BM25?"), else nothing. `needs` is what any
-    answer must have.
+    `defined` holds the stems of the term to be defined ("What is BM25?"), and is empty for other questions.
+    `needs` is what any answer must contain.
     """
 
     defined: frozenset[str] = frozenset()
@@ -120,7 +120,7 @@ def is_yes_or_no(question: str) -> bool:
 
 def without_marks(question: str) -> str:
     """Return a question as it reads, without Markdown's and LaTeX's marks: "$k_1$ of **BM25**"."""
-    plain = _FORMULA.sub(lambda found: _TYPESETTING.sub("", found[1] or found[2]), question)
+    plain = _FORMULA.sub(lambda match: _TYPESETTING.sub("", match[1] or match[2]), question)
     return _CODE.sub(r"\2", _EMPHASIS.sub(r"\2", plain))
 
 
@@ -140,10 +140,10 @@ def request_kind(question: str, scope: Scope) -> RequestKind:
     kind = likeliest(read_kinds(), question, _TOLD_APART)
     asks_for_papers = _PAPERS.match(question) is not None or bool(listed_subject(question))
     is_list = (kind == "list" or asks_for_papers) and not alone and not _TITLE.search(question)
-    if not is_list and _is_of_one_paper(question, alone=alone):
-        return "summary"
     if is_list:
         return "list"
+    if _is_of_one_paper(question, alone=alone):
+        return "summary"
     if kind == "list":
         return likeliest(read_kinds(), question, _TOLD_OF_ONE)
     # Whether something helps in general takes more than a fact to tell.
@@ -156,19 +156,17 @@ def _is_of_one_paper(question: str, *, alone: bool) -> bool:
     part = asked_part(question)
     if part is None or (not alone and _OF_MANY.search(question)):
         return False
-    if any(one.search(question) for one in (_COUNT, _WHO, *(() if alone else (_MEASURE,)))):
+    if any(pattern.search(question) for pattern in (_COUNT, _WHO, *(() if alone else (_MEASURE,)))):
         return False
     named = {name.lower() for name in names_in(question)}
     # "What are the limits of X?", not "How does X score a summary?".
     asking = [word for word in content_words(question) if word not in named | vocabulary().frame]
-    is_all = len(asking) <= 1 or (all(map(_asks_one_part, asking)) and not _AND_ASKS.search(question))
+    # "Which problem is solved by X?"
+    patterns = [part_cues()[name].asked for name in _ONE_PARTS]
+    asks_one_part = all(any(pattern.fullmatch(word) for pattern in patterns) for word in asking)
+    is_all = len(asking) <= 1 or (asks_one_part and not _AND_ASKS.search(question))
     is_named = bool(part.subject) and named.issuperset(part.subject) and is_all
     return is_named or (part.is_all and (alone or _ONE_PAPER.search(question) is not None))
-
-
-def _asks_one_part(word: str) -> bool:
-    """Return True for what asks about a problem or an approach: "Which problem is solved by X?"."""
-    return any(part_cues()[name].asked.fullmatch(word) for name in _ONE_PARTS)
 
 
 def _need(question: str) -> Need | None:

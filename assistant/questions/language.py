@@ -1,4 +1,4 @@
-"""The language a question is in, and whether it can be looked for in the papers as it is asked."""
+"""The language of a question, and whether the papers can be searched without translating it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,10 +17,10 @@ _MULTILINGUAL = "intfloat/multilingual-e5-small"
 
 @dataclass(frozen=True, slots=True)
 class AskedLanguage:
-    """A question's language where it is surely not English, "" else, with what can find it in a scope.
+    """A question's language, and the languages of the encoder and the papers in scope.
 
-    `papers` are the numbers of papers in the scope by their language, `total` that of all of them; both are
-    counted only where `code` is set.
+    `code` is "" for English or if unsure. `papers` counts the papers in scope by language, `total` all of
+    them; both are set only if `code` is.
     """
 
     code: str = ""
@@ -30,24 +30,24 @@ class AskedLanguage:
 
     @property
     def is_read(self) -> bool:
-        """Return True if something may be found, by the encoder or by the words of papers in the language."""
+        """Return True if the encoder reads the language, or papers are in it."""
         return not self.code or self.code in self.papers or reads_language(self.encoder, self.code)
 
     def is_searched_as_asked(self, *, follows: bool) -> bool:
-        """Return True if no translation is needed: most papers are in it, or the encoder reads it.
+        """Return True if no translation is needed: most papers are in the language, or the encoder reads it.
 
-        What follows other turns is put into words by a model, in English, where the encoder reads both.
+        A follow-up that the encoder could read is still rewritten by a model, in English.
         """
         is_of_most = self.papers.get(self.code, 0) * 2 > self.total
         return is_of_most or (not follows and reads_language(self.encoder, self.code))
 
     def refusal(self, searched: str, *, by_model: bool) -> str:
         """Return the refusal for a question that finds nothing; `by_model`: a model was to translate it."""
-        asked = language_name(self.code) if self.code != UNTOLD else "another language than English"
+        language = language_name(self.code) if self.code != UNTOLD else "another language than English"
         read = language_names(encoder_languages(self.encoder) - {UNTOLD})
         held = language_names(frozenset(filter(None, self.papers)) or frozenset({ENGLISH}))
         seems = (
-            f"The question seems to be in {asked}. The papers are in {held}, and the encoder, "
+            f"The question seems to be in {language}. The papers are in {held}, and the encoder, "
             f"{Path(self.encoder).name}, reads {read}"  # A folder's path is nothing to readers.
         )
         if by_model:
@@ -63,7 +63,7 @@ class AskedLanguage:
 
 
 def read_language(rewrite: Rewrite, encoder: str, corpus: Corpus, scope: Scope) -> AskedLanguage:
-    """Return the language of what is searched for: a question's, or that of a query which was made of it."""
+    """Return the language of the question, or of the query if a reader or translator wrote that."""
     is_made = rewrite.edited or rewrite.language
     code = foreign_language(rewrite.searched_for if is_made else rewrite.question)
     if not code:

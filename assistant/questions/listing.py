@@ -35,17 +35,14 @@ _ENDS = re.compile(rf"(?: please|{_HERE[:-1]}|(?<![\s.?!]))[\s.?!]*$", re.IGNORE
 def listed_subject(question: str) -> str:
     """Return the subject of the papers that a question asks for, "" for any other question.
 
-    Of "Which papers use BERT?" it is nothing: using is not being about.
+    "Which papers use BERT?" has none: to use something is not to be about it.
     """
     line = " ".join(question.split())
-    found = _LISTED.match(line) or _WHO_OR_WHERE.match(line)
-    return _ENDS.sub("", found["subject"]).rstrip(" ,;:") if found else ""
+    match = _LISTED.match(line) or _WHO_OR_WHERE.match(line)
+    return _ENDS.sub("", match["subject"]).rstrip(" ,;:") if match else ""
 
 
 def asked_as_list(query: str) -> str:
-    """Return the question for the papers on a subject, in the one wording by which they are chosen.
-
-    What is no bare subject stays as it is.
-    """
+    """Return a request for papers in its standard wording; any other query unchanged."""
     subject = listed_subject(query)
     return f"Which papers are about {subject}?" if subject else query

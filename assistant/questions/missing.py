@@ -1,4 +1,4 @@
-"""Phrases of a question that stand in no text."""
+"""Names and phrases of a question that no text contains."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -16,10 +16,10 @@ LONGEST_PHRASE = 3  # words: a longer one is said in other words as often as not
 
 
 def missing_phrases(question: str, texts: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of a question that texts say, and its phrases that no text says beside them all.
+    """Return the names of a question that texts contain, and its phrases that no text with them contains.
 
-    Where a name stands in no text, only such names are missing: of what nothing names, nothing is said. Of
-    several names, no more is told. A text that says one form of an abbreviation says the other.
+    If no text has some name, only such names are returned as missing; phrases are not looked for beside
+    several names. Both forms of an abbreviation count as one.
     """
     forms = list(abbreviations_of(texts).forms_in(question))
     texts = [with_forms(text, forms) for text in texts]
@@ -32,12 +32,14 @@ def missing_phrases(question: str, texts: Sequence[str]) -> tuple[tuple[str, ...
     if unsaid or len(names) > 1:
         return (), tuple(unsaid)
     naming = [text for text in texts if all(says_side(text, name) for name in names)]
-    missing = (one for one in _phrases(question, names) if not any(says_side(text, one) for text in naming))
+    missing = (
+        phrase for phrase in _phrases(question, names) if not any(says_side(text, phrase) for text in naming)
+    )
     return tuple(names), tuple(dict.fromkeys(missing))
 
 
 def _phrases(question: str, names: Sequence[str]) -> Iterator[str]:
-    """Yield the phrases of a question that are more than one of its names, without these."""
+    """Yield the phrases of a question without the names in them, where something is left."""
     known = {squashed(name) for name in names}
     for phrase in phrases(question):
         rest = " ".join(word for word in phrase.text.split() if squashed(word) not in known)
@@ -47,7 +49,7 @@ def _phrases(question: str, names: Sequence[str]) -> Iterator[str]:
 
 
 def _verbless(phrase: str, question: str) -> str:
-    """Return a phrase without the verb that ends a question, as of "What does the tagger reach?"."""
+    """Return a phrase without a verb at the end of the question: "What does the tagger reach?"."""
     last = _LAST_WORD.search(question)
     before = question[: last.start()].rpartition("\n")[2] if last else ""
     is_verb = last and _AUXILIARY.search(before)

@@ -8,7 +8,7 @@ from corpus.records import Author
 from corpus.text import words
 
 _NAME = re.compile(r"(?<!\S)[\"“(]*((?:\w[\w.+-]*)?[A-Z0-9](?:[\w.+-]*\w)?)")
-# A pattern is made of each name, which takes a while for a long one.
+# Patterns of longer names are slow.
 LONGEST_NAME = 100
 _OF_PEOPLE = frozenset("who whom whose author authors wrote".split())
 
@@ -19,7 +19,7 @@ def squashed(text: str) -> str:
 
 
 def says_name(text: str, name: str) -> bool:
-    """Return True if a text has a squashed name, joined, hyphenated or apart, where words begin or end.
+    """Return True if a text has a squashed name at the start or end of a word, hyphenated or apart.
 
     "LSTM" is said by "BiLSTM" and "LSTMs", "DPR" not by "compressed product", "BERT" not by "RoBERTa".
     """
@@ -36,25 +36,28 @@ def _pattern_of(name: str) -> re.Pattern[str]:
 
 def names_in(question: str) -> list[str]:
     """Return the names in a question: words with a capital or a digit, but for its capitalised first word."""
-    found = [(match.start(1), match[1]) for match in _NAME.finditer(question)]
+    matches = [(match.start(1), match[1]) for match in _NAME.finditer(question)]
     start = len(question) - len(question.lstrip(' "“('))
-    named = (name for at, name in found if at > start or sum(not letter.islower() for letter in name) > 1)
-    return [name for name in named if not _is_small_word(name)]
-
-
-def _is_small_word(word: str) -> bool:
-    """Return True for "How" within a question, which begins another sentence; "US" is a name."""
-    return word.lower() in stop_words() and (len(word) == 1 or not word.isupper())
+    named = (
+        name
+        for position, name in matches
+        if position > start or sum(not letter.islower() for letter in name) > 1
+    )
+    return [
+        name
+        for name in named
+        if not (name.lower() in stop_words() and (len(name) == 1 or not name.isupper()))
+    ]
 
 
 def parts_of_name(name: str) -> list[str]:
-    """Split a name into squashed parts that must be mentioned: two of "English-Czech"."""
+    """Split a name into squashed parts that must all be mentioned: "English-Czech" has two."""
     parts = [squashed(part) for part in re.split(r"[-/–]", name) if part != part.lower()]
     return [part for part in parts if part] or [squashed(name)]
 
 
 def asks_who(question: str) -> bool:
-    """Return True if a question asks for people: who found or wrote something."""
+    """Return True if a question asks for people, such as authors."""
     return not _OF_PEOPLE.isdisjoint(words(question))
 
 

@@ -20,7 +20,7 @@ PartName = Literal[
     "settings", "future", "limitations", "data", "evaluation", "results", "contributions", "conclusion",
     "problem", "approach", "about",
 ]  # fmt: skip
-# "What does the method achieve?": what is asked is asked of it, as it is of "it" and of "the authors".
+# "What does the method achieve?": its subject only stands for the paper, like "it" or "the authors".
 _SUBJECT = re.compile(
     r"\b(do|does|did|can|could|is|are|was|were|has|have) (?:the|this|that|these|their|its|proposed|his|her)"
     r"(?: (?:proposed|presented|new|own))?"
@@ -68,10 +68,10 @@ class PartCues(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class AskedPart:
-    """A part of a paper that is asked for; `is_all` says that a question asks nothing more narrow.
+    """A part of a paper that is asked for; `is_all`: the question asks for nothing narrower.
 
-    `subject` holds the other words of the question: what the paper is called, or what of the part is meant.
-    `term` is what alone is asked for of it ("learning rate"), "" where all of it is.
+    `subject` holds the other words of the question: the paper's name, or a narrower subject. `term` is the
+    only detail of the part asked for ("learning rate"), "" if all of it is.
     """
 
     name: PartName
@@ -89,48 +89,46 @@ class AskedPart:
 
 @cache
 def part_cues() -> dict[PartName, PartCues]:
-    """Return the cues of every part, in the order in which they are read."""
+    """Return the cues of every part, in the order in which they are tried."""
     table = tomllib.loads(Path(__file__).with_name("parts.toml").read_text(encoding="utf-8"))
     return {name: PartCues.model_validate(table[name]) for name in get_args(PartName)}
 
 
 def asked_part(question: str) -> AskedPart | None:
-    """Return the part of a paper that a question asks for first, None where it asks for none."""
+    """Return the part of a paper that a question asks for first, None if it asks for none."""
     plain = _SUBJECT.sub(r"\1", _BRIEFLY.sub(" ", _QUOTED.sub(" ", without_perspective(question))))
-    found = [
-        (match.start(), place, name)
-        for place, (name, cues) in enumerate(part_cues().items())
-        if (match := cues.asked.search(plain))
-    ]
-    if not found:
+    first_cues = {name: match for name, cues in part_cues().items() if (match := cues.asked.search(plain))}
+    if len(first_cues) > 1:
+        # Any question asks what a paper is about: another part that it names is meant.
+        first_cues.pop("about", None)
+    if not first_cues:
         return None
-    # Of what a paper is about, any question asks: another part that it names is meant.
-    name = min([one for one in found if one[2] != "about"] or found)[2]
+    name = min(first_cues, key=lambda name: first_cues[name].start())
+    asked, narrow = part_cues()[name].asked, part_cues()[name].narrow
     known = vocabulary()
-    said = {word for match in part_cues()[name].asked.finditer(plain) for word in content_words(match[0])}
+    naming_part = {word for match in asked.finditer(plain) for word in content_words(match[0])}
     other = [
         word
         for word in content_words(plain)
-        if word not in said | known.frame | known.generic | known.verbs | known.judging | _OF_PAPER
+        if word not in naming_part | known.frame | known.generic | known.verbs | known.judging | _OF_PAPER
         and not any(cues.asked.fullmatch(word) for cues in part_cues().values())
     ]
-    term = min((match for match in part_cues()[name].asked.finditer(plain)), key=lambda one: one.start())[0]
-    narrow = part_cues()[name].narrow
+    term = first_cues[name][0]
     return AskedPart(name, tuple(other), term if narrow and not narrow.search(term) else "")
 
 
 def meant_title(query: str, titles: Sequence[str]) -> int | None:
-    """Return the index of the paper whose title a query quotes or begins.
+    """Return the index of the paper whose title a query quotes, or whose name in the title it has.
 
-    None where it means none of them, or might mean several.
+    None if it names none of them, or several.
     """
     if quoted := _QUOTED.search(query):
         start = squashed(quoted[1].removesuffix(" ..."))
-        found = [at for at, title in enumerate(titles) if start and squashed(title).startswith(start)]
-        return found[0] if found else None
+        indices = [index for index, title in enumerate(titles) if start and squashed(title).startswith(start)]
+        return indices[0] if indices else None
     named = {squashed(name) for name in names_in(query)}
-    heads = [{squashed(word) for word in _HEAD.split(title)[0].split()} for title in titles]
-    found = [at for at, head in enumerate(heads) if named & head]
-    alone = [at for at, title in enumerate(titles) if squashed(_HEAD.split(title)[0]) in named]
-    best = alone or found
+    heads = [_HEAD.split(title)[0] for title in titles]
+    best = [index for index, head in enumerate(heads) if squashed(head) in named] or [
+        index for index, head in enumerate(heads) if named.intersection(map(squashed, head.split()))
+    ]
     return best[0] if len(best) == 1 else None

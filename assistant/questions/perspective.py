@@ -1,4 +1,4 @@
-"""From where a question wants something looked at: "from an efficiency perspective", "on cost"."""
+"""The perspective of a question: "from an efficiency perspective", "on cost"."""
 
 import re
 import tomllib
@@ -27,9 +27,9 @@ _ON = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Perspective:
-    """A perspective by its name in the question, and what a sentence shows that speaks of it.
+    """A perspective: its name in the question, and a pattern of sentences that take it.
 
-    `plain` is what papers call it, "" where that is its name.
+    `plain` is its name in papers, "" if that is the same.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Perspective:
     plain: str = ""
 
     def is_taken_by(self, sentence: str) -> bool:
-        """Return True if a sentence speaks of what is looked at: by its words, or by others that tell it."""
+        """Return True if a sentence has words of the perspective's name or matches its pattern."""
         if self.said and self.said.search(sentence):
             return True
         return bool(stems(self.name) & stems(sentence))
@@ -45,7 +45,7 @@ class Perspective:
 
 @cache
 def known() -> tuple[tuple[frozenset[str], re.Pattern[str], str], ...]:
-    """Return the perspectives that are known: the words that name each, what speaks of it, its plain name."""
+    """Return for each perspective the words that name it, its pattern and its name in papers."""
     table = tomllib.loads(Path(__file__).with_name("perspectives.toml").read_text(encoding="utf-8"))
     return tuple(
         (frozenset(entry["asked"].split()), re.compile(entry["said"], re.IGNORECASE), entry.get("plain", ""))
@@ -54,16 +54,18 @@ def known() -> tuple[tuple[frozenset[str], re.Pattern[str], str], ...]:
 
 
 def perspective_of(question: str) -> Perspective | None:
-    """Return the perspective that a question names, None where it names none."""
-    found, on = _FRAME.search(question), _ON.search(question)
-    name = next(filter(None, found.groups()), "") if found else on[1] if on else ""
-    named = set(words(name))
-    said, plain = next(((said, plain) for asked, said, plain in known() if asked & named), (None, ""))
-    return Perspective(name, said, plain) if found or said else None
+    """Return the perspective that a question names, None if it names none."""
+    frame, on = _FRAME.search(question), _ON.search(question)
+    name = next(filter(None, frame.groups()), "") if frame else on[1] if on else ""
+    name_words = set(words(name))
+    pattern, plain = next(
+        ((pattern, plain) for naming, pattern, plain in known() if naming & name_words), (None, "")
+    )
+    return Perspective(name, pattern, plain) if frame or pattern else None
 
 
 def in_plain_words(question: str) -> str:
-    """Return a question with its perspective in the words that papers have for it.
+    """Return a question with its perspective in the words of papers.
 
     "Tell me more about X from an empirical perspective" asks for X in terms of its results.
     """

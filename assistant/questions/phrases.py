@@ -1,4 +1,4 @@
-"""The phrases of a question that may name its subject: what stands between its small words."""
+"""The phrases of a question that may name its subject: the words between its function words."""
 
 import re
 from collections.abc import Iterator
@@ -41,10 +41,10 @@ class Phrase:
 
 
 def is_subject(phrase: Phrase) -> bool:
-    """Return True if a phrase names something: not only what is asked of it ("main types"), nor a label."""
+    """Return True if a phrase names something: it is not just an aspect ("main types") or a number."""
     known = vocabulary()
-    asked = known.aspects | known.generic | known.judging
-    return any(word not in asked and not word.isdecimal() for word in phrase.text.lower().split())
+    no_subjects = known.aspects | known.generic | known.judging
+    return any(word not in no_subjects and not word.isdecimal() for word in phrase.text.lower().split())
 
 
 def is_complete(phrase: Phrase) -> bool:
@@ -55,14 +55,14 @@ def is_complete(phrase: Phrase) -> bool:
 
 
 def tokens(text: str) -> list[Token]:
-    """Return the words of a text with their places."""
-    found = []
+    """Return the words of a text with their character offsets."""
+    result = []
     for match in _TOKEN.finditer(text):
         bare = _EDGE.sub("", match[0])
         if bare:
             start = match.start() + match[0].index(bare)
-            found.append(Token(start, start + len(bare), bare, bare.lower().replace("’", "'")))
-    return found
+            result.append(Token(start, start + len(bare), bare, bare.lower().replace("’", "'")))
+    return result
 
 
 def phrases(text: str) -> list[Phrase]:
@@ -75,32 +75,32 @@ def _spans(text: str, words: list[Token]) -> Iterator[tuple[int, int]]:
     """Yield the first and last word of each phrase."""
     first: int | None = None
     wants_verb = False
-    for at, token in enumerate(words):
-        if first is not None and (at - first >= LONGEST or not _follows(text, words, at)):
-            yield from _trimmed(words, first, at - 1)
+    for index, token in enumerate(words):
+        if first is not None and (index - first >= LONGEST or not _follows(text, words, index)):
+            yield from _trimmed(words, first, index - 1)
             first = None
-        breaks = _breaks(words, at, first, wants_verb=wants_verb)
+        breaks = _breaks(words, index, first, wants_verb=wants_verb)
         if breaks and first is not None:
-            yield from _trimmed(words, first, at - 1)
+            yield from _trimmed(words, first, index - 1)
             first = None
         elif not breaks and first is None:
-            first = at
+            first = index
         is_verb = breaks and token.word in vocabulary().verbs
         wants_verb = token.word in _AUXILIARIES or (wants_verb and not is_verb)
     if first is not None:
         last = len(words) - 1
-        asked = last > first and (wants_verb or _is_judged(words, first))
-        yield from _trimmed(words, first, last - asked)
+        ends_in_predicate = last > first and (wants_verb or _is_judged(words, first))
+        yield from _trimmed(words, first, last - ends_in_predicate)
 
 
 def _is_judged(words: list[Token], first: int) -> bool:
-    """Return True if a phrase is said to be something, which stands last: "Is a wolfhound hungry?"."""
+    """Return True if the phrase's last word is a predicate: "Is a wolfhound hungry?"."""
     before = first - 1 - (first > 0 and words[first - 1].word in _ARTICLES)
     return before >= 0 and words[before].word in _COPULAS and words[0].word not in _SUBJECT_WORDS
 
 
 def _trimmed(words: list[Token], first: int, last: int) -> Iterator[tuple[int, int]]:
-    """Yield a span without the words at its edges that only judge, if anything is left."""
+    """Yield a span without judging and joining words at its edges, if anything is left."""
     judging = vocabulary().judging
     while first <= last and words[first].word in judging and words[first].text.islower():
         first += 1
@@ -112,26 +112,26 @@ def _trimmed(words: list[Token], first: int, last: int) -> Iterator[tuple[int, i
         yield first, last
 
 
-def _follows(text: str, words: list[Token], at: int) -> bool:
-    """Return True if a word goes on a phrase, as in "Darwin's theory", not "Darwin's limits"."""
-    owner = _POSSESSIVE.search(words[at - 1].text) and words[at].word in vocabulary().aspects
-    return not text[words[at - 1].end : words[at].start].strip() and not owner
+def _follows(text: str, words: list[Token], index: int) -> bool:
+    """Return True if a word continues a phrase: "Darwin's theory", not "Darwin's limits"."""
+    owner = _POSSESSIVE.search(words[index - 1].text) and words[index].word in vocabulary().aspects
+    return not text[words[index - 1].end : words[index].start].strip() and not owner
 
 
-def _breaks(words: list[Token], at: int, first: int | None, *, wants_verb: bool) -> bool:
+def _breaks(words: list[Token], index: int, first: int | None, *, wants_verb: bool) -> bool:
     """Return True if a word belongs to no phrase, or ends the one begun at `first`."""
-    known, token = vocabulary(), words[at]
+    known, token = vocabulary(), words[index]
     is_acronym = token.text.isupper() and len(token.text) > 1  # "US" is not "us"
     if not is_acronym and (token.word.removesuffix("'s") in known.function or token.word in known.frame):
-        return not _joins_name(words, at, first)
+        return not _joins_name(words, index, first)
     if not token.text.islower():
         return False
     if first is not None and _PREDICATE.search(token.word):
         return True
     if token.word not in known.verbs:
         return False
-    before = words[at - 1].word if at else ""
-    after = words[at + 1].word if at + 1 < len(words) else ""
+    before = words[index - 1].word if index else ""
+    after = words[index + 1].word if index + 1 < len(words) else ""
     if first is not None and (wants_verb or after in known.pointing or after in _ARTICLES):
         return True
     return before in _BEFORE_VERBS or before in known.pointing
@@ -146,11 +146,7 @@ def _joins_name(words: list[Token], at: int, first: int | None) -> bool:
 
 def _phrase(text: str, words: list[Token], first: int, last: int) -> Phrase:
     start, end = words[first].start, words[last].end
-    is_name = any(_is_name(words, at) for at in range(first, last + 1))
+    # A capital at the beginning of the text marks no name.
+    shown = (words[index].text if index else words[index].text[1:] for index in range(first, last + 1))
+    is_name = any(letter.isupper() or letter.isdigit() for word in shown for letter in word)
     return Phrase(_POSSESSIVE.sub("", text[start:end]), start, end, is_name)
-
-
-def _is_name(words: list[Token], at: int) -> bool:
-    """Return True if a word looks like part of a name: a capital or a digit where no sentence begins."""
-    shown = words[at].text if at else words[at].text[1:]
-    return any(letter.isupper() or letter.isdigit() for letter in shown)

@@ -1,4 +1,4 @@
-"""The plan of a question: what it asks, read once before the search, for every step after it."""
+"""The plan of a question: what it asks, read once before the search and used by all later steps."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -26,12 +26,12 @@ ENGLISH_ASKED = AskedLanguage()
 class QuestionPlan:
     """The plan of a question: its kind and query, and what its words ask for.
 
-    `rewrite` is what trails record of it. `query` is the text that all other fields are read from: what is
-    searched for, or the same in the words of the papers found (`with_query`). `language` is that of the query
-    where it is surely not English, "" else; `asked_in` that of the question, `answered_in` that of its
-    answer. `parts` are the questions that it joins, mostly one. `names` are its names and `name_parts` their
-    parts, squashed, as `says_name` takes them. `asked` is what any answer must have, `part` the part of a
-    paper that is asked for, `sides` the two things compared, `subject` the stems of what it is about.
+    `rewrite` is kept in trails. All other fields are read from `query`: the query searched for, or the same
+    in the words of the papers found (`with_query`). `language` is that of the query, "" for English or if
+    unsure; `asked_in` that of the question, `answered_in` that of its answer. `parts` are the questions that
+    it joins, mostly one. `names` are its names and `name_parts` their parts, squashed for `says_name`.
+    `asked` is what any answer must have, `part` the part of a paper asked for, `sides` the two things
+    compared, `subject` the stems of its subject.
     """
 
     rewrite: Rewrite
@@ -58,7 +58,7 @@ class QuestionPlan:
 
     @property
     def of_part(self) -> AskedPart | None:
-        """The part of one paper that a summary asks for, None where it asks for all of the paper."""
+        """The part of one paper that a summary asks for, None if it asks for all of the paper."""
         is_of_part = self.kind == "summary" and self.part is not None and self.part.name != "about"
         return self.part if is_of_part else None
 
@@ -73,7 +73,7 @@ class QuestionPlan:
 def plan_of(
     rewrite: Rewrite, asked_in: AskedLanguage = ENGLISH_ASKED, query: str | None = None
 ) -> QuestionPlan:
-    """Read a question that has been rewritten, by default from the query that is searched for."""
+    """Read the plan of a rewritten question from `query`, by default the one that is searched."""
     query = rewrite.searched_for if query is None else query
     names = names_in(query)
     parts_of_names = [part for name in names for part in parts_of_name(name)]
@@ -108,11 +108,11 @@ def plan_question(
     rewrite_question: Callable[[], Rewrite],
     is_refused: Callable[[QuestionPlan], bool],
 ) -> QuestionPlan:
-    """Return the plan of a question in the light of `history`: its kind, its query and what they ask for.
+    """Return the plan of a question in the light of `history`.
 
-    The query is the reader's own where there is one. `encoder` names the encoder. `rewrite_question` asks the
-    writer for the query; it is not asked where the question needs no translation, or where it has turns
-    before it that it does not lean on and `is_refused` says that it is refused as it stands.
+    A query of the reader's is kept. `encoder` names the encoder. `rewrite_question` asks the writer for the
+    query. It is not called if a foreign question can be searched without translation, nor for a question
+    that refers to no earlier turn and that `is_refused` says would be refused anyway.
     """
     kind = options.kind or request_kind(question, options.scope)
 
@@ -120,8 +120,8 @@ def plan_question(
         rewrite = rewrite if rewrite.edited else _as_corpus_reads(rewrite, kind, options, corpus)
         return plan_of(rewrite, read_language(rewrite, encoder, corpus, options.scope))
 
-    if own := storable(options.search_query).strip():
-        return read(Rewrite(question, own, kind=kind, edited=True))
+    if query := storable(options.search_query).strip():
+        return read(Rewrite(question, query, kind=kind, edited=True))
     by_words = read(rewrite_from_words(question, history))
     if by_words.asked_in.code:
         if by_words.asked_in.is_searched_as_asked(follows=bool(history)):
@@ -132,24 +132,24 @@ def plan_question(
 
 
 def _as_corpus_reads(rewrite: Rewrite, kind: RequestKind, options: AskOptions, corpus: Corpus) -> Rewrite:
-    """Return a rewritten question as a corpus spells and reads it, with its kind."""
+    """Return a rewritten question in the corpus's spelling, with its kind."""
     rewrite = as_read(corpus, rewrite)
     if not options.kind and (rewrite.language or (kind in ("synthesis", "how") and rewrite.used_turns)):
         # "[2]?" is a request for a summary once it is known what [2] was.
         kind = request_kind(rewrite.search_query, options.scope)
     if kind == "list":
-        # In whatever words papers are asked for, the same are found.
+        # Every wording of a request for papers finds the same ones.
         rewrite = replace(rewrite, search_query=asked_as_list(rewrite.search_query))
     return replace(rewrite, kind=kind)
 
 
 def as_read(corpus: Corpus, rewrite: Rewrite) -> Rewrite:
-    """Return a question understood, with its query as a corpus spells it; the reader's own is left alone."""
+    """Return a rewrite with its query in the corpus's spelling; the reader's own query does not change."""
     query = read_query(corpus, rewrite.search_query, verbatim=is_verbatim(rewrite))
     read_as = query.text if query.respelt else rewrite.read_as
     return replace(rewrite, read_as=read_as, abbreviations=query.abbreviations)
 
 
 def is_verbatim(rewrite: Rewrite) -> bool:
-    """Return True if no word is to be read as another: the reader chose it, or it is in another language."""
+    """Return True if the query must not be respelt: the reader wrote it, or it is in another language."""
     return rewrite.edited or bool(foreign_language(rewrite.search_query))

@@ -1,9 +1,8 @@
 """Questions to search queries in the light of the conversation, without a hosted model.
 
-The query is the reader's question in its own words: what points back is replaced by what it points to, and
-what a question leaves out is put in ("What are its limits?": "What are BM25's limits?"). Where it leans on
-what was said, and on which words, a learned part tells (assistant/learned/followups.py); where this knows
-the words and not their place, they follow in brackets.
+The query is the reader's question with its references replaced and what it leaves out inserted ("What are its
+limits?" becomes "What are BM25's limits?"). A learned part (assistant/learned/followups.py) finds words of
+earlier turns and their place in the question; words without a place follow in brackets.
 """
 
 import re
@@ -17,7 +16,7 @@ from assistant.questions.phrases import is_complete, phrases
 from assistant.questions.vocabulary import stems, vocabulary
 from assistant.records import LabelledPaper, Rewrite, Turn
 from corpus.text import words
-from corpus.wording import possessive
+from corpus.wording import capitalised, possessive
 
 LONGEST_TITLE = 160
 NAMED_AGAIN = 2  # phrases of the question before
@@ -29,7 +28,7 @@ _IT = frozenset("it its itself".split())
 _ARTICLE = re.compile(r"\b(?:the|an?)\s*$", re.IGNORECASE)
 _OWN_ARTICLE = re.compile(r"^(?:the|an?)\s+(?=\S)", re.IGNORECASE)
 _CITED = re.compile(r"(?:(?<!\s)\s++)?\[\d{1,3}\??\]")
-# Said before a question of something new.
+# Announces a question on something new.
 _SHIFT = re.compile(
     r"^\W*(?:(?:ok|okay|well|now|so|great|thanks|thank you|next)\W+)*"
     r"(?:something else|another question|(?:on )?another (?:note|topic)"
@@ -51,7 +50,7 @@ _TITLE = re.compile(r"“[^”]{1,1000}”")
 _JOINS = re.compile(
     r"\s+(?:(?:of|in|for|and|or|on|with|to|from|by|at)\s+)?(?:(?:the|an?)\s+)?", re.IGNORECASE
 )
-# "And on BEIR?", "How does the better of the two work?": they go on, without a word that points back.
+# "And on BEIR?", "How does the better of the two work?": follow-ups without a pronoun.
 _GOES_ON = re.compile(
     r"^(?:and|but|or|so)\b|\b(?:of the (?:two|three)|the (?:other|former|latter|same)|both of them)\b"
     r"|\bthen\W*$",
@@ -85,9 +84,9 @@ _THE_PAPER = re.compile(rf"\b(?:this|that|the same)\s+{_PAPER_WORDS}\b", re.IGNO
 def rewrite_from_words(
     question: str, history: tuple[Turn, ...], follow_ups: FollowUps | None = None
 ) -> Rewrite:
-    """Return the question as it is to be searched, and which earlier turns say what it points to.
+    """Return the question as a search query, with the earlier turns that it refers to.
 
-    `follow_ups` tells what a question leaves out: by default the part that the product has.
+    `follow_ups` finds what a question leaves out: by default the bundled part.
     """
     reader = follow_ups or open_follow_ups()
     typed = " ".join(question.split())
@@ -96,7 +95,7 @@ def rewrite_from_words(
         return Rewrite(question, _back_to(back["subject"], back["rest"], reader))
     shift = _SHIFT.match(asked)
     if shift and shift.end() < len(asked):
-        return Rewrite(question, _capitalised(asked[shift.end() :]))
+        return Rewrite(question, capitalised(asked[shift.end() :]))
     if not history:
         return Rewrite(question, asked)
     query, turns = _resolved(asked, history, reader)
@@ -104,7 +103,7 @@ def rewrite_from_words(
 
 
 def query_from_part(part: str, question: str, follow_ups: FollowUps | None = None) -> str:
-    """Return a part of a question as it is to be searched by itself, with the subject that it leans on."""
+    """Return a part of a question as a search query, with the subject of the other parts if it has none."""
     names_own = any(is_complete(phrase) for phrase in phrases(part))
     if names_own and not vocabulary().pointing & set(words(part)):
         return part
@@ -118,11 +117,11 @@ def _back_to(subject: str, rest: str, reader: FollowUps | None) -> str:
     """Return a question with the subject that is named ahead of it: "Back to BM25: is it fast?"."""
     query, turns = _filled(rest, [(f"What is {subject}?", "")], reader)
     named = turns or stems(subject) <= stems(rest)
-    return _capitalised(query if named else _in_brackets(rest, [subject]))
+    return capitalised(query if named else _in_brackets(rest, [subject]))
 
 
 def _resolved(question: str, history: tuple[Turn, ...], reader: FollowUps | None) -> tuple[str, list[int]]:
-    """Return a question with what it points to, and the turns that named it."""
+    """Return a question with its references resolved, and the indices of the turns that named them."""
     named_papers, turns = _with_titles(question, history)
     if turns:
         return named_papers, turns
@@ -137,15 +136,10 @@ def _resolved(question: str, history: tuple[Turn, ...], reader: FollowUps | None
     exchanges = [(turn.rewrite.search_query, _CITED.sub("", turn.answer.text)) for _, turn in told]
     query, used = _filled(question, exchanges, reader)
     if not used and _WHAT_ABOUT.match(question):
-        query = _asked_of_another(question, last)
+        asked = [phrase.text for phrase in phrases(last) if not is_complete(phrase)]
+        query = _in_brackets(question, asked[:1])
         used = [len(exchanges) - 1] if query != question else []
     return query, [told[place][0] for place in used]
-
-
-def _asked_of_another(question: str, last: str) -> str:
-    """Return a question for something else with what was asked: "How about BM25 (costs)?"."""
-    asked = [phrase.text for phrase in phrases(last) if not is_complete(phrase)]
-    return _in_brackets(question, asked[:1])
 
 
 def _with_titles(question: str, history: tuple[Turn, ...]) -> tuple[str, list[int]]:
@@ -156,9 +150,9 @@ def _with_titles(question: str, history: tuple[Turn, ...]) -> tuple[str, list[in
     turn = history[answered[-1]]
     cited = [paper for label in turn.answer.cited_labels if (paper := turn.evidence.paper(label))]
 
-    def title(found: re.Match[str]) -> str:
-        paper = _meant_paper(found, turn, cited)
-        return f"“{_short_title(paper.paper.title)}”" if paper else found[0]
+    def title(match: re.Match[str]) -> str:
+        paper = _meant_paper(match, turn, cited)
+        return f"“{_short_title(paper.paper.title)}”" if paper else match[0]
 
     query = _LABEL.sub(title, _ORDINAL.sub(title, question))
     if len(cited) == 1:
@@ -166,16 +160,16 @@ def _with_titles(question: str, history: tuple[Turn, ...]) -> tuple[str, list[in
     return query, [answered[-1]] if query != question else []
 
 
-def _meant_paper(found: re.Match[str], turn: Turn, cited: Sequence[LabelledPaper]) -> LabelledPaper | None:
-    numbers = [group for group in found.groups() if group]
+def _meant_paper(match: re.Match[str], turn: Turn, cited: Sequence[LabelledPaper]) -> LabelledPaper | None:
+    numbers = [group for group in match.groups() if group]
     if not numbers:
         return cited[0]
     if numbers[0].isdecimal():
         return turn.evidence.paper(int(numbers[0]))
-    at = _ORDINALS[numbers[0].lower()]
-    # Where the answer cites too few, what stands at that place of the papers that it was written from.
-    papers = cited if at < len(cited) else turn.evidence.papers
-    return papers[at] if at < len(papers) else None
+    place = _ORDINALS[numbers[0].lower()]
+    # If the answer cites fewer papers, the place is one among the papers of its evidence.
+    papers = cited if place < len(cited) else turn.evidence.papers
+    return papers[place] if place < len(papers) else None
 
 
 def _short_title(title: str) -> str:
@@ -184,14 +178,14 @@ def _short_title(title: str) -> str:
 
 
 def _filled(question: str, exchanges: Sequence[Exchange], reader: FollowUps | None) -> tuple[str, list[int]]:
-    """Return a question with what it leaves out, and the numbers of the exchanges that said it."""
+    """Return a question with what it leaves out, and the indices of the exchanges that said it."""
     if reader is None:
         return _with_last_subject(question, exchanges)
     if _ORDINAL.search(question):
         return question, []  # It means a paper, of which there is none.
     aside, question = _parted(question)
     names_nothing = not any(is_complete(phrase) for phrase in phrases(question))
-    # Long answers distract; what was asked tells more of what a question without a subject is about.
+    # The earlier questions name the subject more clearly than long answers do.
     kept = _kept(question, exchanges, reader)
     if not kept and names_nothing:
         kept = _kept(question, [(earlier, "") for earlier, _ in exchanges], reader)
@@ -199,76 +193,75 @@ def _filled(question: str, exchanges: Sequence[Exchange], reader: FollowUps | No
     if not kept and (points_back or _GOES_ON.search(question)):
         question, used = _with_last_subject(question, exchanges)
         return aside + question, used
-    placed = [one for one in kept if reader.surety.is_placed(one)]
-    loose = [one for one in kept if one not in placed]
-    for filling in sorted(placed, key=lambda one: (-one.start, -one.end)):
+    placed = [filling for filling in kept if reader.surety.is_placed(filling)]
+    loose = [filling for filling in kept if filling not in placed]
+    for filling in sorted(placed, key=lambda filling: (-filling.start, -filling.end)):
         question = _put(question, filling)
-    loose = [one for one in loose if not stems(one.words) <= stems(question)]
-    named = list(dict.fromkeys(one.words for one in loose))
-    return aside + _in_brackets(question, named), [one.turn for one in (*placed, *loose)]
+    loose = [filling for filling in loose if not stems(filling.words) <= stems(question)]
+    named = list(dict.fromkeys(filling.words for filling in loose))
+    return aside + _in_brackets(question, named), [filling.turn for filling in (*placed, *loose)]
 
 
 def _kept(question: str, exchanges: Sequence[Exchange], reader: FollowUps) -> list[Filling]:
     """Return the fillings of a question that are names and sure enough.
 
-    "It" is what the question right before named, where that says all itself: who has asked about something
-    else since would name the older subject again.
+    If the last question is complete in itself, "it" is what that named: an older subject would be named
+    again.
     """
     last = exchanges[-1:]
-    if len(exchanges) > 1 and _IT & set(words(question)) and _names_all(last[0][0]):
+    asks_of_it = len(exchanges) > 1 and _IT & set(words(question))
+    if asks_of_it and names_in(last[0][0]) and not vocabulary().pointing & set(words(last[0][0])):
         kept = _read(question, last, reader)
-        placed = [one for one in kept if reader.surety.is_placed(one)]
-        if placed and all(one.words in last[0][0] for one in placed):
-            return [replace(one, turn=len(exchanges) - 1) for one in kept]
+        placed = [filling for filling in kept if reader.surety.is_placed(filling)]
+        if placed and all(filling.words in last[0][0] for filling in placed):
+            return [replace(filling, turn=len(exchanges) - 1) for filling in kept]
     return _read(question, exchanges, reader)
 
 
-def _names_all(question: str) -> bool:
-    return bool(names_in(question)) and not vocabulary().pointing & set(words(question))
-
-
 def _read(question: str, exchanges: Sequence[Exchange], reader: FollowUps) -> list[Filling]:
-    named = [_as_named(one, exchanges[one.turn]) for one in reader.fillings(question, exchanges)]
+    named = [_as_named(filling, exchanges[filling.turn]) for filling in reader.fillings(question, exchanges)]
     return _worth_adding(named, reader.surety, question)
 
 
 def _parted(question: str) -> tuple[str, str]:
-    """Split what is said before a question ("OK.", "That seems extreme.") off it."""
-    said = _STATEMENT.match(question) or _ASIDE.match(question)
-    end = said.end() if said and said.end() < len(question) else 0
+    """Split a remark before the question ("OK.", "That seems extreme.") from it."""
+    remark = _STATEMENT.match(question) or _ASIDE.match(question)
+    end = remark.end() if remark and remark.end() < len(question) else 0
     return question[:end], question[end:]
 
 
 def _worth_adding(fillings: Sequence[Filling], bars: Surety, question: str) -> list[Filling]:
     """Select the fillings that are sure and add words, replacements first."""
-    kept, said = list[Filling](), stems(question)
-    for one in sorted(fillings, key=lambda one: (one.is_put_behind, -one.surety)):
-        is_sure = bars.is_placed(one) or one.surety >= bars.bracketed
-        if is_sure and (stems(one.words) - said if one.is_put_behind else stems(one.words)):
-            kept.append(one)
-            said |= stems(one.words)
+    kept, known = list[Filling](), stems(question)
+    for filling in sorted(fillings, key=lambda filling: (filling.is_put_behind, -filling.surety)):
+        is_sure = bars.is_placed(filling) or filling.surety >= bars.bracketed
+        if is_sure and (stems(filling.words) - known if filling.is_put_behind else stems(filling.words)):
+            kept.append(filling)
+            known |= stems(filling.words)
     return kept
 
 
 def _as_named(filling: Filling, exchange: Exchange) -> Filling:
-    """Return a filling that names something: a whole title, or phrases without the verb by them."""
+    """Return a filling extended to a quoted title, or cut to the phrases that it names."""
     asked, words = exchange[0], filling.words
     start = asked.find(words)
-    if title := next((one[0] for one in _TITLE.finditer(asked) if one.start() <= start < one.end()), ""):
+    if title := next(
+        (phrase[0] for phrase in _TITLE.finditer(asked) if phrase.start() <= start < phrase.end()), ""
+    ):
         return replace(filling, words=title)
-    inside = [one for one in phrases(asked) if start <= one.start < start + len(words)]
+    inside = [phrase for phrase in phrases(asked) if start <= phrase.start < start + len(words)]
     if start < 0 or not inside:
         return filling
     end = inside[0].end
-    for one in inside[1:]:
-        if not _JOINS.fullmatch(asked[end : one.start]):
+    for phrase in inside[1:]:
+        if not _JOINS.fullmatch(asked[end : phrase.start]):
             break
-        end = one.end
+        end = phrase.end
     return replace(filling, words=asked[start : min(end, start + len(words))])
 
 
 def _put(question: str, filling: Filling) -> str:
-    """Return a question with words in the place of others, or behind them."""
+    """Return a question with a filling in place of other words, or after them."""
     before, replaced, after = (
         question[: filling.start],
         question[filling.start : filling.end],
@@ -286,11 +279,11 @@ def _put(question: str, filling: Filling) -> str:
     if filling.is_put_behind:
         joint = f" {filling.connector} " if filling.connector not in ("", "'s") else " "
         return f"{before.rstrip()}{joint}{name}{after}"
-    return f"{before}{name if before else _capitalised(name)}{after}"
+    return f"{before}{name if before else capitalised(name)}{after}"
 
 
 def _in_brackets(question: str, loose: Sequence[str]) -> str:
-    """Return a question with words at its end whose place is not known."""
+    """Return a question with `loose` words in brackets at its end."""
     if not loose:
         return question
     end = len(question.rstrip("?.! "))
@@ -298,9 +291,9 @@ def _in_brackets(question: str, loose: Sequence[str]) -> str:
 
 
 def _with_last_subject(question: str, exchanges: Sequence[Exchange]) -> tuple[str, list[int]]:
-    """Return a question with what was asked about before, in brackets: the last subject that it points to.
+    """Return a question with the last subject asked about in brackets, and the index of its exchange.
 
-    What goes on asks of all that was: of what the question before named first.
+    A question that continues without a pointing word gets the first subjects of that exchange.
     """
     points_back = vocabulary().pointing & set(words(question))
     if not (points_back or _GOES_ON.search(question)):
@@ -309,7 +302,3 @@ def _with_last_subject(question: str, exchanges: Sequence[Exchange]) -> tuple[st
         if named := [phrase.text for phrase in phrases(exchanges[place][0]) if is_complete(phrase)]:
             return _in_brackets(question, named[-1:] if points_back else named[:NAMED_AGAIN]), [place]
     return question, []
-
-
-def _capitalised(text: str) -> str:
-    return text[:1].upper() + text[1:]

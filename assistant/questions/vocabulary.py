@@ -1,4 +1,4 @@
-"""English words by the part they play in a question, and what is left when they are taken away."""
+"""Lists of English words by their role in questions, and the content words of texts."""
 
 import tomllib
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The sentences that an answer may be made of, and how one is told with its citation."""
+"""The sentences that an answer may quote, and their wording with a citation."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from corpus.encoders.base import Encoder
 from corpus.encoders.scale import cosine_scales
 from corpus.language.abbreviations import Form
 from corpus.language.stemming import ENGLISH, spelt_as
-from corpus.records import AspectName, Author, Passage
+from corpus.records import AspectName, Passage
 from corpus.sentences import with_repeats
 from corpus.text import words
 
@@ -26,7 +26,7 @@ _OF_WRITING = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A sentence that may be used, with where it stands."""
+    """A sentence that may be used in an answer, with its paper and passage."""
 
     paper: LabelledPaper
     passage: Passage
@@ -40,9 +40,9 @@ class Candidate:
 
 
 def quotable_sentences(evidence: Evidence, query: str = "", forms: Sequence[Form] = ()) -> list[Candidate]:
-    """Return the sentences that may be quoted; the rows of tables are none of them.
+    """Return the sentences that may be quoted, without rows of tables.
 
-    What a sentence says in the other one of the query's `forms`, it says.
+    Both `forms` of an abbreviation in the query count as one.
     """
     signed = {paper.label: _signed(paper, query) for paper in evidence.papers}
     return [
@@ -63,14 +63,14 @@ def quotable_sentences(evidence: Evidence, query: str = "", forms: Sequence[Form
 
 
 def _signed(paper: LabelledPaper, query: str) -> frozenset[str]:
-    """Return the stems of the authors whom a query names in full: every sentence of theirs is signed so."""
-    asked = f" {' '.join(words(query))} "
+    """Return the stems of a paper's authors that a query names in full; they count for all its sentences."""
+    query_text = f" {' '.join(words(query))} "
     names = (" ".join(words(author.name)) for author in paper.paper.authors)
-    return stems(" ".join(name for name in names if name and f" {name} " in asked))
+    return stems(" ".join(name for name in names if name and f" {name} " in query_text))
 
 
 def rows_asked_for(query: str, evidence: Evidence) -> list[Candidate]:
-    """Return the rows of tables that hold what a question asks for, with the columns it names."""
+    """Return the rows of tables that answer a question, with the columns it names."""
     tables = {
         passage.id: (paper, passage)
         for paper in evidence.papers
@@ -79,19 +79,24 @@ def rows_asked_for(query: str, evidence: Evidence) -> list[Candidate]:
     }
     read = [(passage, f"{paper.paper.title} {paper.paper.abstract}") for paper, passage in tables.values()]
     return [
-        Candidate(tables[found.passage.id][0], found.passage, found.sentence, found.text, stems(found.text))
-        for found in asked_cells(query, read)
+        Candidate(tables[cells.passage.id][0], cells.passage, cells.sentence, cells.text, stems(cells.text))
+        for cells in asked_cells(query, read)
     ]
 
 
 def papers_by_author(query: str, evidence: Evidence) -> list[Candidate]:
     """Return one sentence from each paper by an author whom the query names in full.
 
-    Nothing where it names nobody, or asks for more than what they wrote.
+    Empty if it names nobody, or asks for more than their papers.
     """
-    asked = words(query)
+    query_words = words(query)
     by_whom = [
-        paper for paper in evidence.papers if any(_is_named(author, asked) for author in paper.paper.authors)
+        paper
+        for paper in evidence.papers
+        if any(
+            (bool(author.given) and f" {' '.join(words(author.name))} " in f" {' '.join(query_words)} ")
+            for author in paper.paper.authors
+        )
     ]
     names = {word for paper in by_whom for author in paper.paper.authors for word in words(author.name)}
     if set(content_words(query)) - names - vocabulary().frame - _OF_WRITING:
@@ -100,21 +105,17 @@ def papers_by_author(query: str, evidence: Evidence) -> list[Candidate]:
     return [line for line in told if line]
 
 
-def _is_named(author: Author, asked: Sequence[str]) -> bool:
-    return bool(author.given) and f" {' '.join(words(author.name))} " in f" {' '.join(asked)} "
-
-
 def candidate_at(paper: LabelledPaper, passage: int, sentence: int) -> Candidate | None:
-    """Return the sentence of a paper at a place, None where the evidence does not have it."""
-    for one in paper.passages:
-        if one.number == passage and sentence < len(one.sentences):
-            text = one.sentence_text(sentence)
-            return Candidate(paper, one, sentence, text, stems(text))
+    """Return sentence `sentence` of passage number `passage`, None if the evidence does not have it."""
+    for held in paper.passages:
+        if held.number == passage and sentence < len(held.sentences):
+            text = held.sentence_text(sentence)
+            return Candidate(paper, held, sentence, text, stems(text))
     return None
 
 
 def readable(candidate: Candidate) -> list[Candidate]:
-    """Return a sentence, behind the one it leans on if it does; nothing where that cannot be read either."""
+    """Return a sentence, after the one before it if it refers to that; [] if that cannot be read alone."""
     if not _leans(candidate):
         return [candidate]
     if not candidate.sentence:
@@ -130,7 +131,7 @@ def _leans(candidate: Candidate) -> bool:
 
 
 def stays_true(candidate: Candidate) -> bool:
-    """Return True if a sentence is still whole and its passage's own when it is in the third person."""
+    """Return True if a sentence in the third person is still complete and close to its passage's words."""
     if has_lost_a_name(plain(candidate.text)):
         return False
     if not speaks_of_itself(candidate.text):
@@ -140,24 +141,24 @@ def stays_true(candidate: Candidate) -> bool:
 
 
 def aspects_of(paper: LabelledPaper, *names: AspectName) -> Iterator[Candidate]:
-    """Yield the sentences that the indexer chose as some aspects of a paper, in the order of the names."""
+    """Yield the sentences that the indexer chose as those aspects of a paper, in the order of `names`."""
     for name in names:
         for aspect in paper.paper.aspects:
-            found = candidate_at(paper, aspect.passage, aspect.sentence) if aspect.name == name else None
-            if found and stays_true(found) and not leans(found.text):
-                yield found
+            candidate = candidate_at(paper, aspect.passage, aspect.sentence) if aspect.name == name else None
+            if candidate and stays_true(candidate) and not leans(candidate.text):
+                yield candidate
 
 
 def distinct(texts: Sequence[str], encoder: Encoder, alike: float) -> list[int]:
-    """Return the indices of the texts that say nothing that one before them says."""
+    """Return the indices of texts whose cosine with each earlier kept text is below `alike`."""
     if not texts:
         return []
     vectors = encoder.encode_passages(texts)
     likeness = cosine_scales(encoder).alike(vectors @ vectors.T)
     kept: list[int] = []
-    for at in range(len(texts)):
-        if all(likeness[at, other] < alike for other in kept):
-            kept.append(at)
+    for index in range(len(texts)):
+        if all(likeness[index, other] < alike for other in kept):
+            kept.append(index)
     return kept
 
 
@@ -168,10 +169,10 @@ def cited(candidate: Candidate) -> str:
 
 
 def listed(candidate: Candidate) -> str:
-    """Return a sentence of a paper behind its title, with its citation."""
+    """Return a sentence of a paper after its title, with its citation."""
     title = " ".join(without_labels(candidate.paper.paper.title).replace("“", "").replace("”", "").split())
-    line, own = cited(candidate), f"“{short_title(title)}” "
-    return f"“{title}”: {'The paper ' + line.removeprefix(own) if line.startswith(own) else line}"
+    line, name = cited(candidate), f"“{short_title(title)}” "
+    return f"“{title}”: {'The paper ' + line.removeprefix(name) if line.startswith(name) else line}"
 
 
 def rephrased(candidate: Candidate) -> str:

@@ -8,7 +8,7 @@ from assistant.ranking.candidates import Candidate
 from assistant.reading.telling import without_lead
 from corpus.text import words
 
-EARLY = 1  # the last passage of those in which papers define: the abstract and what follows it
+EARLY = 1  # the last passage number in which papers mostly define: the one after the abstract
 LATER = 0.4
 # Words between "we propose" and what is proposed, and what "called" stands before.
 MOST_BETWEEN, MOST_BEFORE = 8, 13
@@ -34,8 +34,8 @@ _GOES_ON = re.compile(
 def defines(candidate: Candidate, asked: Asked) -> float:
     """Score how much a sentence looks like the definition asked for, 0..1.
 
-    It opens with the subject and a verb ("BM25 ranks ..."), or introduces it ("We propose BM25, a ..."), and
-    the more so where papers define: in the abstract and the introduction, most in their first sentences.
+    A definition opens with the subject and a verb ("BM25 ranks ...") or introduces it ("We propose BM25, a
+    ..."). The score is higher in the abstract and introduction, highest in their first sentences.
     """
     if not asked.defined:
         return 0.0
@@ -55,17 +55,17 @@ def _opens_with(text: str, asked: Asked) -> bool:
 
 
 def _introduces(text: str, asked: Asked) -> bool:
-    if (found := _INTRODUCES.search(text)) is None:
+    if (match := _INTRODUCES.search(text)) is None:
         return False
-    said = found["what"].split()
+    following = match["what"].split()
     length = len(asked.defined)
-    for at in range(min(len(said) - length, MOST_BEFORE) + 1):
-        if stems(" ".join(said[at : at + length])) != asked.defined:
+    for index in range(min(len(following) - length, MOST_BEFORE) + 1):
+        if stems(" ".join(following[index : index + length])) != asked.defined:
             continue
-        before, behind = " ".join(said[:at]), " ".join(said[at + length :])
-        mark = "" if said[at + length - 1][-1].isalnum() else said[at + length - 1][-1]
+        before, behind = " ".join(following[:index]), " ".join(following[index + length :])
+        mark = "" if following[index + length - 1][-1].isalnum() else following[index + length - 1][-1]
         if not _NAMED.isdisjoint(words(before)[-1:]):
             return True
-        is_near = at <= MOST_BETWEEN and not _OF_ANOTHER.search(before)
+        is_near = index <= MOST_BETWEEN and not _OF_ANOTHER.search(before)
         return is_near and _GOES_ON.match(f"{mark}{behind}") is not None
     return False

@@ -20,9 +20,9 @@ from assistant.records import Answer, Evidence, LabelledPaper, RequestKind
 from corpus.encoders.base import Encoder, Vectors
 
 MOST_PARTS = 4  # of a question, each of which is ranked by itself
-TOLD_FIRST = 2  # sentences that tell what a question is about
-GLANCED = 6  # sentences that are read first where a model writes: mostly they show that there is an answer
-# Of a list, of two sides and of one paper no part is told by itself.
+TOLD_FIRST = 2  # best sentences of the first part, whose papers are used for the others
+GLANCED = 6  # sentences that the network reads first if a model writes: mostly enough to see an answer
+# These kinds of questions are answered as a whole.
 _TOLD_AS_A_WHOLE = ("list", "comparison", "summary")
 _NUMBER = re.compile(r"(?<![\w-])\d")
 
@@ -30,21 +30,20 @@ Made = TypeVar("Made")
 
 
 class _MadeOnce(Generic[Made]):
-    """A property of evidence that is made when it is first read."""
+    """A property of RankedEvidence that is computed on first access and kept."""
 
     def __init__(self, make: Callable[[Any], Made]) -> None:
         self._make = make
 
-    def __get__(self, found: "RankedEvidence", owner: type | None = None) -> Made:
-        return found.once(self._make)
+    def __get__(self, evidence: "RankedEvidence", owner: type | None = None) -> Made:
+        return evidence.once(self._make)
 
 
 class RankedEvidence:
     """The evidence found for a question, with the rankings of its sentences.
 
-    A ranking is made when it is first read and then kept, so that the gate, every draft and the check read
-    the same one; threads that ask for it meanwhile wait. `vectors` are those of sentences that the corpus
-    knows, by their text; the others are encoded.
+    A ranking is computed on first access and kept, so that the gate, every draft and the check read the same
+    one; other threads wait for it. `vectors` are stored vectors of sentences by text; the others are encoded.
     """
 
     def __init__(
@@ -83,17 +82,17 @@ class RankedEvidence:
 
     @_MadeOnce
     def meant(self) -> LabelledPaper | None:
-        """Return the one paper that the question is about, None where it may be about several."""
+        """Return the one paper that the question is about, None if it may be about several."""
         return meant_paper(self.plan.query, self.evidence)
 
     @_MadeOnce
     def rows(self) -> list[Candidate]:
-        """Return the rows of tables that hold what the question asks for."""
+        """Return the rows of tables that answer the question."""
         return rows_asked_for(self.plan.query, self.evidence)
 
     @_MadeOnce
     def by_author(self) -> list[Candidate]:
-        """Return one sentence of each paper by the author whose papers a list asks for, else none."""
+        """Return one sentence of each paper by the author whose papers are asked for, [] otherwise."""
         return papers_by_author(self.plan.query, self.evidence) if self.plan.kind == "list" else []
 
     @property
@@ -103,7 +102,7 @@ class RankedEvidence:
 
     @property
     def sentences(self) -> list[Candidate]:
-        """The sentences that may answer; of one paper that is meant, and of a perspective, only those."""
+        """The sentences that may answer; only those of a summary's paper, and of a perspective asked for."""
         return self._quotable[1]
 
     @_MadeOnce
@@ -113,29 +112,29 @@ class RankedEvidence:
 
     @_MadeOnce
     def glanced(self) -> Ranked:
-        """Return the same, for which the network reads only the likeliest few."""
+        """Return the same, with fewer sentences scored by the network."""
         return rank(self.asking, self.sentences, GLANCED)
 
     @_MadeOnce
     def ranked_parts(self) -> tuple[Ranked, ...]:
-        """Return the sentences ranked for each part of the question, for later ones of the papers told first.
+        """Return the sentences ranked for each part of the question.
 
-        A later part says less of what it is about: it goes on with the first. A part that a second search was
-        made for is told by the papers found for it, which stand first as they did in that search.
+        Later parts continue the first: they are ranked in the papers of its best sentences. For a part with a
+        second search, the sentences are those of the papers that it found.
         """
         sentences = self.sentences
         first, *later = (_asking_part(self.asking, part, sentences) for part in self.asking.plan.parts)
         ranked = _rank_found_for(first, sentences) or rank(first, sentences)
         likeliest = ranked.best_first(range(len(ranked.candidates)))[:TOLD_FIRST]
-        told = {ranked.candidates[at].paper.label for at in likeliest}
-        about = [sentence for sentence in sentences if sentence.paper.label in told]
-        return (ranked, *(_rank_found_for(part, sentences) or rank(part, about) for part in later))
+        labels = {ranked.candidates[index].paper.label for index in likeliest}
+        same_papers = [sentence for sentence in sentences if sentence.paper.label in labels]
+        return (ranked, *(_rank_found_for(part, sentences) or rank(part, same_papers) for part in later))
 
     @_MadeOnce
     def open_parts(self) -> tuple[str, ...] | None:
         """Return the parts of the question that nothing in the evidence answers.
 
-        None for a question without parts, and for one of more than MOST_PARTS: each takes its time.
+        None for a question without parts, and for one of more than MOST_PARTS, which would be slow.
         """
         is_whole = self.plan.kind in _TOLD_AS_A_WHOLE or len(self.plan.parts) == 1
         if is_whole or not self.papers or self.rows:
@@ -162,20 +161,20 @@ class RankedEvidence:
 
     def rank_sides(self, sides: Sequence[str]) -> list[Ranked]:
         """Return the sentences that name each side of a comparison, ranked by how well they define it."""
-        asked = (_asking_part(self.asking, side, self.sentences, kind="definition") for side in sides)
+        asking_sides = (_asking_part(self.asking, side, self.sentences, kind="definition") for side in sides)
         naming = (
             [sentence for sentence in self.sentences if says_side(sentence.text, side)] for side in sides
         )
-        return [rank(side, named) for side, named in zip(asked, naming, strict=True)]
+        return [rank(side, named) for side, named in zip(asking_sides, naming, strict=True)]
 
     def is_of_rows(self, answer: Answer) -> bool:
-        """Return True for an answer of nothing but cells that hold what the question asks for."""
+        """Return True for an answer that consists only of `rows`."""
         claims = {sentence.claim.rstrip(".") for sentence in answer.sentences}
         return bool(claims) and claims <= {row.text.rstrip(".") for row in self.rows}
 
 
 def _rank_found_for(part: Asking, sentences: Sequence[Candidate]) -> Ranked | None:
-    """Return the sentences of the papers that a second search found for a part, None where there was none."""
+    """Rank the sentences of the papers that a second search found for a part, None if there was none."""
     papers = [paper for paper in part.evidence.papers if part.query in paper.found_for]
     if not papers:
         return None
@@ -207,17 +206,16 @@ def _asking_part(
 
 
 def _answering(asking: Asking) -> Callable[[Candidate], bool]:
-    """Return a test for sentences that hold the number asked for and belong to the named subject.
+    """Return a predicate for sentences that have the number asked for and belong to the named subject.
 
-    A fact about something named stands in a passage that names it, or in a paper whose title does.
+    A sentence with a fact about something named has the name in its passage or its paper's title.
     """
     if asking.plan.language:
         return lambda _: True  # Needs and names are read in English only.
     asked, names = asking.plan.asked, asking.plan.names
 
     def mentions_name(title: str, text: str) -> bool:
-        said = f"{title} {text}"
-        return any(says_name(said, name) for name in names)
+        return any(says_name(f"{title} {text}", name) for name in names)
 
     def may_answer(sentence: Candidate) -> bool:
         if not asked.may_be_answered_by(sentence.text):
@@ -234,9 +232,9 @@ def _answering(asking: Asking) -> Callable[[Candidate], bool]:
 
 
 def is_unsaid(asking: Asking) -> bool:
-    """Return True if a name of the question stands in nothing that was found, or beside no setting asked for.
+    """Return True if no text has some name of the question, or none has it with the setting asked for.
 
-    "What batch size was used to train X?" is answered by none but X's batch size.
+    "What batch size was used to train X?" can be answered only by a text on X and batch size.
     """
     if asking.plan.language:
         return False  # German has nouns in capitals, other scripts have none.

@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -45,9 +44,9 @@ BY_KIND = (
         "finding",
     ),
 )
-FIRST = 3  # sentences of an answer whose passages should have the names of the question
-LEAST = 1e-4  # of a chance, so that its odds are finite
-# "Models have shown", "pruning has been studied", "systems usually copy": what was known before.
+FIRST = 3  # best sentences whose passages should have the names of the question
+LEAST = 1e-4  # smallest probability, so that its odds are finite
+# "Models have shown", "pruning has been studied", "systems usually copy": earlier work.
 _KNOWN_BEFORE = re.compile(
     r"^(?:(?!\bwe\b)\S+\s+){1,9}(?:(?:ha(?:s|ve)\s+(?:\w+ly\s+)?(?:been|shown|become|drawn|\w+ed)\b)"
     r"|(?:usually|typically|often|traditionally|nowadays|generally|commonly)\b)",
@@ -57,10 +56,10 @@ _KNOWN_BEFORE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """A question as its answer is chosen: its plan and vector, and the papers found for it.
+    """A question for which sentences are ranked: its plan and vector, and its evidence.
 
-    The plan is read from the query in the words of the papers. `rarity` is the weight of each of its stems,
-    `known` the vectors of sentences that need not be encoded, by their text.
+    The plan is read from the query in the words of the papers. `rarity` is the weight of each stem of the
+    query, `known` are stored vectors of sentences by text.
     """
 
     plan: QuestionPlan
@@ -83,7 +82,7 @@ class Asking:
 def ask_of(
     plan: QuestionPlan, evidence: Evidence, encoder: Encoder, vectors: Mapping[str, Vectors]
 ) -> tuple[Asking, list[Candidate]]:
-    """Return a question as its answer is chosen, and the sentences that may be quoted for it."""
+    """Return the question in the words of the papers, and the sentences that may be quoted for it."""
     texts = [passage.text for paper in evidence.papers for passage in paper.passages]
     known = abbreviations_of(texts, plan.rewrite.abbreviations)
     query = spelt_out(in_plain_words(plan.query), "\n".join(texts), known, plan.rewrite.abbreviations)
@@ -96,8 +95,8 @@ def ask_of(
 
 
 def choice_features(asking: Asking, candidates: Sequence[Candidate], vectors: Vectors) -> Features:
-    """Return features by name, one of each for every candidate; `vectors` are those of their texts."""
-    texts = [one.text for one in candidates]
+    """Return the features of each candidate by name, (n,) each; `vectors` are those of their texts."""
+    texts = [candidate.text for candidate in candidates]
     features = relevance_features(asking.query, texts, asking.vector, vectors)
     features |= _words(asking, candidates) | _places(asking, candidates)
     features |= _manner(asking, candidates) | _parts(asking, candidates)
@@ -114,31 +113,33 @@ def answerable_features(features: Mapping[str, Sequence[float]], chances: Sequen
 
     `chances` are those of the sentences to belong to the answer.
     """
-    first = sorted(range(len(chances)), key=lambda at: -chances[at])[:FIRST]
+    first = sorted(range(len(chances)), key=lambda index: -chances[index])[:FIRST]
     best = chances[first[0]]
     told = {
         "chance": [math.log(max(best, LEAST) / max(1 - best, LEAST))],
-        "named": [1.0 if not features["has_names"][0] else max(features["named_near"][at] for at in first)],
+        "named": [
+            1.0 if not features["has_names"][0] else max(features["named_near"][index] for index in first)
+        ],
         "cosine": [max(features["cosine"])],
     }
     return told | ({"network": [max(features["network"])]} if "network" in features else {})
 
 
 def with_kind(features: Mapping[str, Sequence[float]], kind: RequestKind) -> dict[str, Sequence[float]]:
-    """Return features with those of a kind of question beside them, by names of their own."""
+    """Return the features and copies of those in BY_KIND under names of the kind, "fact:rank"."""
     count = len(next(iter(features.values())))
-    own = {f"{kind}:{name}": features[name] for name in BY_KIND if name in features}
-    return {**features, **own, kind: [1.0] * count}
+    by_kind = {f"{kind}:{name}": features[name] for name in BY_KIND if name in features}
+    return {**features, **by_kind, kind: [1.0] * count}
 
 
 def rarity_of(query: str, candidates: Sequence[Candidate], language: str = "") -> dict[str, float]:
-    """Return the weight of each stem of the query: the fewer candidate sentences hold it, the more.
+    """Return the inverse document frequency of each stem of the query among the candidates.
 
-    Of a query in another language its own function words count nothing.
+    Function words of the query's language are left out.
     """
-    asked = stems(" ".join(word for word in words(query) if word not in function_words(language)))
-    counts = {stem: sum(holds(candidate.stems, stem) for candidate in candidates) for stem in asked}
-    return {stem: math.log((2 + len(candidates)) / (1 + counts[stem])) for stem in asked}
+    query_stems = stems(" ".join(word for word in words(query) if word not in function_words(language)))
+    counts = {stem: sum(holds(candidate.stems, stem) for candidate in candidates) for stem in query_stems}
+    return {stem: math.log((2 + len(candidates)) / (1 + counts[stem])) for stem in query_stems}
 
 
 def share(rarity: Mapping[str, float], held: frozenset[str]) -> float:
@@ -175,35 +176,45 @@ def _named(names: Sequence[str], text: str) -> float:
 
 
 def _places(asking: Asking, candidates: Sequence[Candidate]) -> Features:
-    roles = {one.label: read_roles(one.paper, one.passages) for one in asking.evidence.papers}
-    aspects = {
-        (one.label, aspect.passage, aspect.sentence): aspect.name
-        for one in asking.evidence.papers
-        for aspect in one.paper.aspects
+    papers = asking.evidence.papers
+    role_by_passage = {paper.label: read_roles(paper.paper, paper.passages) for paper in papers}
+    aspect_by_place = {
+        (paper.label, aspect.passage, aspect.sentence): aspect.name
+        for paper in papers
+        for aspect in paper.paper.aspects
     }
-    own = [aspects.get((one.paper.label, one.passage.number, one.sentence)) for one in candidates]
-    held = [roles[one.paper.label].get(one.passage.number) for one in candidates]
+    aspects = [aspect_by_place.get(_place(candidate)) for candidate in candidates]
+    roles = [role_by_passage[item.paper.label].get(item.passage.number) for item in candidates]
     return {
-        "rank": [math.log(one.paper.label) for one in candidates],
-        "first": [float(one.paper.label == 1) for one in candidates],
-        "abstract": [float(one.passage.number == 0) for one in candidates],
-        "place": [one.sentence / max(1, len(one.passage.sentences) - 1) for one in candidates],
-        "opening": [float(one.sentence == 0) for one in candidates],
-        **{name: [float(one == name) for one in own] for name in ("challenge", "approach", "outcome")},
-        **{f"in_{role}": [float(one == role) for one in held] for role in ROLES},
+        "rank": [math.log(candidate.paper.label) for candidate in candidates],
+        "first": [float(candidate.paper.label == 1) for candidate in candidates],
+        "abstract": [float(candidate.passage.number == 0) for candidate in candidates],
+        "place": [item.sentence / max(1, len(item.passage.sentences) - 1) for item in candidates],
+        "opening": [float(candidate.sentence == 0) for candidate in candidates],
+        **{
+            name: [float(aspect == name) for aspect in aspects]
+            for name in ("challenge", "approach", "outcome")
+        },
+        **{f"in_{name}": [float(role == name) for role in roles] for name in ROLES},
     }
+
+
+def _place(candidate: Candidate) -> tuple[int, int, int]:
+    return candidate.paper.label, candidate.passage.number, candidate.sentence
 
 
 def _manner(asking: Asking, candidates: Sequence[Candidate]) -> Features:
     asked, known = asking.plan.asked, vocabulary()
     return {
-        "finding": [float(bool(known.finding.intersection(words(one.text)))) for one in candidates],
-        "own": [float(is_own(one.text)) for one in candidates],
-        "before": [float(_says_known(one.text)) for one in candidates],
-        "leaning": [float(leans(one.text) or points_away(one.text)) for one in candidates],
-        "needed": [float(asked.may_be_answered_by(one.text)) for one in candidates],
-        "defines": [defines(one, asked) for one in candidates],
-        "digits": [float(any(map(str.isdigit, one.text))) for one in candidates],
+        "finding": [
+            float(bool(known.finding.intersection(words(candidate.text)))) for candidate in candidates
+        ],
+        "own": [float(is_own(candidate.text)) for candidate in candidates],
+        "before": [float(_says_known(candidate.text)) for candidate in candidates],
+        "leaning": [float(leans(candidate.text) or points_away(candidate.text)) for candidate in candidates],
+        "needed": [float(asked.may_be_answered_by(candidate.text)) for candidate in candidates],
+        "defines": [defines(candidate, asked) for candidate in candidates],
+        "digits": [float(any(map(str.isdigit, candidate.text))) for candidate in candidates],
     }
 
 
@@ -214,26 +225,26 @@ def _says_known(text: str) -> bool:
 
 
 def _parts(asking: Asking, candidates: Sequence[Candidate]) -> Features:
-    """Return features of how surely each candidate states the part of a paper asked for."""
+    """Return features of how well each candidate states the part of a paper asked for."""
     part = asking.plan.part or (ABOUT if asking.kind == "summary" else None)
-    told: dict[tuple[int, int, int], float] = {}
-    # Key elements take long to find: in all the sentences of every paper.
+    scores: dict[tuple[int, int, int], float] = {}
+    # Without an encoder no key elements are found, which is slow for several papers.
     encoder = asking.encoder if len(asking.evidence.papers) == 1 else None
     for paper in asking.evidence.papers if part else ():
-        for at, one in enumerate(sentences_of_part(paper, part, encoder) if part else ()):
-            told[paper.label, one.passage, one.sentence] = 1 / (1 + at)
-    held = [told.get((one.paper.label, one.passage.number, one.sentence), 0.0) for one in candidates]
-    return {"part": held, "is_part": [float(one > 0) for one in held]}
+        for rank, sentence in enumerate(sentences_of_part(paper, part, encoder) if part else ()):
+            scores[paper.label, sentence.passage, sentence.sentence] = 1 / (1 + rank)
+    held = [scores.get(_place(candidate), 0.0) for candidate in candidates]
+    return {"part": held, "is_part": [float(score > 0) for score in held]}
 
 
 def _by_paper(name: str, values: Sequence[float], candidates: Sequence[Candidate]) -> Features:
-    """Return the gaps of each candidate to its paper's best, and of that to the best of all papers."""
-    held: dict[int, list[float]] = defaultdict(list)
-    for value, one in zip(values, candidates, strict=True):
-        held[one.paper.label].append(value)
-    best = {label: max(own) for label, own in held.items()}
-    first = max(best.values(), default=0.0)
+    """Return each candidate's difference to its paper's best, and its paper's to the best of all papers."""
+    labels = [candidate.paper.label for candidate in candidates]
+    best: dict[int, float] = {}
+    for label, value in zip(labels, values, strict=True):
+        best[label] = max(value, best.get(label, value))
+    overall = max(best.values(), default=0.0)
     return {
-        f"paper_{name}": [best[one.paper.label] - first for one in candidates],
-        f"own_{name}": [value - best[one.paper.label] for value, one in zip(values, candidates, strict=True)],
+        f"paper_{name}": [best[label] - overall for label in labels],
+        f"own_{name}": [value - best[label] for label, value in zip(labels, values, strict=True)],
     }

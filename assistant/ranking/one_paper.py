@@ -16,7 +16,7 @@ ABOUT = AskedPart("about")
 
 
 def meant_paper(query: str, evidence: Evidence) -> LabelledPaper | None:
-    """Return the paper of the evidence that a query is about: the only one, or the one that it names."""
+    """Return the paper that a query is about: the only one of the evidence, or the one that it names."""
     if len(evidence.papers) == 1:
         return evidence.papers[0]
     meant = meant_title(query, [paper.paper.title for paper in evidence.papers])
@@ -24,31 +24,33 @@ def meant_paper(query: str, evidence: Evidence) -> LabelledPaper | None:
 
 
 def narrowed(part: AskedPart, paper: LabelledPaper) -> frozenset[str]:
-    """Return the stems of what a question says of a part besides what the paper's title says."""
+    """Return the stems of a question's words besides its part and the paper's title."""
     title = squashed(paper.paper.title)
     return stems(" ".join(word for word in part.subject if squashed(word) not in title))
 
 
 def tell_part(paper: LabelledPaper, part: AskedPart, encoder: Encoder) -> list[CandidateSentence]:
-    """Return the sentences that tell a part of a paper, the surest first, none of which says another's.
+    """Return the sentences on a part of a paper, the surest first, without duplicates.
 
-    A part that every paper has, but this one nowhere names, is told by what the paper is about; of a part of
-    which less is asked, only what names that.
+    If the paper has none on a part that every paper has, those on its subject are returned. If the question
+    asks for less than the part, only sentences that name that are.
     """
-    found = sentences_of_part(paper, part, encoder)
+    sentences = sentences_of_part(paper, part, encoder)
     if part.term:
-        found = [one for one in found if stems(part.term) <= stems(one.text)]
+        sentences = [sentence for sentence in sentences if stems(part.term) <= stems(sentence.text)]
     if narrow := narrowed(part, paper):
-        return [one for one in found if narrow & stems(one.text)][:MOST_OF_LESS]
-    if not found and not part.cues.missing and part.name != ABOUT.name:
-        found = sentences_of_part(paper, ABOUT, encoder)
-    few = found[: 4 * MOST_SENTENCES]
-    return [few[at] for at in distinct([one.text for one in few], encoder, ALIKE)][:MOST_SENTENCES]
+        return [sentence for sentence in sentences if narrow & stems(sentence.text)][:MOST_OF_LESS]
+    if not sentences and not part.cues.missing and part.name != ABOUT.name:
+        sentences = sentences_of_part(paper, ABOUT, encoder)
+    likeliest = sentences[: 4 * MOST_SENTENCES]
+    return [
+        likeliest[index] for index in distinct([sentence.text for sentence in likeliest], encoder, ALIKE)
+    ][:MOST_SENTENCES]
 
 
 def not_stated(part: AskedPart, paper: LabelledPaper) -> str:
-    """Describe the part that a paper does not state, as far as is known."""
-    told = (
+    """Return a sentence that the paper, or its abstract if only that is indexed, does not state a part."""
+    source = (
         "The paper" if paper.paper.full_text else "Its abstract, which is all that is indexed of the paper,"
     )
-    return f"{told} states no {part.term or part.cues.missing}."
+    return f"{source} states no {part.term or part.cues.missing}."

@@ -22,16 +22,16 @@ from corpus.encoders.known import encode_known
 from corpus.encoders.languages import reads_language
 from corpus.encoders.scale import cosine_scales
 
-MOST_ENCODED = 400  # sentences whose meaning is looked at: a corpus knows their vectors
-MOST_COMPARED = 100  # of them compared with the question in all that tells
-MOST_READ = 48  # of them read by the network: those that are likeliest without it
+MOST_ENCODED = 400  # sentences whose vectors are compared with the question: most are stored in the corpus
+MOST_COMPARED = 100  # of them with all features
+MOST_READ = 48  # of them read by the network
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """Sentences with the chance of each that it belongs to the answer, (n,), 0..1.
+    """Sentences with the probability of each that it belongs to the answer, `chance`, (n,), 0..1.
 
-    `alike` holds the cosine of each two, (n, n), `answerable` the chance that anything here answers.
+    `alike` holds their pairwise scaled cosines, (n, n), `answerable` the probability that any answers.
     """
 
     candidates: list[Candidate]
@@ -45,7 +45,7 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The sentences whose meaning was compared with a question, (n,), and what tells of each."""
+    """The shortlisted sentences of a question with their vectors, (n, d), and features."""
 
     candidates: list[Candidate]
     vectors: Vectors
@@ -53,7 +53,7 @@ class Compared:
 
 
 def compare(asking: Asking, sentences: Sequence[Candidate]) -> Compared:
-    """Return the sentences that share most with a question, with what words and meaning tell of them."""
+    """Return the shortlist of sentences for a question with their vectors and features."""
     candidates = shortlist(sentences, asking)
     if not candidates:
         return Compared([], np.zeros((0, 0), np.float32), {})
@@ -62,10 +62,7 @@ def compare(asking: Asking, sentences: Sequence[Candidate]) -> Compared:
 
 
 def rank(asking: Asking, sentences: Sequence[Candidate], most_read: int = MOST_READ) -> Ranked:
-    """Return the sentences that may answer with their chances, `most_read` at most.
-
-    The network reads only the `most_read` likeliest.
-    """
+    """Return the `most_read` sentences that are likeliest without the network, ranked with it."""
     compared = compare(asking, sentences)
     if not compared.candidates:
         return Ranked([], np.zeros(0, np.float32), np.zeros((0, 0), np.float32), 0.0)
@@ -74,8 +71,8 @@ def rank(asking: Asking, sentences: Sequence[Candidate], most_read: int = MOST_R
     scorer = open_relevance()
     likely = scorer.chances(with_kind(compared.features, asking.kind), read=False)
     read = np.argsort(-np.asarray(likely), kind="stable")[:most_read]
-    candidates, vectors = [compared.candidates[at] for at in read], compared.vectors[read]
-    features = {name: [values[at] for at in read] for name, values in compared.features.items()}
+    candidates, vectors = [compared.candidates[index] for index in read], compared.vectors[read]
+    features = {name: [values[index] for index in read] for name, values in compared.features.items()}
     features |= _read(asking, candidates)
     chances = scorer.chances(with_kind(features, asking.kind), read=True)
     return Ranked(
@@ -87,9 +84,10 @@ def rank(asking: Asking, sentences: Sequence[Candidate], most_read: int = MOST_R
 
 
 def _untrained(asking: Asking, compared: Compared) -> Ranked:
-    """Return sentences ranked by what they share with a question in a language that nothing was learned in.
+    """Rank sentences for a question in a language without training data.
 
-    Words are looked for in the sentence and its passage; meaning counts where the encoder reads the language.
+    The score is the share of the question's words in the sentence and its passage, or the cosine if higher
+    and the encoder reads the language.
     """
     passages = {
         candidate.passage.id: candidate.stems | stems(candidate.passage.text)
@@ -119,11 +117,13 @@ def _read(asking: Asking, candidates: Sequence[Candidate]) -> Features:
 
 
 def shortlist(sentences: Sequence[Candidate], asking: Asking) -> list[Candidate]:
-    """Return the sentences worth comparing: those nearest to the question in words and meaning."""
+    """Return the sentences nearest to the question by shared words plus cosine."""
     first = sorted(sentences, key=lambda sentence: -share(asking.rarity, sentence.stems))[:MOST_ENCODED]
     if not first:
         return []
     meant = encode_known(asking.encoder, [sentence.text for sentence in first], asking.known) @ asking.vector
-    near = [share(asking.rarity, sentence.stems) + float(meant[at]) for at, sentence in enumerate(first)]
-    ranked = sorted(range(len(first)), key=lambda at: -near[at])
-    return [first[at] for at in ranked[:MOST_COMPARED] if stays_true(first[at])]
+    near = [
+        share(asking.rarity, sentence.stems) + float(meant[index]) for index, sentence in enumerate(first)
+    ]
+    ranked = sorted(range(len(first)), key=lambda index: -near[index])
+    return [first[index] for index in ranked[:MOST_COMPARED] if stays_true(first[index])]

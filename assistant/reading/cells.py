@@ -1,4 +1,4 @@
-"""The cells of a table that a question asks for: its words name a row, and a column or the table."""
+"""The cells of a table that a question asks for by naming a row, and a column or the table."""
 
 import re
 from collections import Counter
@@ -13,7 +13,7 @@ from corpus.records import Passage, Table
 from corpus.tables import column_heads, is_heading, label_columns, row_names, row_text
 from corpus.text import words
 
-# "How does the baseline work?" asks for no value, though a table may name all it names.
+# "How does the baseline work?" asks for no value, even if a table has its words.
 _ASKS_FOR_VALUE = re.compile(
     r"\W{0,20}(?!(?:why|when|where|who|is|are|was|were|do|does|did|can|could)\b"
     r"|how (?:do|does|did|is|are|was|were|can|could|should|to)\b)(?:[^?]{0,80}\s)?(?:what|which|how)\b",
@@ -43,9 +43,9 @@ _UNNAMED, _UNKNOWN = 0.5, 1.0
 
 @dataclass(frozen=True, slots=True)
 class AskedCells:
-    """A row of a table's passage, by its sentence, and as text with the columns that are asked for.
+    """A row of a table as a sentence of its passage, with a text of the columns asked for.
 
-    `said` is how much of the question the row, its heads, its caption and its paper say, 0..1.
+    `said` is the weighted share of the question's words in the row, its heads, caption and paper, 0..1.
     """
 
     passage: Passage
@@ -55,23 +55,25 @@ class AskedCells:
 
 
 def asked_cells(question: str, tables: Sequence[tuple[Passage, str]]) -> list[AskedCells]:
-    """Return the rows that hold what a question asks for, the likeliest first; none for other questions.
+    """Return the rows that answer a question for a value, the likeliest first; [] for other questions.
 
-    `tables` are passages, each with what its paper says of itself: title and abstract.
+    `tables` are passages, each with the title and abstract of its paper.
     """
-    asked = _words(" ".join(word for word in content_words(question) if word not in vocabulary().frame))
-    asked |= _capitals(question)
-    if not asked or not _ASKS_FOR_VALUE.match(question):
+    subject = " ".join(word for word in content_words(question) if word not in vocabulary().frame)
+    question_words = _words(subject) | _capitals(question)
+    if not question_words or not _ASKS_FOR_VALUE.match(question):
         return []
     read = [_ReadTable(passage, passage.table, stems(about)) for passage, about in tables if passage.table]
-    weights = _weights(asked, [said for one in read for said in one.words_of_rows()], question)
-    return _likeliest(question, [cells for one in read for cells in one.cells_for(asked, weights)])
+    rows = [row_words for table in read for row_words in table.words_of_rows()]
+    weights = _weights(question_words, rows, question)
+    cells = [cells for table in read for cells in table.cells_for(question_words, weights)]
+    return _likeliest(question, cells)
 
 
-def _likeliest(question: str, found: Sequence[AskedCells]) -> list[AskedCells]:
-    """Return the best rows of the best tables: of one table only those that no other row is better than."""
+def _likeliest(question: str, cells_found: Sequence[AskedCells]) -> list[AskedCells]:
+    """Return the best rows of the best tables; of each table only its best, or those tied."""
     tables: dict[tuple[str, str], list[AskedCells]] = {}
-    for cells in found:
+    for cells in cells_found:
         tables.setdefault((cells.passage.paper_id, cells.passage.caption), []).append(cells)
     best = [max(cells.said for cells in rows) for rows in tables.values()]
     bar = max(_LEAST_SAID, _NEARLY_AS_GOOD * max(best, default=1.0))
@@ -86,19 +88,15 @@ def _likeliest(question: str, found: Sequence[AskedCells]) -> list[AskedCells]:
     return sorted(chain.from_iterable(surest), key=lambda cells: -cells.said)[:_MOST_ROWS]
 
 
-def _has_figure(row: Sequence[str], columns: Sequence[int]) -> bool:
-    return any(character.isdigit() for column in columns for character in row[column])
-
-
 def _in_order(question: str, passage: Passage) -> int:
     """Count the neighbouring words of a question that a table's caption or heads have in the same order."""
-    said = f"{passage.caption} {' '.join(column_heads(passage.table))}" if passage.table else ""
-    pairs = [set(pairwise(words(text.lower()))) for text in (question, said)]
+    table_text = f"{passage.caption} {' '.join(column_heads(passage.table))}" if passage.table else ""
+    pairs = [set(pairwise(words(text.lower()))) for text in (question, table_text)]
     return len(pairs[0] & pairs[1])
 
 
 def _weights(asked: frozenset[str], rows: Sequence[frozenset[str]], question: str) -> dict[str, float]:
-    """Weigh words by how well they tell rows apart; one in no table counts little unless it is a name."""
+    """Weigh words by inverse row frequency; one in no table has weight _UNKNOWN unless it is a name."""
     counts = Counter(word for row in rows for word in row & asked)
     names = stems(" ".join(names_in(question)))
     return {
@@ -108,13 +106,9 @@ def _weights(asked: frozenset[str], rows: Sequence[frozenset[str]], question: st
 
 
 def _words(name: str) -> frozenset[str]:
-    """Return the words and capitals by which a column or row is known, such as "PER" and "its"."""
-    return (stems(name) | _capitals(name) | _measures(name)) or frozenset(words(name.lower()))
-
-
-def _measures(name: str) -> frozenset[str]:
-    """Return the measures that a name says, by one word each: tables print them short."""
-    return frozenset(_MEASURES[word] for word in re.findall(r"[\w-]+", name.lower()) if word in _MEASURES)
+    """Return the words, capitals and measures of a column's or row's name, such as "PER" and "its"."""
+    measures = {_MEASURES[word] for word in re.findall(r"[\w-]+", name.lower()) if word in _MEASURES}
+    return (stems(name) | _capitals(name) | measures) or frozenset(words(name.lower()))
 
 
 def _capitals(text: str) -> frozenset[str]:
@@ -137,30 +131,29 @@ class _ReadTable:
         common = self._caption.union(*self._heads)
         return (stems(f"{group} {label}") | common for group, label in self._names)
 
-    def cells_for(self, asked: frozenset[str], weights: Mapping[str, float]) -> Iterator[AskedCells]:
-        """Yield the rows that the question names, where it says something of a column or the table too."""
-        heads = [head & asked for head in self._heads]
-        of_table = self._caption.union(*heads) & asked
-        for at, (group, label) in enumerate(self._names):
-            own = _words(label)
-            hits = own & asked
-            is_named = hits and len(hits) >= _LEAST_OF_LABEL * len(own) and of_table - hits
-            row, columns = self._table.rows[self._table.header + at], self._asked_columns(heads)
-            if not is_named or is_heading(self._table, row) or not _has_figure(row, columns):
+    def cells_for(self, question_words: frozenset[str], weights: Mapping[str, float]) -> Iterator[AskedCells]:
+        """Yield the rows that the question names, if it also names a column or the table."""
+        heads = [head & question_words for head in self._heads]
+        of_table = self._caption.union(*heads) & question_words
+        # The columns with most of the question's words, all if it names none.
+        most = max(map(len, heads), default=0)
+        columns = [column for column, head in enumerate(heads, start=self._first) if len(head) == most]
+        for index, (group, label) in enumerate(self._names):
+            label_words = _words(label)
+            hits = label_words & question_words
+            is_named = hits and len(hits) >= _LEAST_OF_LABEL * len(label_words) and of_table - hits
+            row = self._table.rows[self._table.header + index]
+            has_figure = any(character.isdigit() for column in columns for character in row[column])
+            if not is_named or is_heading(self._table, row) or not has_figure:
                 continue
-            worth = self._worth(own, stems(group).union(*heads))
-            said = sum(weights[word] * worth.get(word, 0.0) for word in asked)
-            # A longer name is that of another row than the one asked for.
-            unsaid = _UNNAMED * len(own - asked)
-            text = row_text(self._table, at, columns, self._name)
-            sentence = self._passage.first_row + at
-            yield AskedCells(self._passage, sentence, text, said / (sum(weights.values()) + unsaid))
+            worth = self._worth(label_words, stems(group).union(*heads))
+            score = sum(weights[word] * worth.get(word, 0.0) for word in question_words)
+            # Words of the row's name that are not asked for lower its score.
+            unsaid = _UNNAMED * len(label_words - question_words)
+            text = row_text(self._table, index, columns, self._name)
+            sentence = self._passage.first_row + index
+            yield AskedCells(self._passage, sentence, text, score / (sum(weights.values()) + unsaid))
 
     def _worth(self, own: frozenset[str], heads: frozenset[str]) -> dict[str, float]:
         worth = dict.fromkeys(self._about, _IN_PAPER) | dict.fromkeys(self._caption, _IN_CAPTION)
         return worth | dict.fromkeys(heads, _IN_HEAD) | dict.fromkeys(own, _IN_LABEL)
-
-    def _asked_columns(self, heads: Sequence[frozenset[str]]) -> list[int]:
-        """Return the columns of whose heads the question says most, all where it says nothing of any."""
-        most = max(map(len, heads), default=0)
-        return [at for at, head in enumerate(heads, start=self._first) if len(head) == most]

@@ -1,4 +1,4 @@
-"""The tables of cues.toml for sentences that answer a question, read and compiled."""
+"""The cues of cues.toml by which sentences that state a key element are found."""
 
 import hashlib
 import re
@@ -13,7 +13,7 @@ from assistant.records import ElementName
 from corpus.records import AspectName
 
 CUES_FILE = Path(__file__).with_name("cues.toml")
-# Counted up where the code that chooses sentences changes what it chooses.
+# Increase it when a change of the code changes which sentences are chosen.
 CODE_VERSION = "5"
 
 
@@ -68,7 +68,7 @@ class ChoiceWeights(_Table):
 
 
 class ElementCues(_Table):
-    """One of the seven questions: how it may be put, and what a sentence that answers it shows."""
+    """One of the seven questions: its phrasings, and the cues of sentences that answer it."""
 
     questions: tuple[str, ...]
     aspects: tuple[AspectName, ...]
@@ -83,7 +83,7 @@ class ElementCues(_Table):
     shared: Patterns = ()
 
     def worded(self, text: str, weights: ChoiceWeights) -> tuple[float, bool]:
-        """Score the wording of a sentence, and return whether it has a strong cue."""
+        """Return the score of a sentence's wording, and whether it has a strong cue."""
         strong = sum(pattern.search(text) is not None for pattern in self.strong)
         weak = sum(pattern.search(text) is not None for pattern in self.weak)
         score = weights.weak * min(weak, 2)
@@ -94,7 +94,7 @@ class ElementCues(_Table):
         return score, strong > 0
 
     def shares(self, text: str) -> bool:
-        """Return True if a sentence that answers another question surely answers this one too."""
+        """Return True if a sentence chosen for another element clearly states this one too."""
         return any(pattern.search(text) for pattern in self.shared)
 
 
@@ -109,9 +109,9 @@ class Cues(_Table):
 def cues() -> Cues:
     file: dict[str, Any] = tomllib.loads(CUES_FILE.read_text(encoding="utf-8"))
     known = file.pop("words")
-    for one in file["elements"].values():
-        for name in {"strong", "weak", "against", "shared"} & one.keys():
-            one[name] = [_filled(pattern, known) for pattern in one[name]]
+    for element in file["elements"].values():
+        for name in {"strong", "weak", "against", "shared"} & element.keys():
+            element[name] = [_filled(pattern, known) for pattern in element[name]]
     return Cues.model_validate(file)
 
 

@@ -1,4 +1,4 @@
-"""The seven key elements of a text, each found as the sentence or two that state it."""
+"""The seven key elements of a text, each as the one or two sentences that state it."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,20 +17,18 @@ from corpus.encoders.scale import Scale, cosine_scales
 from corpus.records import Paper, Passage, Section
 from corpus.text import words
 
-# Of an endless text the rest is not read.
 MOST_SENTENCES = 3000
-# Where a paper says "the method" it means its own; where it reports results, they are its own.
+# Sections in which a paper means its own work without saying so.
 _SPEAKS_OF_OWN: frozenset[Role] = frozenset({"abstract", "conclusion", "advice", "future", "limitations"})
 _SUMMARY: frozenset[Role] = frozenset({"abstract"})
 _FINDINGS: frozenset[Role] = frozenset({"experiments", "discussion"})
-# "However, ..." names a problem where the authors have not turned to their own work yet; "In this paper, ..."
-# says what they do.
+# "However, ..." before the authors' own work names a problem; "In this paper, ..." says what they do.
 Lead = Literal["turning", "announcing", ""]
 _LEADS: tuple[tuple[Lead, str], ...] = (
     ("turning", r"\s*(?:however|but|yet|unfortunately|nevertheless|nonetheless|still)\b"),
     ("announcing", r"\s*(?:in )?(?:this|the present|our) (?:paper|work|study|article|note|report)\b"),
 )
-# The first that is met decides: "Conclusions and future work" concludes, "Related work" is no work of theirs.
+# The first match decides: "Conclusions and future work" is a conclusion.
 _HEADINGS: tuple[tuple[Role, str], ...] = (
     ("back", r"^\W*(?:acknowledge?ments?|references|bibliography|appendi|ethic|funding|author contrib)"),
     ("limitations", r"\blimitations?\b|\bcaveats?\b"),
@@ -50,7 +48,7 @@ _OWN = re.compile(
     r"|\b(?:is|are) (?:\w+ )?(?:proposed|presented|introduced|described|investigated)\b(?! (?:by|in [A-Z(]))",
     re.IGNORECASE,
 )
-# "NER systems typically use", "Recent approaches", "In recent years": the state of things before.
+# "NER systems typically use", "Recent approaches", "In recent years": earlier work.
 _BEFORE = re.compile(
     r"\b(?:typically|usually|commonly|traditionally|conventionally|nowadays|in practice|in recent years)\b"
     r"|^(?:most|many|some|several|existing|previous|prior|recent|current|traditional|conventional)\b",
@@ -61,11 +59,11 @@ _CITES = re.compile(r"\bet al\b|\betc\. (?:used|proposed)|\(\s*(?:19|20)\d\d[a-z
 
 @dataclass(frozen=True, slots=True)
 class CandidateSentence:
-    """A sentence that can stand alone, as `text`, and where it was found.
+    """A sentence that can stand alone, as `text`, with its place.
 
-    `is_own` says that it speaks of its authors' work, `is_foreign` that it cites others and does not;
-    `is_before` that it stands in an abstract before the authors turn to their own work, `is_after` that
-    it stands behind and does not speak of it. `lead` is what the sentence began with and has lost.
+    `is_own`: it is about its authors' work; `is_foreign`: it cites others and is not. In an abstract,
+    `is_before`: it precedes the first sentence on the authors' work; `is_after`: it follows that and is not
+    about it. `lead` is the kind of connective that was removed from its beginning.
     """
 
     passage: int
@@ -81,7 +79,7 @@ class CandidateSentence:
 
 @dataclass(frozen=True, slots=True)
 class _Offer:
-    """A sentence for an element, and how well it fits."""
+    """A sentence for an element, by index, and its score."""
 
     name: ElementName
     index: int
@@ -89,11 +87,13 @@ class _Offer:
 
 
 def find_elements(paper: LabelledPaper, encoder: Encoder) -> Mapping[ElementName, str]:
-    """Return a text's sentences for each of the seven elements; missing ones are left out."""
+    """Return a text's sentences for each of the seven elements, joined; missing elements are left out."""
     authors = paper.paper.authors
     speak = (lambda text: told(text, authors, paper.paper.title)) if paper.label else (lambda text: text)
-    found = element_sentences(paper, list(read_sentences(paper)), encoder)
-    return {name: " ".join(speak(sentence.text) for sentence in some) for name, some in found.items()}
+    by_element = element_sentences(paper, list(read_sentences(paper)), encoder)
+    return {
+        name: " ".join(speak(sentence.text) for sentence in chosen) for name, chosen in by_element.items()
+    }
 
 
 def element_sentences(
@@ -109,7 +109,7 @@ def element_sentences(
 
 
 def read_sentences(paper: LabelledPaper) -> Iterator[CandidateSentence]:
-    """Yield the sentences of running text that can stand alone, each once, in reading order."""
+    """Yield the sentences of running text that can stand alone, without duplicates, in reading order."""
     roles = read_roles(paper.paper, paper.passages)
     seen: set[str] = set()
     for passage in paper.passages:
@@ -117,68 +117,67 @@ def read_sentences(paper: LabelledPaper) -> Iterator[CandidateSentence]:
         if role == "back":
             continue
         wholes = [passage.sentence_text(index) for index in range(len(passage.sentences))]
-        turn = _turn(wholes) if role == "abstract" else 0
+        turn = (
+            next((index for index, sentence in enumerate(wholes) if is_own(sentence)), 0)
+            if role == "abstract"
+            else 0
+        )
         for index, whole in enumerate(wholes):
             text = plain(whole)
             if text not in seen and can_stand_alone(text):
                 seen.add(text)
-                own = is_own(whole)
-                foreign = not own and is_of_others(whole)
+                speaks_of_own = is_own(whole)
+                foreign = not speaks_of_own and is_of_others(whole)
                 yield CandidateSentence(
                     passage.number,
                     index,
                     role,
                     text,
-                    own,
+                    speaks_of_own,
                     foreign,
                     is_before=index < turn,
-                    is_after=0 < turn < index and not own,
-                    lead=_lead(whole),
+                    is_after=0 < turn < index and not speaks_of_own,
+                    lead=next(
+                        (lead for lead, pattern in _LEADS if re.match(pattern, whole, re.IGNORECASE)), ""
+                    ),
                 )
         if len(seen) >= MOST_SENTENCES:
             return
 
 
 def is_own(text: str) -> bool:
-    """Return True if a sentence speaks of its authors' own work."""
+    """Return True if a sentence is about its authors' own work."""
     return _OWN.search(text) is not None
 
 
 def is_of_others(text: str) -> bool:
-    """Return True if a sentence cites others, or says what was usual before."""
-    cites = _CITES.search(text) is not None or any(re.search(r"\d", one) for one in brackets(text))
+    """Return True if a sentence cites others, or is about earlier work in general."""
+    cites = _CITES.search(text) is not None or any(re.search(r"\d", citation) for citation in brackets(text))
     return cites or _BEFORE.search(text) is not None
-
-
-def _lead(sentence: str) -> Lead:
-    return next((lead for lead, pattern in _LEADS if re.match(pattern, sentence, re.IGNORECASE)), "")
-
-
-def _turn(sentences: Sequence[str]) -> int:
-    """Return where an abstract turns to its authors' own work; 0 where it never says so."""
-    return next((index for index, sentence in enumerate(sentences) if is_own(sentence)), 0)
 
 
 def _offers(
     paper: LabelledPaper, sentences: Sequence[CandidateSentence], known: Cues, encoder: Encoder
 ) -> tuple[list[_Offer], Mapping[int, Vectors]]:
-    """Return the likeliest sentences of every element with their scores, and the vectors of these sentences.
+    """Return the best sentences for every element with their scores, and the vectors of these sentences.
 
-    Wording and place make the short list; only what is on it is encoded.
+    Wording and place make a short list; only its sentences are encoded.
     """
-    short = {name: _short_list(paper, sentences, name, one, known) for name, one in known.elements.items()}
-    listed = sorted({index for found in short.values() for index in found})
+    short = {
+        name: _short_list(paper, sentences, name, element, known) for name, element in known.elements.items()
+    }
+    listed = sorted({index for scores in short.values() for index in scores})
     if not listed:
         return [], {}
     encoded = encoder.encode_passages([sentences[index].text for index in listed])
     meanings = dict(zip(listed, encoded, strict=True))
     scale = cosine_scales(encoder).alike
     central = dict(zip(listed, _centrality(paper, sentences, encoder, encoded), strict=True))
-    asked = _asked(encoder)
+    question_vectors = _asked(encoder)
     offers = []
-    for name, found in short.items():
-        for index, score in found.items():
-            meant = known.choice.meaning * scale(float((asked[name] @ meanings[index]).max()))
+    for name, scores in short.items():
+        for index, score in scores.items():
+            meant = known.choice.meaning * scale(float((question_vectors[name] @ meanings[index]).max()))
             offers.append(_Offer(name, index, score + meant + known.choice.central * central[index]))
     return offers, meanings
 
@@ -186,18 +185,20 @@ def _offers(
 @lru_cache(maxsize=4)
 def _asked(encoder: Encoder) -> Mapping[ElementName, Vectors]:
     """Return the phrasings of each question, encoded once for all papers."""
-    return {name: encoder.encode_passages(one.questions) for name, one in cues().elements.items()}
+    return {name: encoder.encode_passages(element.questions) for name, element in cues().elements.items()}
 
 
 def _centrality(
     paper: LabelledPaper, sentences: Sequence[CandidateSentence], encoder: Encoder, encoded: Vectors
 ) -> list[float]:
     """Return the similarity of sentences to the title and abstract."""
-    opening = [one.text for one in sentences if one.role == "abstract"][:8] or [sentences[0].text]
+    opening = [sentence.text for sentence in sentences if sentence.role == "abstract"][:8] or [
+        sentences[0].text
+    ]
     title = paper.paper.title
     about = encoder.encode_passages([*([title] * 2 if title else []), *opening])
     scale = cosine_scales(encoder).alike
-    # The cosine of each with the sum of what says it, from those of each two.
+    # The cosine with the sum of these vectors, from scaled pairwise cosines.
     length = float(np.sqrt(max(0.0, scale(about @ about.T).sum()))) or 1.0
     central: list[float] = (scale(encoded @ about.T).sum(axis=1) / length).tolist()
     return central
@@ -207,26 +208,26 @@ def _short_list(
     paper: LabelledPaper,
     sentences: Sequence[CandidateSentence],
     name: ElementName,
-    one: ElementCues,
+    cues_of: ElementCues,
     known: Cues,
 ) -> dict[int, float]:
     weights = known.choice
-    named = [aspect for aspect in paper.paper.aspects if aspect.name in one.aspects]
+    named = [aspect for aspect in paper.paper.aspects if aspect.name in cues_of.aspects]
     aspects = {(aspect.passage, aspect.sentence) for aspect in named}
     scores: dict[int, float] = {}
     for index, sentence in enumerate(sentences):
-        said, strong = one.worded(sentence.text, weights)
+        wording, strong = cues_of.worded(sentence.text, weights)
         is_aspect = (sentence.passage, sentence.sentence) in aspects
         if _is_signalled(sentence, name):
-            said, strong = said + weights.lead, True
-        # The indexer's choice does for a cue where something else speaks for the sentence too.
-        speaks = said > 0 or (sentence.is_before and said == 0)
-        if not strong and (one.needs_strong or not is_aspect or not speaks):
+            wording, strong = wording + weights.lead, True
+        # An aspect chosen by the indexer replaces a strong cue if there is other evidence too.
+        speaks = wording > 0 or (sentence.is_before and wording == 0)
+        if not strong and (cues_of.needs_strong or not is_aspect or not speaks):
             continue
         length = max(0, len(words(sentence.text)) - weights.short_words)
         scores[index] = (
-            said
-            + one.roles.get(sentence.role, 0.0)
+            wording
+            + cues_of.roles.get(sentence.role, 0.0)
             + (weights.aspect if is_aspect else 0.0)
             - (weights.pointing if points_away(sentence.text) else 0.0)
             - (weights.leaning if leans(sentence.text) else 0.0)
@@ -238,7 +239,7 @@ def _short_list(
 
 
 def _is_signalled(sentence: CandidateSentence, name: ElementName) -> bool:
-    """Return True if what a sentence began with says that it answers a question."""
+    """Return True if the lead of a sentence shows that it states the element."""
     if points_away(sentence.text):
         return False
     if name == "research_questions":
@@ -247,15 +248,15 @@ def _is_signalled(sentence: CandidateSentence, name: ElementName) -> bool:
 
 
 def _distance(sentence: CandidateSentence, name: ElementName, known: Cues) -> float:
-    """Return the penalty of a sentence on the world in general or on the work of others."""
+    """Return the penalty of a general sentence or one on the work of others."""
     weights = known.choice
     off = weights.foreign if sentence.is_foreign else 0.0
     if name == "research_questions" and sentence.role in ("abstract", "introduction"):
-        # Behind the turn an abstract speaks of what was done about the problem.
+        # After that point an abstract says what was done about the problem.
         return weights.general if sentence.is_after else 0.0
     if sentence.is_before:
         return off + weights.before
-    # A general statement in an abstract is a problem that is solved, not a limit that is left.
+    # A general statement in an abstract is the problem that was solved, not a limitation.
     expected = _SPEAKS_OF_OWN - (_SUMMARY if name == "limitations" else frozenset())
     expected |= _FINDINGS if name == "results" else frozenset()
     is_general = not sentence.is_own and sentence.role not in expected
@@ -269,10 +270,7 @@ def _assign(
     known: Cues,
     scale: Scale,
 ) -> dict[ElementName, list[int]]:
-    """Give each element its best sentence, the surest choice first; no two elements say the same.
-
-    The surest is what lies farthest above its element's floor.
-    """
+    """Assign each element its best sentences, by margin above its floor, without near duplicates."""
     margins = sorted(
         ((offer.score - known.elements[offer.name].floor, offer) for offer in offers),
         key=lambda entry: (-entry[0], known.choice.order.index(entry[1].name), entry[1].index),
@@ -290,7 +288,7 @@ def _assign(
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """The sentences chosen by now, by element."""
+    """The sentences chosen so far, by element."""
 
     meanings: Mapping[int, Vectors]
     scale: Scale
@@ -304,20 +302,24 @@ class _Chosen:
         return sum(index in found for found in self.sentences.values())
 
     def says(self, index: int) -> bool:
-        """Return True if some element's sentence says the same."""
+        """Return True if a chosen sentence is a near duplicate."""
         taken = [other for found in self.sentences.values() for other in found]
         meant = self.meanings[index]
         return any(self.scale(float(meant @ self.meanings[other])) >= self.alike for other in taken)
 
 
 def _share(chosen: _Chosen, sentences: Sequence[CandidateSentence], known: Cues) -> None:
-    """Let a sentence fill a second element that nothing else fills, where it plainly answers it too."""
+    """Let a chosen sentence fill a second, empty element that it clearly states too."""
     for name in known.choice.share_order:
         if name in chosen.sentences:
             continue
-        one = known.elements[name]
-        given = [index for other in one.shared_with for index in chosen.sentences.get(other, ())]
-        fitting = (index for index in given if one.shares(sentences[index].text) and chosen.times(index) == 1)
+        element = known.elements[name]
+        candidates = [index for other in element.shared_with for index in chosen.sentences.get(other, ())]
+        fitting = (
+            index
+            for index in candidates
+            if element.shares(sentences[index].text) and chosen.times(index) == 1
+        )
         if (index := next(fitting, None)) is not None:
             chosen.sentences[name] = [index]
 
@@ -325,7 +327,7 @@ def _share(chosen: _Chosen, sentences: Sequence[CandidateSentence], known: Cues)
 def _join_second(
     offers: Sequence[_Offer], chosen: _Chosen, sentences: Sequence[CandidateSentence], weights: ChoiceWeights
 ) -> None:
-    """Join to an element's short sentence a second one that is nearly as good and says more."""
+    """Add to an element's short sentence a second one that is nearly as good and says something else."""
     (first,) = chosen.sentences[offers[0].name]
     if len(words(sentences[first].text)) > weights.second_words:
         return
@@ -338,14 +340,18 @@ def _join_second(
 
 
 def read_roles(paper: Paper, passages: Sequence[Passage]) -> dict[int, Role]:
-    """Return the role of every passage of running text, by its number.
+    """Return the role of every passage of running text by its number.
 
-    The title standing for an abstract has none, nor have captions and notes. A section whose heading says
-    nothing introduces where it is the first of several, and else says how things were done.
+    A title in place of an abstract has none, nor have captions and notes. A section with an uninformative
+    heading is the introduction if it is the first of several, and a method otherwise.
     """
-    text = [one for one in passages if one.kind in ("abstract", "body") and one.text != paper.title]
-    tops = list(dict.fromkeys(one.section[:1] for one in text if one.kind == "body"))
-    return {one.number: _role(one, tops) for one in text}
+    text = [
+        passage
+        for passage in passages
+        if passage.kind in ("abstract", "body") and passage.text != paper.title
+    ]
+    tops = list(dict.fromkeys(passage.section[:1] for passage in text if passage.kind == "body"))
+    return {passage.number: _role(passage, tops) for passage in text}
 
 
 def _role(passage: Passage, tops: Sequence[tuple[Section, ...]]) -> Role:
@@ -353,12 +359,8 @@ def _role(passage: Passage, tops: Sequence[tuple[Section, ...]]) -> Role:
         return "abstract"
     if any(is_back_matter(section.title) for section in passage.section):
         return "back"
-    # The innermost heading knows best, but for "Results" within "Related work".
     for section in reversed(passage.section):
-        if role := _said_by(section.title):
-            return role
+        for role, pattern in _HEADINGS:
+            if re.search(pattern, section.title, re.IGNORECASE):
+                return role
     return "introduction" if len(tops) > 1 and passage.section[:1] == tops[0] else "method"
-
-
-def _said_by(title: str) -> Role | None:
-    return next((role for role, pattern in _HEADINGS if re.search(pattern, title, re.IGNORECASE)), None)

@@ -1,4 +1,4 @@
-"""Where a paper tells of one of its parts: its problem, its data, its limitations."""
+"""Passages and sentences of a paper on one of its parts: its problem, its data, its limitations."""
 
 from collections.abc import Iterator, Sequence
 
@@ -17,71 +17,78 @@ from corpus.encoders.base import Encoder
 from corpus.records import Aspect, Paper, Passage
 
 MOST_PASSAGES = 40
-# Sections that tell what a whole paper does; every question about one is read with these beside it.
+# Sections on the paper as a whole, read for every part.
 _TELLING = frozenset({"abstract", "introduction", "conclusion", "limitations", "future"})
 _MOST_TELLING = 8
-# A section of that name tells the part, whatever its sentences say.
+# All sentences of a section with such a heading are on the part.
 _NAMED_FOR = frozenset({"limitations", "future"})
 _LATE = frozenset({"conclusion", "discussion", "future", "advice"})
 
 
 def passages_of_part(paper: Paper, passages: Sequence[Passage], part: AskedPart) -> list[Passage]:
-    """Return the passages of a paper in which one of its parts may be told, in reading order.
+    """Return at most MOST_PASSAGES passages of a paper that may be on a part of it, in reading order.
 
-    At most `MOST_PASSAGES`: those of sections of that name first, then those that say what tells it.
+    Passages of summarising sections come first, then those of sections on the part, then those with its cues.
     """
     roles = read_roles(paper, passages)
-    telling = [one for one in passages if roles.get(one.number) in _TELLING]
-    few = [*telling[: _MOST_TELLING // 2], *telling[-_MOST_TELLING // 2 :]]
-    titled = [one for one in passages if roles.get(one.number) in part.cues.roles]
-    said = part.cues.said
+    telling = [passage for passage in passages if roles.get(passage.number) in _TELLING]
+    summarizing = [*telling[: _MOST_TELLING // 2], *telling[-_MOST_TELLING // 2 :]]
+    titled = [passage for passage in passages if roles.get(passage.number) in part.cues.roles]
+    cues = part.cues.said
     saying = sorted(
-        (one for one in passages if one.number in roles and said and said.search(one.text)),
-        key=lambda one: -len(said.findall(one.text)) if said else 0,
+        (passage for passage in passages if passage.number in roles and cues and cues.search(passage.text)),
+        key=lambda passage: -len(cues.findall(passage.text)) if cues else 0,
     )
-    wanted = dict.fromkeys(one.number for one in (*few, *titled, *saying))
-    kept = set(list(wanted)[:MOST_PASSAGES])
-    return [one for one in passages if one.number in kept]
+    numbers = dict.fromkeys(passage.number for passage in (*summarizing, *titled, *saying))
+    kept = set(list(numbers)[:MOST_PASSAGES])
+    return [passage for passage in passages if passage.number in kept]
 
 
 def sentences_of_part(
     paper: LabelledPaper, part: AskedPart, encoder: Encoder | None
 ) -> list[CandidateSentence]:
-    """Return the sentences that tell a part of a paper, the surest first; key elements need an encoder.
+    """Return the sentences on a part of a paper, the surest first; key elements need an encoder.
 
-    What the indexer chose stands first, then what states it as a key element, then sentences that say what
-    tells it, those of sections of that name and of the authors' own work first, and last what else stands in
-    such sections.
+    First come the indexer's aspects, then key elements, then sentences with cues of the part (those in
+    sections on it first, then those on the authors' own work), and last other sentences of such sections.
     """
     sentences = list(read_sentences(paper))
     cues = part.cues
     chosen = element_sentences(paper, sentences, encoder) if cues.elements and encoder else {}
-    titled = [one for one in sentences if one.role in cues.roles]
-    saying = [one for one in sentences if not one.is_foreign and one.role != "related" and _tells(one, part)]
+    titled = [sentence for sentence in sentences if sentence.role in cues.roles]
+    saying = [
+        sentence
+        for sentence in sentences
+        if not sentence.is_foreign and sentence.role != "related" and _tells(sentence, part)
+    ]
     surest_first = [
-        *(one for name in cues.aspects for one in _of_aspect(paper, name, sentences)),
-        *(one for name in cues.elements for one in chosen.get(name, ())),
-        *(one for one in saying if one.role in cues.roles),
-        *(one for one in saying if one.is_own),
+        *(sentence for name in cues.aspects for sentence in _of_aspect(paper, name, sentences)),
+        *(sentence for name in cues.elements for sentence in chosen.get(name, ())),
+        *(sentence for sentence in saying if sentence.role in cues.roles),
+        *(sentence for sentence in saying if sentence.is_own),
         *saying,
-        *(one for one in titled if one.role in _NAMED_FOR and not saying),
+        *(sentence for sentence in titled if sentence.role in _NAMED_FOR and not saying),
     ]
     against = cues.against
-    return [one for one in dict.fromkeys(surest_first) if not (against and against.search(one.text))]
+    return [
+        sentence
+        for sentence in dict.fromkeys(surest_first)
+        if not (against and against.search(sentence.text))
+    ]
 
 
 def _tells(sentence: CandidateSentence, part: AskedPart) -> bool:
-    """Return True if a sentence says what tells a part."""
+    """Return True if a sentence has a cue of the part."""
     cues, late = part.cues, part.cues.said_late if sentence.role in _LATE else None
-    return any(said.search(sentence.text) for said in (cues.said, late) if said)
+    return any(pattern.search(sentence.text) for pattern in (cues.said, late) if pattern)
 
 
 def _of_aspect(
     paper: LabelledPaper, name: str, sentences: Sequence[CandidateSentence]
 ) -> Iterator[CandidateSentence]:
-    """Yield the sentence that the indexer chose as an aspect, behind the one it leans on if it does."""
-    for aspect in (one for one in paper.paper.aspects if one.name == name):
-        places = {(one.passage, one.sentence): one for one in sentences}
+    """Yield the sentence that the indexer chose as an aspect, after the one before it if it needs that."""
+    for aspect in (entry for entry in paper.paper.aspects if entry.name == name):
+        places = {(entry.passage, entry.sentence): entry for entry in sentences}
         if listed := places.get((aspect.passage, aspect.sentence)):
             yield listed
         elif whole := _whole(paper, aspect):
@@ -94,8 +101,8 @@ def _of_aspect(
 
 
 def _whole(paper: LabelledPaper, aspect: Aspect) -> CandidateSentence | None:
-    """Return an aspect's sentence that reads badly alone, as far as it stands in the evidence."""
-    passage = next((one for one in paper.passages if one.number == aspect.passage), None)
+    """Return an aspect's sentence that cannot stand alone, None if the evidence does not have it."""
+    passage = next((candidate for candidate in paper.passages if candidate.number == aspect.passage), None)
     if passage is None or aspect.sentence >= len(passage.sentences):
         return None
     text = plain(passage.sentence_text(aspect.sentence))

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from assistant.questions.vocabulary import vocabulary
 from corpus.language.stemming import ENGLISH, stem
@@ -12,11 +12,11 @@ from corpus.text import words
 
 SHORTEST, LONGEST = 7, 60
 NEAR_START = 12
-SHORTEST_ELSEWHERE, LONGEST_ELSEWHERE = 4, 120  # words in other languages: some join them, some have none
-LETTERS = 0.8  # of a sentence at least
+SHORTEST_ELSEWHERE, LONGEST_ELSEWHERE = 4, 120  # words in other languages: some compound or do not space them
+LETTERS = 0.8  # least share of letters and spaces in a sentence
 SHORT_PASSAGE = 60  # words
 _ENDS = '.!”"’)]»“。！．।؟۔'
-FUNCTION_WORDS = 0.12  # of the words of a sentence at least
+FUNCTION_WORDS = 0.12  # least share of a sentence's words
 _UNQUOTABLE = re.compile(
     r"\b(?:tables?|tab\.|figures?|figs?\.|sections?|secs?\.|equations?|eqs?\.|algorithms?)\s*\(?\d"
     r"|\bappendi(?:x|ces)\b|§|\s#\s|\bwww\.|^\d{1,2}\.\s|\b(?:table|figure) (?:below|above)\b|https?://"
@@ -35,20 +35,20 @@ _ELSEWHERE = re.compile(
     r"|\b(?:as|just) (?:mentioned|noted|described|discussed|explained|said)\b|\b(?:Table|Figure|Fig)\b",
     re.IGNORECASE,
 )
-# The rest of "In (Lee, 2001), rules are learned" and of "as shown by [3]".
+# Remains of "In (Lee, 2001), rules are learned" and of "as shown by [3]" without the citation.
 _LOST = re.compile(
     r"^(?:In|By|From|For|With|As in|See|Following|Like|Unlike|While),\s"
     r"|\b(?:in|by|of|from|see|following|than|with|and|like)\s*[.;)](?:\s|$)",
     re.IGNORECASE,
 )
-# "The name for that merging step", "Judges also prefer": what stood before says what is meant.
+# "The name for that merging step", "Judges also prefer": they need the sentence before.
 _POINTS_BACK = re.compile(
     r"^(?:\S+\s+){1,3}also\b|^this (?:note|report)\b"
     r"|\b(?:for|of|to|from|with|on)\s+(?:that|this|these|those|such)\s+"
     r"(?!(?:the|an?|it|they|we|of|in|who|which|that|is|are|was|were|paper|work|study|article|survey)\b)[a-z]",
     re.IGNORECASE,
 )
-# "The same corpus", "In this way", "Further analysis": the sentence before says which.
+# "The same corpus", "In this way", "Further analysis": beginnings that need the sentence before.
 _LEANING = re.compile(
     r"(?:the|a) (?:same|other|others|second|third|latter|former|remaining|next|last|resulting|subsequent)\b"
     r"|(?:most|some|many|all|none|few|each|one) of (?:these|them|those|which)\b"
@@ -76,7 +76,7 @@ _POINTING = re.compile(
     r"|\bboth(?=[.,;])",
     re.IGNORECASE,
 )
-# "these different sets of labels", "this simple approach": fine only where the sentence has said which.
+# "these different sets of labels", "this simple approach": clear only if the sentence has named them before.
 _DEMONSTRATIVE = re.compile(
     r"\b(?:these|those(?! (?:of|who|that|which|in|with|from|on|for|to|by|based|used|obtained)\b)"
     r"|such(?! (?:as|that)\b)"
@@ -91,14 +91,14 @@ _BACK_MATTER = re.compile(
 
 
 def is_back_matter(title: str) -> bool:
-    """Return True if a section thanks people or lists works, and so answers nothing."""
+    """Return True for a section of acknowledgements or references."""
     return _BACK_MATTER.fullmatch(title) is not None
 
 
 def is_quotable(sentence: str, language: str = "") -> bool:
-    """Return True if a sentence is whole and plain, and points at no table or figure.
+    """Return True if a sentence is complete prose without references to tables or figures.
 
-    Of one in another language than English only is asked whether it is whole.
+    In languages other than English, only completeness is checked.
     """
     if language not in ("", ENGLISH):
         return _is_whole(sentence)
@@ -119,7 +119,7 @@ def _is_whole(sentence: str) -> bool:
         return False
     if sentence[0].islower() or sentence.count("(") != sentence.count(")"):
         return False
-    # The signs of vowels that some scripts write are marks, no letters.
+    # Vowel signs of some scripts are marks (M), not letters.
     plain = sum(unicodedata.category(character)[0] in "LMZ" for character in sentence)
     return (
         plain >= LETTERS * len(sentence) and not is_formula(sentence) and len(sentence_spans(sentence)) == 1
@@ -127,30 +127,30 @@ def _is_whole(sentence: str) -> bool:
 
 
 def _is_row(sentence: str) -> bool:
-    """Return True if a text has hardly any of the small words of sentences: a row of a table."""
-    said = words(sentence)
-    return sum(word in vocabulary().function for word in said) < FUNCTION_WORDS * len(said)
+    """Return True if a text has hardly any function words, as a row of a table."""
+    tokens = words(sentence)
+    return sum(word in vocabulary().function for word in tokens) < FUNCTION_WORDS * len(tokens)
 
 
 def can_stand_alone(text: str) -> bool:
-    """Return True if a plain sentence can be quoted, and points to no other place."""
+    """Return True if a plain sentence can be quoted, and refers to no other place."""
     if not text or not is_quotable(text) or has_lost_a_name(text):
         return False
     return _ELSEWHERE.search(text) is None and text[-1] != "?"
 
 
 def has_lost_a_name(text: str) -> bool:
-    """Return True if a sentence named what it cites by the citation alone: "In, rules are learned"."""
+    """Return True if a sentence lacks a name that was only a citation: "In, rules are learned"."""
     return _LOST.search(text) is not None
 
 
 def points_back(sentence: str) -> bool:
-    """Return True if a sentence says near its beginning what only the one before it explains."""
+    """Return True if the beginning of a sentence refers to the one before it."""
     return _POINTS_BACK.search(" ".join(sentence.split()[:NEAR_START])) is not None
 
 
 def leans(text: str) -> bool:
-    """Return True if a plain sentence opens by pointing to the one before it."""
+    """Return True if a plain sentence opens with a reference to the one before it."""
     if _OF_AUTHORS.match(text):
         return False
     unclear = bool(vocabulary().unclear_start.intersection(words(text)[:1])) or points_back(text)
@@ -158,10 +158,9 @@ def leans(text: str) -> bool:
 
 
 def numbers_beside(passage: Passage) -> tuple[int, ...]:
-    """Return the numbers of the passages beside one that says little alone.
+    """Return the numbers of the neighbours that a passage needs, () for an abstract.
 
-    Of a short one, such as the line over a table, those before and after; of one that points back, the one
-    before. An abstract is whole.
+    A short one, such as a line above a table, needs both; one that begins with a reference, the one before.
     """
     if passage.kind == "abstract":
         return ()
@@ -173,32 +172,32 @@ def numbers_beside(passage: Passage) -> tuple[int, ...]:
 def read_with(passage: Passage, passages: Iterable[Passage]) -> list[Passage]:
     """Return the neighbouring passages in the same section, to be read with `passage`."""
     numbers = numbers_beside(passage)
-    return [one for one in passages if one.number in numbers and one.section == passage.section]
+    return [
+        neighbour
+        for neighbour in passages
+        if neighbour.number in numbers and neighbour.section == passage.section
+    ]
 
 
 def points_away(text: str) -> bool:
-    """Return True if a sentence says "these" or "this" of something that it has not named."""
+    """Return True if a sentence refers with "these" or "this" to something that it has not named."""
     if _POINTING.search(text):
         return True
     named: set[str] = set()
     position = 0
-    for found in _DEMONSTRATIVE.finditer(text):
-        named |= _content(text[position : found.start()])
-        position = found.start()
-        if named.isdisjoint(_content(found[1])):
+    for demonstrative in _DEMONSTRATIVE.finditer(text):
+        named |= _content(text[position : demonstrative.start()])
+        position = demonstrative.start()
+        if named.isdisjoint(_content(demonstrative[1])):
             return True
     return False
 
 
 def has_no_antecedent(text: str) -> bool:
-    """Return True if a sentence says "it" or "they" before it has named anything: "Results show that it"."""
-    first = _PRONOUN.search(text)
-    return first is not None and _content(text[: first.start()]) <= frozenset(_stems_of_reports())
-
-
-def _stems_of_reports() -> Iterator[str]:
-    known = vocabulary()
-    yield from map(stem, (*known.finding, *known.generic, *known.aspects, "experimental", "empirical"))
+    """Return True if a sentence has a pronoun before any noun it may refer to: "Results show that it"."""
+    first, known = _PRONOUN.search(text), vocabulary()
+    of_reports = map(stem, (*known.finding, *known.generic, *known.aspects, "experimental", "empirical"))
+    return first is not None and _content(text[: first.start()]) <= set(of_reports)
 
 
 def _content(text: str) -> set[str]:

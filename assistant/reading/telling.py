@@ -1,11 +1,11 @@
-"""Sentences of papers rewritten to stand outside them: in the third person, without what tied them there."""
+"""Sentences of papers rewritten for use elsewhere: in the third person, without connectives."""
 
 import re
 from collections.abc import Sequence
 
 from assistant.checking.citations import without_labels
 from corpus.records import Author
-from corpus.wording import possessive, short_authors
+from corpus.wording import capitalised, possessive, short_authors
 
 _LEAD = re.compile(
     r"^(?:however|moreover|furthermore|in addition|additionally|therefore|thus|hence|finally|specifically|"
@@ -15,7 +15,7 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _IN_THIS_PAPER = re.compile(r"^in this (?:paper|work|study|article),?\s+(?=we\b)", re.IGNORECASE)
-# Leads that a summary or a grid can do without, too.
+# Further connectives at the beginning of a sentence.
 _FURTHER_LEAD = re.compile(
     r"^(?:but|yet|and|so|overall|however|in our (?:present |current )?(?:paper|work|study)|"
     r"in (?:summary|short|conclusion|general)|to (?:conclude|summari[sz]e|sum up)|"
@@ -28,7 +28,7 @@ _FURTHER_LEAD = re.compile(
     r"surprisingly|conversely|on the one hand|to that end),?\s+(?=\S)",
     re.IGNORECASE,
 )
-# "(Smith, 1999; Doe et al.)", "[3, 4]", "(see Table 2)": what is cited is another paper's, or out of reach.
+# Citations and cross-references: "(Smith, 1999; Doe et al.)", "[3, 4]", "(see Table 2)".
 _BRACKETS = re.compile(
     r"(?:(?<!\s)\s++)?(?:"
     r"\([^()]{0,200}(?:\b(?:18|19|20)\d\d[a-z]?\b|\bet al\b)[^()]{0,80}\)"
@@ -37,12 +37,12 @@ _BRACKETS = re.compile(
     r"|\(\s*+(?:see|cf\.?|as in|shown in)?\s*+(?:also\s++)?"
     r"(?:Sections?|Sect?s?\.|Figures?|Figs?\.|Tables?|Tab\.|Appendix|§|Eqs?\.|Equations?)[^()]{0,60}\))",
 )
-# "Proposed by (Smith, 1999)": what stands in brackets belongs to the sentence.
+# Not "Proposed by (Smith, 1999)", where the citation is part of the sentence.
 _BRACKETS_APART = re.compile(
     "".join(rf"(?<!\b{word})(?<!\b{word}\s)" for word in ("by", "in", "of", "from", "with", "to", "see"))
     + rf"(?:{_BRACKETS.pattern})"
 )
-# "To address these issues, we", "Based on this analysis, we": what it was for was said before.
+# "To address these issues, we", "Based on this analysis, we": they refer to the sentence before.
 _PURPOSE = re.compile(
     r"^(?:(?:in order )?to \w+(?: \w+)? (?:this|these|those|it|them|such|the (?:above|aforementioned))\b"
     r"[^,]{0,60},\s+"
@@ -62,7 +62,7 @@ _LAST_PURPOSE = re.compile(
 _WE_THEN = re.compile(
     r"^(We|I) (?:then|also|next|further|thus|therefore|hence|finally|additionally) (?=[a-z])"
 )
-# A line ended within the word.
+# A word hyphenated at the end of a line.
 _BROKEN = re.compile(r"(?<=[a-z])- (?!(?:and|or|to|but|nor)\b)(?=[a-z])")
 _FOOTNOTE = re.compile(r"\b([a-z]{5,})\d\b")
 _FIRST_PERSON = re.compile(r"\b(we|our|ours|us|ourselves)\b", re.IGNORECASE)
@@ -84,7 +84,7 @@ _PAPER_DOES = re.compile(
     re.IGNORECASE,
 )
 _AND_DOES = re.compile(rf"\b(and (?:also )?)({_VERBS})(?:s|ies)\b(?! of\b)")
-# "Type I errors" and a pair of languages, "My-En", are nobody's.
+# Not "Type I errors", nor a pair of languages, "My-En".
 _I = re.compile(
     r"(^|[,;:(] ?|\b(?:that|and|which|what|as|if|where|when|but|because|while|how|so|then|whether) )"
     r"I(?=\s+[a-z])"
@@ -98,13 +98,13 @@ _PLURAL = {"i": "we", "my": "our", "me": "us", "myself": "ourselves"}
 
 
 def speaks_of_itself(sentence: str) -> bool:
-    """Return True if a sentence says "we" or the like, and so changes in the third person."""
+    """Return True if a sentence has a pronoun of the first person."""
     return _FIRST_PERSON.search(sentence) is not None
 
 
 def without_lead(sentence: str) -> str:
-    """Return a sentence without the connective that tied it to the one before."""
-    return _capital(_LEAD.sub("", _IN_THIS_PAPER.sub("", sentence), count=1))
+    """Return a sentence without a connective at its beginning."""
+    return capitalised(_LEAD.sub("", _IN_THIS_PAPER.sub("", sentence), count=1))
 
 
 def brackets(sentence: str) -> list[str]:
@@ -113,7 +113,7 @@ def brackets(sentence: str) -> list[str]:
 
 
 def plain(sentence: str) -> str:
-    """Return a sentence without citations in brackets and without what tied it to the one before."""
+    """Return a sentence without citations in brackets, connectives and references to the one before."""
     text = _LAST_PURPOSE.sub("", _BRACKETS_APART.sub("", " ".join(sentence.split())))
     text = _BROKEN.sub("-", text)
     text = _FOOTNOTE.sub(r"\1", re.sub(r"(?<!\s)\s++([.,;:])", r"\1", text))
@@ -123,71 +123,67 @@ def plain(sentence: str) -> str:
 
 
 def _shortened(text: str) -> str:
-    return without_lead(_capital(_PURPOSE.sub("", _FURTHER_LEAD.sub("", text, count=1), count=1)))
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    return without_lead(capitalised(_PURPOSE.sub("", _FURTHER_LEAD.sub("", text, count=1), count=1)))
 
 
 def told(text: str, authors: Sequence[Author], title: str = "") -> str:
-    """Return a plain sentence in the third person, with nothing in it that reads as a label.
+    """Return a plain sentence in the third person, without anything that reads as a label.
 
-    What "this paper" does is said of its authors, or where one alone or none is named, of its title.
+    The subject of "this paper proposes" becomes the authors, or the title if fewer than two are named.
     """
-    text = _PROPOSED.sub(lambda found: _cased(found[0], f"our {found[1]} "), text, count=1)
-    text = _CONTRACTED.sub(lambda found: f"{found[1]} {_FULL[found[2].lower()]}", text)
+    text = _PROPOSED.sub(lambda match: _cased(match[0], f"our {match[1]} "), text, count=1)
+    text = _CONTRACTED.sub(lambda match: f"{match[1]} {_FULL[match[2].lower()]}", text)
     text = _KNOWLEDGE.sub(r"\1their knowledge", _I.sub(_as_plural, text))
     if does := _PAPER_DOES.match(text):
         text = _with_subject(text, does, authors, title)
     text = _IN_THIS.sub("", text)
-    text = _THIS_PAPER.sub(lambda found: _cased(found[0], f"the {found[1].lower()}"), text)
+    text = _THIS_PAPER.sub(lambda match: _cased(match[0], f"the {match[1].lower()}"), text)
     return without_labels(in_third_person(text, authors))
 
 
 def _with_subject(text: str, does: re.Match[str], authors: Sequence[Author], title: str) -> str:
     if sum(bool(author.given) for author in authors) > 1:
-        rest = _AND_DOES.sub(lambda found: found[1] + _plural_verb(found[2]), text[does.end() :])
+        rest = _AND_DOES.sub(lambda match: match[1] + _plural_verb(match[2]), text[does.end() :])
         return f"We {does['adverb'] or ''}{_plural_verb(does['verb'])}{rest}"
-    # Of an author alone, or of a group without names, "the authors" would say less than the title.
+    # For a single author, or a group without names, the title says more than "the authors".
     name = short_title(title)
     return f"“{name}” {text[does.start('does') :]}" if name else text
 
 
 def short_title(title: str) -> str:
-    """Return the title of a paper up to its colon, or to the end of its question."""
+    """Return a title up to its colon or question mark."""
     return _SUBTITLE.split(without_labels(" ".join(title.split())), maxsplit=1)[0].strip("“”\"'. ")
 
 
 def subject_of(authors: Sequence[Author]) -> str:
-    """Return who is named as a paper's authors: "Smith and Doe", "Smith et al."; else "the authors"."""
+    """Return a paper's authors as a subject: "Smith and Doe", "Smith et al." or "the authors"."""
     people = [author for author in authors if author.given]
     return short_authors(people) if len(people) > 1 else "the authors"
 
 
 def in_third_person(sentence: str, authors: Sequence[Author]) -> str:
-    """Return a sentence with its "we" as its authors: the first by name, the others as "they"."""
+    """Return a sentence with the first "we" or "our" replaced by its authors, and the others by "they"."""
     subject = subject_of(authors)
     used = False
 
-    def replaced(found: re.Match[str]) -> str:
+    def replaced(match: re.Match[str]) -> str:
         nonlocal used
-        word = found[0].lower()
-        if found[0] == "US":
-            return found[0]
+        word = match[0].lower()
+        if match[0] == "US":
+            return match[0]
         other = _THIRD_PERSON[word]
         if not used and word in ("we", "our"):
             used = True
             other = subject if word == "we" else possessive(subject)
-        return _capital(other) if found.start() == 0 else other
+        return capitalised(other) if match.start() == 0 else other
 
     return _FIRST_PERSON.sub(replaced, sentence)
 
 
-def _as_plural(found: re.Match[str]) -> str:
-    before = found[1] or ""
-    plural = _PLURAL[found[0][len(before) :].lower()]
-    return before + (plural if found.start() + len(before) else plural.capitalize())
+def _as_plural(match: re.Match[str]) -> str:
+    before = match[1] or ""
+    plural = _PLURAL[match[0][len(before) :].lower()]
+    return before + (plural if match.start() + len(before) else plural.capitalize())
 
 
 def _plural_verb(verb: str) -> str:
@@ -197,4 +193,4 @@ def _plural_verb(verb: str) -> str:
 
 
 def _cased(like: str, text: str) -> str:
-    return _capital(text) if like[:1].isupper() else text
+    return capitalised(text) if like[:1].isupper() else text

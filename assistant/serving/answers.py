@@ -268,7 +268,7 @@ def answer_document(turn: Turn) -> AnswerDocument:
 
 
 def step_documents(times: Iterable[StepTime]) -> tuple[StepDocument, ...]:
-    return tuple(StepDocument(one.step, rounded(one.seconds)) for one in times)
+    return tuple(StepDocument(step.step, rounded(step.seconds)) for step in times)
 
 
 def checked_text(answer: Answer, evidence: Evidence) -> CheckedTextDocument:
@@ -276,8 +276,8 @@ def checked_text(answer: Answer, evidence: Evidence) -> CheckedTextDocument:
     passages = {passage.id: passage for paper in evidence.papers for passage in paper.passages}
     return CheckedTextDocument(
         text=answer.text,
-        sentences=tuple(_sentence(answer, one, passages) for one in answer.sentences),
-        papers=tuple(_labelled(one, answer) for one in evidence.papers),
+        sentences=tuple(_sentence(answer, item, passages) for item in answer.sentences),
+        papers=tuple(_labelled(item, answer) for item in evidence.papers),
         citation_recall=maybe_rounded(answer.citation_recall),
         citation_precision=maybe_rounded(answer.citation_precision),
         problems=tuple(wording.PROBLEMS[problem] for problem in answer.problems),
@@ -298,7 +298,7 @@ def _sentence(answer: Answer, sentence: AnswerSentence, passages: dict[str, Pass
         sentence.unknown_labels,
         sentence.needs_citation,
         maybe_rounded(sentence.support),
-        tuple(_citation(one, passages.get(one.passage_id)) for one in sentence.citations),
+        tuple(_citation(citation, passages.get(citation.passage_id)) for citation in sentence.citations),
         _citation(better, passages.get(better.passage_id)) if better else None,
         sentence.not_said,
     )

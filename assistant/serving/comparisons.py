@@ -110,15 +110,15 @@ def comparison_document(comparison: Comparison) -> ComparisonDocument:
     )
 
 
-def _elements(one: KeyElements) -> ElementsDocument:
-    stated = [one.element(name) for name in ELEMENT_NAMES] if one.elements else []
-    return ElementsDocument(one.label, one.problem, tuple(map(_element, stated)))
+def _elements(elements: KeyElements) -> ElementsDocument:
+    stated = [elements.element(name) for name in ELEMENT_NAMES] if elements.elements else []
+    return ElementsDocument(elements.label, elements.problem, tuple(map(_element, stated)))
 
 
 def _element(element: KeyElement) -> ElementDocument:
     evidence = tuple(
-        ElementSourceDocument(one.passage_id, one.sentence, one.text, rounded(one.support))
-        for one in element.evidence
+        ElementSourceDocument(source.passage_id, source.sentence, source.text, rounded(source.support))
+        for source in element.evidence
     )
     return ElementDocument(element.name, element.text, maybe_rounded(element.support), evidence)
 
@@ -133,17 +133,17 @@ def _quoted(cell: QuotedCell) -> CellDocument:
 
 
 def describe_progress(event: ComparisonEvent) -> str:
-    """Describe an event of a comparison, "" where it is nothing new."""
-    said = ""
+    """Describe an event of a comparison, "" if there is nothing new."""
+    progress = ""
     match event:
         case Planned(papers):
-            said = f"Comparing {counted(len(papers), 'paper')}"
+            progress = f"Comparing {counted(len(papers), 'paper')}"
         case Extracted(elements):
-            said = f"Read {f'paper {elements.label}' if elements.label else 'the description'}"
+            progress = f"Read {f'paper {elements.label}' if elements.label else 'the description'}"
         case Sampled(number, _):
-            said = f"Wrote a sample of round {number}"
+            progress = f"Wrote a sample of round {number}"
         case Voted(number, _):
-            said = f"Took a vote of round {number}"
+            progress = f"Took a vote of round {number}"
         case RoundFinished(finished):
-            said = f"Finished round {finished.number}"
-    return said
+            progress = f"Finished round {finished.number}"
+    return progress

@@ -152,12 +152,12 @@ class WritersDocument:
 
 
 def collection_document(summary: CollectionSummary) -> CollectionDocument:
-    one = summary.collection
+    collection = summary.collection
     return CollectionDocument(
-        one.id,
-        one.title,
-        one.description,
-        one.licence,
+        collection.id,
+        collection.title,
+        collection.description,
+        collection.licence,
         summary.papers,
         summary.passages,
         summary.full_texts,
@@ -185,7 +185,7 @@ def paper_document(paper: Paper) -> PaperDocument:
         pages=paper.page_count,
         labels=paper.labels,
         topics=tuple(topic.key for topic in paper.topics),
-        aspects=tuple(AspectDocument(one.name, one.text, one.passage) for one in paper.aspects),
+        aspects=tuple(AspectDocument(aspect.name, aspect.text, aspect.passage) for aspect in paper.aspects),
         link=link_to(paper.id),
     )
 
@@ -225,7 +225,7 @@ def _hit(hit: Hit) -> HitDocument:
 
 
 def link_to(paper: str, passage: int | None = None, sentence: int | None = None) -> str:
-    """Return where the app shows a paper, a passage of it, or a sentence of that."""
+    """Return the app's link to a paper, to a passage of it, or to a sentence of that."""
     query: dict[str, str | int] = {"id": paper}
     if passage is not None:
         query["passage"] = passage
@@ -239,7 +239,7 @@ def rounded(score: float) -> float:
 
 
 def maybe_rounded(score: float | None) -> float | None:
-    """Return a score as it is told, None where there is none."""
+    """Return a score rounded for documents, None for no score."""
     return None if score is None else rounded(score)
 
 
@@ -251,7 +251,7 @@ def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
 
 
 def to_python(document: Any) -> Any:
-    """Return a document as what JSON has."""
+    """Return a document as JSON values."""
     return _adapter(type(document)).dump_python(document, mode="json")
 
 

@@ -1,4 +1,4 @@
-"""The corpus as it is published now, opened anew when a build has replaced it."""
+"""The currently published corpus, opened again after each build."""
 
 import logging
 import threading
@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class OpenLibrary:
-    """One published corpus with what reads and answers from it."""
+    """A published corpus with its encoder, from which assistants and comparers are opened."""
 
     settings: Settings
     encoder: Encoder
@@ -54,7 +54,7 @@ class OpenLibrary:
         return SpendingAccount(owner, what, _spending(self.settings) if counts else None)
 
     def question_price(self, writer: str, options: AskOptions) -> float:
-        """Return the greatest price of a question in US dollars, estimated from above."""
+        """Return an upper estimate of a question's price in US dollars."""
         entry = model_of(writer, self.settings)
         if entry is None:
             return 0.0
@@ -68,7 +68,7 @@ def _spending(settings: Settings) -> SpendingStore:
 
 
 class PublishedLibrary:
-    """Hands out the library of the corpus that is published at that moment; for several threads."""
+    """Returns the library of the currently published corpus; safe for several threads."""
 
     def __init__(self, settings: Settings | None = None) -> None:
         self._settings = settings
@@ -89,18 +89,18 @@ class PublishedLibrary:
             return self._opened[1]
 
     def _encoder_for(self, manifest: Manifest, settings: Settings) -> Encoder:
-        """Return the encoder in use, where it is the one that built the corpus; loading takes seconds."""
+        """Return the open encoder if it built the corpus, else open one, which takes seconds."""
         if self._opened and _built_with(self._opened[0]) == _built_with(manifest):
             return self._opened[1].encoder
         return open_encoder(settings)
 
 
 def _load(corpus: Corpus) -> None:
-    """Read what searches need, so that the first does not wait for all of it."""
+    """Load the data that searches need before the first search."""
     try:
         corpus.load()
     except CorpusError as error:
-        # Whoever searches is told.
+        # A search raises it again.
         logger.warning("%s", error)
 
 

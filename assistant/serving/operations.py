@@ -42,8 +42,8 @@ class NotFoundError(AssistantError):
 
 
 def check_writer(choices: Iterable[GeneratorChoice], name: str) -> None:
-    """Raise NotFoundError where nobody of that name can write."""
-    if name not in (names := [one.name for one in choices]):
+    """Raise NotFoundError for an unknown writer."""
+    if name not in (names := [choice.name for choice in choices]):
         raise NotFoundError(f"There is no writer {name!r}. There are: {', '.join(names[:MOST_NAMED])}.")
 
 
@@ -52,14 +52,14 @@ def list_collections(corpus: Corpus) -> CollectionsDocument:
 
 
 def list_writers(choices: Iterable[GeneratorChoice]) -> WritersDocument:
-    return WritersDocument(tuple(WriterDocument(one.name, one.label) for one in choices))
+    return WritersDocument(tuple(WriterDocument(choice.name, choice.label) for choice in choices))
 
 
 def search_papers(corpus: Corpus, encoder: Encoder, request: SearchRequest) -> SearchDocument:
     """Return the best papers for a query with their best passages."""
     _check_scope(corpus, request.scope)
     query = read_query(corpus, storable(request.query))
-    found = search(
+    results = search(
         corpus,
         encoder,
         query,
@@ -67,7 +67,7 @@ def search_papers(corpus: Corpus, encoder: Encoder, request: SearchRequest) -> S
         papers=request.papers,
         passages_per_paper=request.passages,
     )
-    return SearchDocument(request.query, query.text, tuple(map(found_document, found)))
+    return SearchDocument(request.query, query.text, tuple(map(found_document, results)))
 
 
 def read_paper(corpus: Corpus, request: PaperRequest) -> ReadPaperDocument:
@@ -85,9 +85,9 @@ def read_paper(corpus: Corpus, request: PaperRequest) -> ReadPaperDocument:
 
 
 def cite_papers(corpus: Corpus, request: CiteRequest) -> CitationsDocument:
-    """Return references to papers, each once; raises NotFoundError."""
+    """Return references to papers without duplicates; raises NotFoundError."""
     papers = _papers(corpus, tuple(dict.fromkeys(request.papers)))
-    form = next(one for one in REFERENCE_FORMATS if one.name == request.format)
+    form = next(known for known in REFERENCE_FORMATS if known.name == request.format)
     text = form.write(papers)
     assert isinstance(text, str), "references are texts"
     return CitationsDocument(request.format, text)
@@ -96,7 +96,7 @@ def cite_papers(corpus: Corpus, request: CiteRequest) -> CitationsDocument:
 def begin_question(
     assistant: Assistant, request: AskRequest, history: Sequence[Turn] = ()
 ) -> Iterator[Event]:
-    """Return the events of a question; raises AssistantError at once where it cannot be taken."""
+    """Return the events of a question; raises AssistantError at once if it cannot be taken."""
     _check_scope(assistant.corpus, request.scope)
     turns, options = tuple(history), request.options()
     admit(request.question, options, assistant.corpus, turns)
@@ -104,7 +104,7 @@ def begin_question(
 
 
 def check_papers(corpus: Corpus, ids: Sequence[str]) -> None:
-    """Raise NotFoundError where the corpus has not all these papers."""
+    """Raise NotFoundError if the corpus lacks one of these papers."""
     _papers(corpus, tuple(dict.fromkeys(ids)))
 
 
@@ -117,10 +117,10 @@ def _check_scope(corpus: Corpus, scope: ScopeRequest) -> None:
 
 
 def _papers(corpus: Corpus, ids: Sequence[str]) -> tuple[Paper, ...]:
-    found = corpus.papers_by_id(ids)
-    held = {paper.id for paper in found}
+    papers = corpus.papers_by_id(ids)
+    held = {paper.id for paper in papers}
     if missing := [identifier for identifier in ids if identifier not in held]:
         raise NotFoundError(
             f"The corpus has no paper {missing[0]!r}. Search for it: what is found has its id."
         )
-    return found
+    return papers

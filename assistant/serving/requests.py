@@ -225,8 +225,8 @@ def field_fault(location: tuple[int | str, ...], fault: Mapping[str, Any]) -> st
         are = "are" if len(names) > 1 else "is"
         return f"{joined(names)} {are} nothing that is taken here. See the schema for what is taken."
     where = _place(location)
-    said = _FAULTS.get(str(fault["type"]))
-    what = said.format(**context) if said else f"is not valid: {fault['msg']}"
+    template = _FAULTS.get(str(fault["type"]))
+    what = template.format(**context) if template else f"is not valid: {fault['msg']}"
     return f"{f'“{where}”' if where else 'The request'} {what}. See the schema for what is taken."
 
 

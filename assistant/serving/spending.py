@@ -18,13 +18,13 @@ def model_of(writer: str, settings: Settings) -> ModelEntry | None:
 
 
 def uncounted_models(settings: Settings) -> tuple[ModelEntry, ...]:
-    """Return the models that are not offered because spending is limited and their prices are not known."""
+    """Return the models of unknown cost, which are not offered if spending is limited."""
     entries = available_models(settings) if SpendingLimits.of(settings) else ()
     return tuple(entry for entry in entries if not can_be_counted(entry))
 
 
 def check_counted(writer: str, settings: Settings) -> None:
-    """Raise AssistantError for a model whose cost cannot be counted though spending is limited."""
+    """Raise AssistantError for a model of unknown cost if spending is limited."""
     for entry in uncounted_models(settings):
         if entry.id == writer:
             raise AssistantError(
@@ -34,13 +34,13 @@ def check_counted(writer: str, settings: Settings) -> None:
 
 
 def is_limited(writer: str, settings: Settings) -> bool:
-    """Return True if what a writer costs counts to a limit."""
+    """Return True if the cost of a writer counts towards a limit."""
     entry = model_of(writer, settings)
     return bool(entry and is_paid(entry) and SpendingLimits.of(settings))
 
 
 class SpendingAccount:
-    """Counts what a question or a comparison (`what`) costs its visitor; without a store it costs nothing."""
+    """Records the cost of a question or a comparison (`what`) for a visitor; does nothing without a store."""
 
     def __init__(self, owner: str, what: str, store: SpendingStore | None = None) -> None:
         self._owner = owner
@@ -50,16 +50,16 @@ class SpendingAccount:
 
     @property
     def on_cost(self) -> OnCost | None:
-        """The callback for the cost of each call, None where none costs anything."""
+        """The callback for the cost of each call, None if calls cost nothing."""
         return self._spend if self._store else None
 
     def check(self, dollars: float) -> None:
-        """Raise SpendingError where so much does not fit in what the visitor may spend this month."""
+        """Raise SpendingError if the cost exceeds what the visitor may still spend this month."""
         if self._store:
             self._store.check(self._owner, dollars, self._what)
 
     def paying(self, dollars: float, begin: Callable[[], Iterator[Event]]) -> Generator[Event, None, None]:
-        """Yield the events of work for which so much is set aside until it ends; raises SpendingError."""
+        """Yield the events of work with its greatest cost reserved until it ends; raises SpendingError."""
         if self._store is None:
             yield from begin()
             return

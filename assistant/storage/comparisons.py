@@ -1,4 +1,4 @@
-"""Comparisons that are kept, finished or not: every call from the moment it has ended."""
+"""Stored comparisons, finished or not, with every call as soon as it has ended."""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,7 +40,7 @@ _COMPARISONS = table_of_wholes(
     sa.Column("papers", sa.Integer, nullable=False),
     sa.Column("state", sa.String(16), nullable=False),
     sa.Column("error", sa.Text, nullable=False),
-    # Who makes it now; another one who takes it up changes that.
+    # The run that may write to it.
     sa.Column("run", sa.String(64), nullable=False),
     sa.Column("format", sa.Integer, nullable=False),
     sa.Column("plan", sa.Text, nullable=False),
@@ -74,10 +74,9 @@ _PLANS = TypeAdapter(_Plan)
 
 @dataclass(frozen=True, slots=True)
 class StoredComparison:
-    """A comparison as it was begun, on which versions of the corpus, and what became of it.
+    """A stored comparison: its request, writer and corpus versions, and its state.
 
-    `error` says why it ended unfinished, "" where it was stopped or never ended. `updated` is ISO 8601 in
-    UTC.
+    `error` is the reason of a failure, "" if it was stopped or is running. `updated` is ISO 8601 in UTC.
     """
 
     id: str
@@ -94,7 +93,7 @@ class StoredComparison:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonSummary:
-    """A stored comparison in a list; `papers` is how many it compares."""
+    """A stored comparison in a list; `papers` is their number."""
 
     id: str
     title: str
@@ -105,13 +104,13 @@ class ComparisonSummary:
 
 
 class TakenUpError(ComparisonError):
-    """Another run has the comparison by now; this one can store nothing more, and should stop."""
+    """Another run has taken the comparison; this one can store nothing more, and should stop."""
 
 
 class ComparisonStore(OwnedStore[ComparisonSummary]):
     """Stored comparisons; every method raises ComparisonError.
 
-    What belongs to a `run` raises TakenUpError where another run has the comparison by now.
+    Methods with a `run` raise TakenUpError if another run has taken the comparison.
     """
 
     keeps = "comparisons"
@@ -130,7 +129,7 @@ class ComparisonStore(OwnedStore[ComparisonSummary]):
         *,
         library: str = "",
     ) -> StoredComparison:
-        """Store how a comparison is begun, maybe over a kept library, under a new id, and return that."""
+        """Store a new comparison, maybe over a kept library, and return it with its id."""
         return self._begun(owner, _Plan(request, generator, parameters, corpus), library=library)
 
     def put(self, owner: str, comparison: Comparison, library: str = "") -> StoredComparison:
@@ -146,19 +145,13 @@ class ComparisonStore(OwnedStore[ComparisonSummary]):
         return self._begun(owner, plan, comparison, library)
 
     def take(self, comparison_id: str) -> str:
-        """Begin to make a comparison, or to go on with it, and return the run that has it from now on.
-
-        A run that had it before learns of it when its next call ends: it can store nothing more.
-        """
+        """Take a comparison for a new run and return the run's id; an earlier run can store nothing more."""
         run = new_id()
         with self._changing(comparison_id, grows=False, run=run, error=""):
             return run
 
     def add_call(self, comparison_id: str, call: WorkCall, run: str = "", by: Sequence[str] = ()) -> None:
-        """Store a call that has ended; once this returns, nothing that happens to the process loses it.
-
-        `by` are all names of who has it made, none where it is the owner of the comparison.
-        """
+        """Store a call that has ended; `by` are all names of the one who runs it, none for the owner."""
         values = {"comparison_id": comparison_id, "round": call.round, "document": call_to_json(call)}
         with self._running(comparison_id, run, by=by) as connection:
             connection.execute(sa.insert(_CALLS), values)
@@ -166,26 +159,26 @@ class ComparisonStore(OwnedStore[ComparisonSummary]):
     def finish(
         self, comparison_id: str, comparison: Comparison, run: str = "", by: Sequence[str] = ()
     ) -> None:
-        """Store a comparison that is complete; its calls are from now on those in its document."""
+        """Store a complete comparison, whose document includes its calls."""
         document = comparison_to_json(replace(comparison, id=comparison_id))
         changes = {"state": "finished", "error": "", "document": document}
         with self._running(comparison_id, run, by=by, **changes) as connection:
             connection.execute(sa.delete(_CALLS).where(_CALLS.c.comparison_id == comparison_id))
 
     def fail(self, comparison_id: str, message: str, run: str = "") -> None:
-        """Note why a comparison ended unfinished; what was done of it stays."""
+        """Record why a comparison failed; its calls are kept."""
         with self._running(comparison_id, run, grows=False, error=message[:LONGEST_ERROR]):
             pass
 
     def drop_round(self, comparison_id: str, number: int, run: str = "") -> None:
-        """Drop the calls of a round and of all later ones, so that they are made anew; 0 drops every call."""
+        """Delete the calls of a round and all later ones, so that they are made again; 0 deletes all."""
         with self._running(comparison_id, run, grows=False) as connection:
             later = (_CALLS.c.comparison_id == comparison_id) & (_CALLS.c.round >= number)
             connection.execute(sa.delete(_CALLS).where(later))
 
     @contextmanager
     def _running(self, comparison_id: str, run: str, **changes: Any) -> Iterator[sa.Connection]:
-        """Change a comparison, which is taken back where another than this run has it."""
+        """Change a comparison; raises TakenUpError, which rolls back, if another run has taken it."""
         with self._changing(comparison_id, updated=now(), **changes) as connection:
             query = sa.select(_COMPARISONS.c.run).where(_COMPARISONS.c.id == comparison_id)
             if run and connection.scalar(query) != run:
@@ -196,14 +189,14 @@ class ComparisonStore(OwnedStore[ComparisonSummary]):
             yield connection
 
     def get(self, comparison_id: str) -> StoredComparison | None:
-        """Return a comparison, None when there is none of that id."""
+        """Return a comparison, None if there is no such comparison."""
         with self._reading() as connection:
             query = sa.select(_COMPARISONS).where(_COMPARISONS.c.id == comparison_id)
             row = connection.execute(query).mappings().one_or_none()
         return None if row is None else _stored(dict(row))
 
     def calls(self, comparison_id: str) -> tuple[WorkCall, ...]:
-        """Return the calls of a comparison in the order of their ends; one that is damaged is left out."""
+        """Return the calls of a comparison in the order of their ends, without damaged ones."""
         query = sa.select(_CALLS.c.document).where(_CALLS.c.comparison_id == comparison_id)
         with self._reading() as connection:
             documents = connection.scalars(query.order_by(_CALLS.c.number)).all()
@@ -220,7 +213,7 @@ class ComparisonStore(OwnedStore[ComparisonSummary]):
         values = {
             "id": identifier,
             "owner": owner,
-            "title": _title(plan.request),
+            "title": tidy_title(plan.request.about) or f"{len(plan.request.papers)} papers",
             "updated": now(),
             "papers": len(plan.request.papers),
             "state": "finished" if finished else "unfinished",
@@ -230,7 +223,7 @@ class ComparisonStore(OwnedStore[ComparisonSummary]):
             "plan": record_to_json(_PLANS, plan),
             "document": comparison_to_json(finished) if finished else "",
         }
-        # Read before it is written: what could not be read again is not stored.
+        # Parsed before it is written, so that only readable rows are stored.
         stored = _stored(values)
         note = noting(identifier, library, ComparisonError)
         self._insert(values, from_file=finished is not None, note=note)
@@ -238,7 +231,7 @@ class ComparisonStore(OwnedStore[ComparisonSummary]):
 
 
 def _stored(row: Mapping[str, Any]) -> StoredComparison:
-    """Return a comparison from its row; raises ComparisonError where that is damaged."""
+    """Return a comparison from its row; raises ComparisonError if that is damaged."""
     if row["format"] != COMPARISON_VERSION:
         raise ComparisonError(
             f"The comparison {row['id']!r} has format version {row['format']}; this version of Paper Trail "
@@ -251,7 +244,7 @@ def _stored(row: Mapping[str, Any]) -> StoredComparison:
         raise ComparisonError(f"The comparison {row['id']!r} cannot be read. {error}") from error
     request = plan.request
     if comparison is None and not uses_model(plan.generator):
-        # Begun by a version that voted without a model, it is gone on with in one pass.
+        # One begun by a version that voted without a model continues in one pass.
         request = replace(request, options=ComparisonOptions(order=request.options.order))
     return StoredComparison(
         id=row["id"],
@@ -273,7 +266,3 @@ def _call(document: str) -> WorkCall | None:
     except AssistantError as error:
         logger.warning("a stored call is left out, and will be made again: %s", error)
         return None
-
-
-def _title(request: ComparisonRequest) -> str:
-    return tidy_title(request.about) or f"{len(request.papers)} papers"

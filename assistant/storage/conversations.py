@@ -52,7 +52,7 @@ class ConversationSummary:
 
 @dataclass(frozen=True, slots=True)
 class StoredConversation:
-    """A conversation as it was read back; `faults` says of each turn that could not be read why."""
+    """A conversation as read from the store; `faults` are the reasons of unreadable turns."""
 
     conversation: Conversation
     faults: tuple[str, ...] = ()
@@ -77,7 +77,7 @@ class ConversationStore(OwnedStore[ConversationSummary]):
     )
 
     def start(self, owner: str, title: str = "", library: str = "") -> Conversation:
-        """Return a new conversation without turns, which may be over a kept library."""
+        """Store a new conversation without turns, maybe over a kept library, and return it."""
         return self._stored(owner, Conversation(new_id(), tidy_title(title)), library, from_file=False)
 
     def put(
@@ -89,10 +89,10 @@ class ConversationStore(OwnedStore[ConversationSummary]):
         keep_id: bool = False,
         from_file: bool = True,
     ) -> Conversation:
-        """Store a whole conversation, which may be over a kept library, and return it under a new id.
+        """Store a whole conversation, maybe over a kept library, and return it under a new id.
 
-        With `keep_id` it keeps its own where that is free. Others may know it, so that is for whoever puts
-        back what was their own. Raises AssistantError for a file that is over another library.
+        `keep_id` keeps its id if that is free; since others may know the id, this is for restoring one's own
+        conversations. Raises AssistantError for a file that is over another library.
         """
         if from_file:
             check_library(library_named(conversation), library)
@@ -105,9 +105,9 @@ class ConversationStore(OwnedStore[ConversationSummary]):
         return self._stored(owner, replace(conversation, id=new_id()), library, from_file=from_file)
 
     def add_turn(self, conversation_id: str, turn: Turn, by: Sequence[str] = ()) -> None:
-        """Add a turn to the end of a conversation; raises ConversationError when there is none of that id.
+        """Append a turn to a conversation; raises ConversationError if there is no such conversation.
 
-        `by` are all names of who asked, none where it is the owner of the conversation.
+        `by` are all names of the one who asked, none if that is the owner.
         """
         document = turn_to_json(turn)
         with self._changing(conversation_id, by=by, updated=now()) as connection:
@@ -117,10 +117,7 @@ class ConversationStore(OwnedStore[ConversationSummary]):
             connection.execute(_answered(conversation_id, turn))
 
     def change_turn(self, conversation_id: str, before: Turn, after: Turn, by: Sequence[str] = ()) -> None:
-        """Put a turn in the place of another; nothing else of the conversation is written.
-
-        Raises ConversationError when the conversation is not there, or has no such turn.
-        """
+        """Replace a turn; raises ConversationError if the conversation or the turn does not exist."""
         document = turn_to_json(after)
         with self._changing(conversation_id, by=by, updated=now()) as connection:
             where = self._place_of(connection, conversation_id, before)
@@ -130,7 +127,7 @@ class ConversationStore(OwnedStore[ConversationSummary]):
             connection.execute(_answered(conversation_id, after))
 
     def begin_question(self, identifier: str, conversation_id: str, question: str, server: str) -> None:
-        """Note that a server begins to answer a question; what other servers have left there is forgotten."""
+        """Record that a server begins to answer a question, and drop questions left by other servers."""
         row = {"id": identifier, "conversation_id": conversation_id, "question": storable(question)}
         held = _UNDER_WAY.c
         left = (held.conversation_id == conversation_id) & (held.server != server)
@@ -139,27 +136,27 @@ class ConversationStore(OwnedStore[ConversationSummary]):
             connection.execute(sa.insert(_UNDER_WAY), {**row, "server": server, "begun": now()})
 
     def end_question(self, identifier: str) -> None:
-        """Note that a question is not being answered any more, whatever came of it."""
+        """Record that a question is no longer being answered."""
         with self._writing() as connection:
             connection.execute(sa.delete(_UNDER_WAY).where(_UNDER_WAY.c.id == identifier))
 
     def lost_question(self, conversation_id: str, server: str) -> str:
-        """Return the last question that another server than this began to answer and did not end, or ""."""
+        """Return the last question that another server began and did not finish, "" if there is none."""
         held = _UNDER_WAY.c
         left = (held.conversation_id == conversation_id) & (held.server != server)
         return self._value(sa.select(held.question).where(left).order_by(held.begun.desc()).limit(1)) or ""
 
     def remove_turn(self, conversation_id: str, turn: Turn) -> None:
-        """Take a turn off a conversation; raises ConversationError where it is not there."""
+        """Remove a turn; raises ConversationError if it does not exist."""
         with self._changing(conversation_id, grows=False, updated=now()) as connection:
             connection.execute(sa.delete(_TURNS).where(self._place_of(connection, conversation_id, turn)))
         self._empty_log()
 
     def _place_of(self, connection: sa.Connection, identifier: str, turn: Turn) -> sa.ColumnElement[bool]:
-        """Return the condition that selects a turn's row; raises ConversationError when there is none."""
+        """Return the condition that selects a turn's row; raises ConversationError if there is none."""
         is_in = _TURNS.c.conversation_id == identifier
         rows = sa.select(_TURNS.c.number, _TURNS.c.document).where(is_in)
-        # The one that is changed is nearly always the last.
+        # Mostly the last turn is changed.
         for number, document in connection.execute(rows.order_by(_TURNS.c.number.desc())):
             if _is_of(document, turn):
                 return sa.and_(is_in, _TURNS.c.number == number)
@@ -168,12 +165,12 @@ class ConversationStore(OwnedStore[ConversationSummary]):
         )
 
     def get(self, conversation_id: str) -> Conversation | None:
-        """Return a conversation with all turns that can be read, None when there is none of that id."""
+        """Return a conversation with its readable turns, None if there is no such conversation."""
         stored = self.read(conversation_id)
         return stored.conversation if stored else None
 
     def read(self, conversation_id: str) -> StoredConversation | None:
-        """Return a conversation, and what of it could not be read, None when there is none of that id."""
+        """Return a conversation with the faults of unreadable turns, None if it does not exist."""
         turns = sa.select(_TURNS.c.number, _TURNS.c.format, _TURNS.c.document)
         turns = turns.where(_TURNS.c.conversation_id == conversation_id).order_by(_TURNS.c.number)
         with self._reading() as connection:
@@ -212,7 +209,7 @@ def _answered(conversation_id: str, turn: Turn) -> sa.Delete:
 
 
 def _is_of(document: str, turn: Turn) -> bool:
-    """Return True if a stored document is that turn, as it is now or was before."""
+    """Return True if a stored document is that turn, whatever its feedback."""
     try:
         return turn_from_json(document).is_same_as(turn)
     except AssistantError:

@@ -1,4 +1,4 @@
-"""The base of all stores: SQLite in a private file, or any database that SQLAlchemy reaches."""
+"""The base of all stores: SQLite in a private file, or any database that SQLAlchemy supports."""
 
 import logging
 import time
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import sqlalchemy as sa
 from sqlalchemy import func
@@ -19,17 +19,16 @@ from corpus.settings import Settings
 
 BUSY_SECONDS = 10
 BUSY_LOOK_SECONDS = 0.01
-# Seconds after which a PostgreSQL server is taken for gone: one that does not reply to a statement, and one
-# that does not let in or does not reply to the check of a connection.
+# Seconds to wait for a PostgreSQL server's reply to a statement, and to a connection or its check.
 SILENT_SECONDS, CONNECT_SECONDS = 60, 5
-# Pause before a silent server is asked again: each screen asks several stores.
+# Seconds before a silent server is tried again: each screen uses several stores.
 PAUSE_SECONDS = 10
-# To a server, of one store of one process; there are six.
+# Connections of one store (of six) of one process to a server.
 IDLE_CONNECTIONS, MOST_CONNECTIONS = 2, 5
-# The driver that is taken where the URL names none.
+# The default driver.
 POSTGRESQL = "postgresql+pg8000"
 
-# The fault and the advice, by the beginning of SQLite's name for it or of PostgreSQL's state.
+# The message by prefix of SQLite's error name or PostgreSQL's state.
 _FAULTS = {
     "SQLITE_FULL": "the disk is full. Free some space; what was stored before is still there",
     "SQLITE_READONLY": "it is read-only. Make it writable, or set PAPER_TRAIL_CONVERSATIONS to another place",
@@ -57,21 +56,21 @@ _FAULTS = {
     "57P": "its server is stopping or starting. Try again in a moment",
 }
 
-# When a server that was silent is asked again, in monotonic seconds; for all stores of this process.
+# The monotonic time at which a silent server is tried again, for all stores of this process.
 _asked_again: dict[sa.URL, float] = {}
 
 logger = logging.getLogger(__name__)
 
 
 class SilentServerError(OSError):
-    """A server has been silent a moment ago, and is not asked again yet."""
+    """A server was silent a moment ago, and is not tried again yet."""
 
 
 class Database:
-    """Tables in a database that is made if need be; for several threads and processes.
+    """Tables in a database, created if need be; safe for several threads and processes.
 
-    A store derives from it and says what it `keeps`, in which tables, and how its `error` is called: every
-    method raises only that.
+    A store derives from it and names what it `keeps`, its tables, and its `error`, the only one that its
+    methods raise.
     """
 
     keeps: ClassVar[str]
@@ -90,11 +89,16 @@ class Database:
             self.close()
             raise
 
+    @classmethod
+    def open(cls, settings: Settings) -> Self:
+        """Open the database of the settings; raises the store's error."""
+        return cls(database_of(settings))
+
     def close(self) -> None:
         self._engine.dispose()
 
     def check_connection(self) -> None:
-        """Raise the store's error where the database does not answer."""
+        """Raise the store's error if the database does not answer."""
         self._value(sa.select(sa.literal(1)))
 
     def _value(self, query: sa.Select[Any]) -> Any:
@@ -128,26 +132,26 @@ class Database:
 
     @contextmanager
     def _writing(self) -> Iterator[sa.Connection]:
-        """Open a transaction whose first statement must be a change, so that SQLite waits for its turn."""
+        """Open a transaction whose first statement must be a change, so that SQLite takes the write lock."""
         with self._as_store_errors(), self._engine.begin() as connection:
             yield connection
 
     def _empty_log(self) -> None:
-        """Write SQLite's log into its database and empty it: what was deleted still stands in the log."""
+        """Empty SQLite's write-ahead log, which still contains deleted data."""
         if self._is_sqlite:
             with self._reading() as connection:
                 connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
 
     @contextmanager
     def _as_store_errors(self) -> Iterator[None]:
-        """Raise the store's error for the database's, whose message may hold what was to be stored."""
+        """Translate database errors into the store's error, without their messages, which may hold data."""
         try:
             if time.monotonic() < _asked_again.get(self._url, 0.0):
                 raise SilentServerError
             yield
         except UnicodeEncodeError:
             raise self.error("An id or a name holds characters that cannot be stored.") from None
-        # The driver for PostgreSQL passes on what its socket says.
+        # The driver for PostgreSQL passes on errors of its socket.
         except (SQLAlchemyError, OSError) as error:
             name = _fault_name(error)
             if not isinstance(error, SilentServerError):
@@ -156,7 +160,7 @@ class Database:
                     _asked_again[self._url] = time.monotonic() + PAUSE_SECONDS
             known = (words for beginning, words in _FAULTS.items() if name.startswith(beginning))
             fault = next(known, f"the database does not answer ({name}). Check it")
-            # Visitors and programs read this; where a server is they need not know.
+            # Visitors see this message, so it does not name the server.
             where = f" at {self._name}" if self._is_sqlite else ""
             raise self.error(f"The {self.keeps}{where} cannot be used: {fault}.") from None
 
@@ -195,16 +199,16 @@ class Database:
             ) from error
 
     def _options(self) -> dict[str, Any]:
-        """Return the engine's options; a database in memory has one connection, shared in turn."""
+        """Return the engine's options; a database in memory has a single connection."""
         if not self._is_in_memory:
             return {"connect_args": {"timeout": float(BUSY_SECONDS)}}
-        one = {"poolclass": sa.QueuePool, "pool_size": 1, "max_overflow": 0}
-        return {"connect_args": {"check_same_thread": False}, **one}
+        pool = {"poolclass": sa.QueuePool, "pool_size": 1, "max_overflow": 0}
+        return {"connect_args": {"check_same_thread": False}, **pool}
 
     def _make_private_file(self) -> None:
-        """Make the database's file readable for its owner alone; SQLite would go by the umask."""
+        """Create the database's file readable for its owner only; SQLite would use the umask."""
         path = self._file
-        # One with a host is none that SQLite can open: it is refused later, and shall leave no file.
+        # A URL with a host is rejected later, and must leave no file.
         if path is None or self._url.host:
             return
         try:
@@ -217,7 +221,7 @@ class Database:
             ) from error
 
     def _prepare(self) -> None:
-        """Bring the tables up to date; raises the store's error for those of a later version."""
+        """Migrate the tables; raises the store's error for those of a later version."""
         try:
             bring_up_to_date(self._engine)
         except NewerSchemaError as error:
@@ -228,15 +232,14 @@ class Database:
 
 
 def database_of(settings: Settings) -> str | Path:
-    """Return the URL of the database that these settings name, or the path of its file."""
+    """Return the database URL of the settings, or the path of the SQLite file."""
     return settings.conversations.get_secret_value() or settings.conversations_path
 
 
 def stored_bytes(connection: sa.Connection, limit: int) -> int:
-    """Return about how many bytes all tables take, with what this transaction has written.
+    """Return the approximate bytes of all tables, including this transaction, without free pages.
 
-    Free pages do not count. Both databases keep these figures themselves. PostgreSQL's includes deleted rows,
-    so beyond the `limit` the rows that are there are summed.
+    PostgreSQL's figure includes deleted rows, so beyond the `limit` the sizes of the live rows are summed.
     """
     if connection.dialect.name == "sqlite":
         pages, free, size = (
@@ -253,7 +256,7 @@ def stored_bytes(connection: sa.Connection, limit: int) -> int:
 
 
 def _live_bytes(connection: sa.Connection, table: sa.Table) -> int:
-    """Return the bytes of a table's values as they are stored, compressed; none of them is read for it."""
+    """Return the stored, compressed bytes of a table's values, without reading them."""
     sizes = (func.coalesce(func.pg_column_size(column), 0) for column in table.c)
     query = sa.select(func.coalesce(func.sum(sum(sizes, sa.literal(0))), 0))
     return int(connection.scalar(query.select_from(table)) or 0)
@@ -261,8 +264,8 @@ def _live_bytes(connection: sa.Connection, table: sa.Table) -> int:
 
 def _set_up_sqlite(connection: Any, _record: Any) -> None:
     cursor = connection.cursor()
-    # Readers and a writer do not wait for each other. SQLite does not wait itself where another has just
-    # begun to write such a log.
+    # With a write-ahead log, readers and a writer do not block each other. SQLite itself does not wait if
+    # another connection is just switching to it.
     for attempt in Retrying(
         retry=retry_if_exception(_is_busy),
         stop=stop_after_delay(BUSY_SECONDS),
@@ -282,7 +285,7 @@ def _is_busy(error: BaseException) -> bool:
 
 
 def _engine_of_server(url: sa.URL) -> sa.Engine:
-    """Return the connections of one store to a server."""
+    """Return the engine of one store for a server."""
     options: dict[str, Any] = {}
     if url.drivername == POSTGRESQL:
         options = {"connect_args": {"timeout": CONNECT_SECONDS, "application_name": "paper-trail"}}
@@ -300,7 +303,7 @@ def _engine_of_server(url: sa.URL) -> sa.Engine:
 
 
 def _connect(dialect: sa.Dialect, _record: Any, args: Any, options: Any) -> Any:
-    """Connect; raises ArgumentError without the options, any of which may be a password."""
+    """Connect; raises ArgumentError without the options, which may include a password."""
     try:
         return dialect.connect(*args, **options)
     except (TypeError, ValueError, AttributeError) as error:
@@ -308,7 +311,7 @@ def _connect(dialect: sa.Dialect, _record: Any, args: Any, options: Any) -> Any:
 
 
 def _check_alive(dialect: sa.Dialect, connection: Any, *_: Any) -> None:
-    """Have what its server has closed opened anew; SQLAlchemy's own check knows fewer faults."""
+    """Have a dead connection replaced; SQLAlchemy's own check recognises fewer errors."""
     try:
         _wait_at_most(connection, CONNECT_SECONDS)
         dialect.do_ping(connection)
@@ -318,8 +321,7 @@ def _check_alive(dialect: sa.Dialect, connection: Any, *_: Any) -> None:
 
 
 def _wait_at_most(connection: Any, seconds: float) -> None:
-    """Bound how long a connection waits for each reply, where it is one of pg8000's."""
-    # pg8000 has one time for connecting and for everything after it.
+    """Set the timeout of each reply of a pg8000 connection, which has only one for connecting and queries."""
     if socket := getattr(connection, "_usock", None):
         socket.settimeout(seconds)
 
@@ -332,14 +334,16 @@ def _set_up_postgresql(connection: Any, _record: Any) -> None:
 
 
 def _fault_name(error: Exception) -> str:
-    """Return SQLite's name for what went wrong, PostgreSQL's state, or the kind of error."""
-    if isinstance(error, SilentServerError) or any(isinstance(one, TimeoutError) for one in _causes(error)):
+    """Return SQLite's error name, PostgreSQL's state, or the type of the error."""
+    if isinstance(error, SilentServerError) or any(
+        isinstance(cause, TimeoutError) for cause in _causes(error)
+    ):
         return SilentServerError.__name__
     if isinstance(error, OSError):
         return "InterfaceError"
     original = getattr(error, "orig", None)
-    told = original.args[0] if original is not None and original.args else None
-    state = getattr(original, "sqlstate", None) or (told.get("C") if isinstance(told, dict) else None)
+    details = original.args[0] if original is not None and original.args else None
+    state = getattr(original, "sqlstate", None) or (details.get("C") if isinstance(details, dict) else None)
     return str(getattr(original, "sqlite_errorname", state or type(original or error).__name__))
 
 

@@ -11,20 +11,20 @@ LONGEST_NOTE = 500
 
 
 def with_verdict(turn: Turn, verdict: Verdict | None) -> Turn:
-    """Return a turn with another verdict of its reader, None to take it back."""
-    return _given(turn, replace(turn.feedback, verdict=verdict))
+    """Return a turn with the reader's verdict, None to withdraw it."""
+    return _with_feedback(turn, replace(turn.feedback, verdict=verdict))
 
 
 def with_wrong_citation(turn: Turn, citation: Citation, note: str = "") -> Turn:
     """Return a turn with one of its citations marked as wrong, once, with the reader's reason."""
-    said = " ".join(storable(note).split())[:LONGEST_NOTE]
-    wrong = WrongCitation(citation.label, citation.claim, citation.passage_id, citation.sentence, said)
-    return _given(turn, replace(turn.feedback, wrong_citations=(*_others(turn, citation), wrong)))
+    reason = " ".join(storable(note).split())[:LONGEST_NOTE]
+    wrong = WrongCitation(citation.label, citation.claim, citation.passage_id, citation.sentence, reason)
+    return _with_feedback(turn, replace(turn.feedback, wrong_citations=(*_others(turn, citation), wrong)))
 
 
 def without_wrong_citation(turn: Turn, citation: Citation) -> Turn:
     """Return a turn with a citation no longer marked as wrong."""
-    return _given(turn, replace(turn.feedback, wrong_citations=_others(turn, citation)))
+    return _with_feedback(turn, replace(turn.feedback, wrong_citations=_others(turn, citation)))
 
 
 def mark_of(turn: Turn, citation: Citation | None) -> WrongCitation | None:
@@ -46,7 +46,7 @@ def _others(turn: Turn, citation: Citation) -> tuple[WrongCitation, ...]:
     return tuple(mark for mark in turn.feedback.wrong_citations if not is_mark_of(mark, citation))
 
 
-def _given(turn: Turn, feedback: Feedback) -> Turn:
-    """Return a turn with that feedback; with none at all it is as if nothing had ever been said."""
-    given = datetime.now(UTC).isoformat(timespec="seconds") if feedback.says_anything else ""
-    return replace(turn, feedback=replace(feedback, given=given))
+def _with_feedback(turn: Turn, feedback: Feedback) -> Turn:
+    """Return a turn with that feedback and its time, "" if the feedback is empty."""
+    time = datetime.now(UTC).isoformat(timespec="seconds") if feedback.says_anything else ""
+    return replace(turn, feedback=replace(feedback, given=time))

@@ -1,4 +1,4 @@
-"""Libraries that are kept: whose they are, what they are called, who may read them, what is over them."""
+"""The rows of kept libraries: owner, title, readers, and the records over them."""
 
 import secrets
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from assistant.storage.owned import OwnedStore, is_id, now, tidy_title
 from assistant.storage.schema import IDENTITY, OVER_LIBRARIES
 from assistant.storage.turns import take_turn
 
-# Of a link that was given to many, those who opened it last.
+# Readers by a link that are remembered, the latest.
 MOST_READERS = 1_000
 _OVER: tuple[type[OwnedStore[Any]], ...] = (ConversationStore, ComparisonStore)
 
@@ -42,7 +42,7 @@ class LibrarySummary:
 
 @dataclass(frozen=True, slots=True)
 class StoredLibrary:
-    """A kept library and whose it is."""
+    """A kept library with its owner."""
 
     id: str
     owner: str
@@ -52,7 +52,7 @@ class StoredLibrary:
 
 @dataclass(frozen=True, slots=True)
 class KeptLibrary:
-    """A library as somebody asks it; not `is_own` where they have it by its link."""
+    """A library that somebody may read: their own, or one by its link."""
 
     id: str
     title: str
@@ -81,7 +81,7 @@ def _seen() -> sa.CompoundSelect[Any]:
 class LibraryStore(OwnedStore[LibrarySummary]):
     """Kept libraries; every method raises LibraryError.
 
-    Unlike a conversation a library is not opened by whoever knows its id: `reads` says who may.
+    Unlike a conversation, a library cannot be opened by its id alone: `reads` checks who may.
     """
 
     keeps = "libraries"
@@ -94,20 +94,14 @@ class LibraryStore(OwnedStore[LibrarySummary]):
 
     @cached_property
     def database(self) -> str:
-        """The identity of the database, by which it is told from any other; "" where it has none."""
+        """The unique id of the database, "" if it has none."""
         return self._value(sa.select(IDENTITY.c.id).limit(1)) or ""
 
     def keep(self, identifier: str, owner: str, title: str, most: int = 0) -> None:
-        """Have a library from now on; raises LibraryError where its owner has `most` of them, 0 for any."""
-        whole = {
-            "id": identifier,
-            "owner": owner,
-            "title": tidy_title(title),
-            "updated": now(),
-            "link": "",
-        }
+        """Store a new library; raises LibraryError if its owner has `most` already, 0 for no limit."""
+        row = {"id": identifier, "owner": owner, "title": tidy_title(title), "updated": now(), "link": ""}
         with self._writing() as connection:
-            connection.execute(sa.insert(LIBRARIES), whole)
+            connection.execute(sa.insert(LIBRARIES), row)
             self._check_room(connection)
             take_turn(connection, f"libraries of {owner}")
             count = sa.select(func.count()).select_from(LIBRARIES).where(LIBRARIES.c.owner == owner)
@@ -125,19 +119,19 @@ class LibraryStore(OwnedStore[LibrarySummary]):
         return None if row is None else StoredLibrary(*row)
 
     def everyones(self) -> tuple[StoredLibrary, ...]:
-        """Return all libraries, for who runs the server."""
+        """Return all libraries, for the operator."""
         held = LIBRARIES.c
         query = sa.select(held.id, held.owner, held.title, held.link).order_by(held.updated.desc())
         with self._reading() as connection:
             return tuple(StoredLibrary(*row) for row in connection.execute(query).all())
 
     def touch(self, identifier: str) -> None:
-        """Note that a library has been changed; raises LibraryError where it has been deleted."""
+        """Set a library's time of change; raises LibraryError if it has been deleted."""
         with self._changing(identifier, grows=False, updated=now()):
             pass
 
     def rename_from(self, identifier: str, before: str, title: str) -> None:
-        """Rename a library that is called as whoever renames it believes; raises RenamedError."""
+        """Rename a library whose title is `before`; raises RenamedError if it is another."""
         with self._changing(identifier, updated=now()) as connection:
             is_it = LIBRARIES.c.id == identifier
             called = connection.scalar(sa.select(LIBRARIES.c.title).where(is_it))
@@ -149,7 +143,7 @@ class LibraryStore(OwnedStore[LibrarySummary]):
             connection.execute(sa.update(LIBRARIES).where(is_it).values(title=tidy_title(title)))
 
     def share(self, identifier: str) -> str:
-        """Return the secret of the link to a library, made where there is none."""
+        """Return the secret of a library's link, created if there is none."""
         with self._changing(identifier, id=identifier) as connection:
             is_it = LIBRARIES.c.id == identifier
             link = connection.scalar(sa.select(LIBRARIES.c.link).where(is_it)) or secrets.token_urlsafe(24)
@@ -157,32 +151,34 @@ class LibraryStore(OwnedStore[LibrarySummary]):
         return link
 
     def unshare(self, identifier: str) -> None:
-        """Take the link back: whoever has it reads the library no longer."""
+        """Revoke the link of a library."""
         with self._changing(identifier, grows=False, link="") as connection:
             connection.execute(sa.delete(READERS).where(READERS.c.library_id == identifier))
 
     def open_by_link(self, link: str, reader: str) -> str:
-        """Note that somebody has a link, and return the library's id, "" where it leads to none."""
+        """Register a reader by a link, and return the library's id, "" if the link is not valid."""
         if not link:
             return ""
-        found: str | None = self._value(sa.select(LIBRARIES.c.id).where(LIBRARIES.c.link == link))
-        if found is None:
+        library_id: str | None = self._value(sa.select(LIBRARIES.c.id).where(LIBRARIES.c.link == link))
+        if library_id is None:
             return ""
-        with self._changing(found, id=found) as connection:
+        with self._changing(library_id, id=library_id) as connection:
             held = READERS.c
-            connection.execute(sa.delete(READERS).where((held.library_id == found) & (held.reader == reader)))
-            row = {"library_id": found, "reader": reader, "link": link, "opened": now()}
+            connection.execute(
+                sa.delete(READERS).where((held.library_id == library_id) & (held.reader == reader))
+            )
+            row = {"library_id": library_id, "reader": reader, "link": link, "opened": now()}
             connection.execute(sa.insert(READERS), row)
-            kept = sa.select(held.reader).where(held.library_id == found)
+            kept = sa.select(held.reader).where(held.library_id == library_id)
             kept = kept.order_by(held.opened.desc()).limit(MOST_READERS)
             readers = connection.scalars(kept).all()
             if len(readers) == MOST_READERS:
-                last = (held.library_id == found) & held.reader.not_in(readers)
+                last = (held.library_id == library_id) & held.reader.not_in(readers)
                 connection.execute(sa.delete(READERS).where(last))
-        return found
+        return library_id
 
     def reads(self, identifier: str, owners: Sequence[str]) -> StoredLibrary | None:
-        """Return a library that one of these may read: its owner, and who has its link as it is now."""
+        """Return a library if one of `owners` owns it or has its current link, else None."""
         stored = self.get(identifier) if is_id(identifier) else None
         if stored is None or stored.owner in owners:
             return stored
@@ -192,7 +188,7 @@ class LibraryStore(OwnedStore[LibrarySummary]):
         return stored if is_reader else None
 
     def seen_by(self, owners: Sequence[str]) -> tuple[KeptLibrary, ...]:
-        """Return the libraries of these, then those of others that one of them has the link to."""
+        """Return the libraries of `owners`, then those that one of them has the link to."""
         with self._reading() as connection:
             rows = connection.execute(self.seen, {"owners": owners}).all()
         return tuple({row.id: KeptLibrary(row.id, row.title, bool(row.is_own)) for row in rows}.values())
@@ -203,7 +199,7 @@ class LibraryStore(OwnedStore[LibrarySummary]):
             return _over(connection, identifier)
 
     def delete_with_all(self, identifier: str) -> OverLibrary:
-        """Delete a library with all that is stored over it; nothing of it stays in an SQLite file."""
+        """Delete a library with all records over it; nothing of it stays in an SQLite file."""
         with self._changing(identifier, grows=False, link="") as connection:
             over = _over(connection, identifier)
             for store, ids in zip(_OVER, (over.conversations, over.comparisons), strict=True):

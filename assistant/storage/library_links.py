@@ -23,16 +23,16 @@ READERS = sa.Table(
 
 
 def check_library(named: str, library_id: str) -> None:
-    """Raise AssistantError where a file names papers of another library than it is to be stored over."""
+    """Raise AssistantError if a file's papers are of another library than it is to be stored over."""
     if named != library_id:
         raise AssistantError("The file is about papers of another library than it is to be stored for.")
 
 
 def noting(identifier: str, library_id: str, error: type[AssistantError]) -> Callable[[sa.Connection], None]:
-    """Return a function that records, in the storing transaction, which library a record is over.
+    """Return a function that records, in the storing transaction, the library that a record is over.
 
-    The library's row is changed, and so locked: it is deleted before this, which raises the error, or after
-    it with what is stored.
+    The library's row is updated, which locks it: a concurrent deletion comes before, which raises the error,
+    or after, which deletes the record too.
     """
 
     def note(connection: sa.Connection) -> None:

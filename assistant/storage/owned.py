@@ -1,4 +1,4 @@
-"""Stores of things that each belong to an owner: listed, renamed, deleted, and within a quota."""
+"""Stores of records with owners: lists, renaming, deletion, quotas."""
 
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,14 +24,14 @@ LONGEST_TITLE = 200
 
 
 class TakenError(Exception):
-    """A record to be stored has an id that is taken."""
+    """The id of a new record is taken."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quota:
     """The storage limits of one owner: rows, and millions of characters; 0 is no limit.
 
-    `megabytes_of_all` bounds the whole database, `free_disk_megabytes` what has to stay free on its disk.
+    `megabytes_of_all` limits the whole database, `free_disk_megabytes` is to stay free on its disk.
     """
 
     rows: int = 0
@@ -50,7 +50,7 @@ class Quota:
 
 
 NO_QUOTA = Quota()
-# Who continues what is another's by a link may fill the owner's quota up to this share, and no further.
+# The share of the owner's quota up to which guests may continue a record by its link.
 GUEST_SHARE = 0.5
 
 
@@ -58,18 +58,18 @@ Summary = TypeVar("Summary")
 
 
 class OwnedStore(Database, Generic[Summary]):
-    """Things of one kind, each of an owner.
+    """Records of one kind, each with an owner.
 
-    The first table is one `table_of_wholes`; a second that refers to it has their parts, if they have any.
-    `listing` selects what a `summary` is made of.
+    The first table is a `table_of_wholes`; a second table may hold their parts. `listing` selects the fields
+    of a `summary`.
 
-    Lists are per owner, but whoever knows an id can open what has it and go on with it: the id is the key to
-    it, and cannot be guessed. Whether somebody may rename or delete it too, `owner_of` tells.
+    Lists are per owner, but anyone who knows an id can open and continue the record: ids cannot be guessed.
+    Only the owner (`owner_of`) may rename or delete it.
     """
 
     listing: ClassVar[sa.Select[Any]]
     summary: type[Summary]
-    one: ClassVar[str] = ""  # what one is called, where that is not `keeps` without its "s"
+    one: ClassVar[str] = ""  # the singular, if that is not `keeps` without its "s"
 
     def __init__(self, url: str | Path, quota: Quota = NO_QUOTA) -> None:
         """Open the database at an SQLAlchemy URL, or the SQLite file at a path."""
@@ -78,72 +78,72 @@ class OwnedStore(Database, Generic[Summary]):
 
     @classmethod
     def open(cls, settings: Settings, quota: Quota = NO_QUOTA) -> Self:
-        """Open the database that these settings name; raises the store's error."""
+        """Open the database of the settings; raises the store's error."""
         return cls(database_of(settings), quota)
 
     def list(self, owner: str, limit: int = 50, offset: int = 0) -> tuple[Summary, ...]:
-        """Return an owner's things, the one last changed first."""
-        wanted = {"owner": owner, "limit": limit, "offset": offset}
+        """Return the summaries of an owner's records, the one last changed first."""
+        parameters = {"owner": owner, "limit": limit, "offset": offset}
         with self._reading() as connection:
-            rows = connection.execute(self._owned, wanted).all()
+            rows = connection.execute(self._owned, parameters).all()
         return tuple(self.summary(*row) for row in rows)
 
     @cached_property
     def _owned(self) -> sa.Select[Any]:
-        # Put together once: every screen asks it, and putting it together takes longer than the answer.
+        # Built once: every screen uses it, and building takes longer than running it.
         held = self.tables[0].c
         owned = self.listing.where(held.owner == sa.bindparam("owner"))
         ordered = owned.order_by(held.updated.desc(), held.id)
         return ordered.limit(sa.bindparam("limit")).offset(sa.bindparam("offset"))
 
     def rename(self, identifier: str, title: str) -> None:
-        """Give what has that id another title; raises this store's error when there is none."""
+        """Change the title of a record; raises this store's error if there is none."""
         with self._changing(identifier, title=tidy_title(title)):
             pass
 
     def owner_of(self, identifier: str) -> str | None:
-        """Return whose it is what has that id, None where there is none."""
+        """Return the owner of a record, None if there is no such record."""
         held = self.tables[0].c
         owner: str | None = self._value(sa.select(held.owner).where(held.id == identifier))
         return owner
 
     def has_owner(self, owner: str) -> bool:
-        """Return True if something that is stored is this owner's."""
+        """Return True if an owner has any record."""
         held = self.tables[0].c
         return self._value(sa.select(held.id).where(held.owner == owner).limit(1)) is not None
 
     def change_owner(self, before: str, after: str) -> None:
-        """Give all things of one owner to another."""
+        """Transfer all records of one owner to another."""
         held = self.tables[0]
         with self._writing() as connection:
             connection.execute(sa.update(held).where(held.c.owner == before).values(owner=after))
 
     def is_imported(self, identifier: str) -> bool:
-        """Return True if what has that id came from a file."""
+        """Return True if the record came from a file."""
         return self._value(sa.select(IMPORTED.c.id).where(IMPORTED.c.id == identifier)) is not None
 
     def delete(self, identifier: str) -> bool:
-        """Delete what has that id, if there is any; nothing of it stays in an SQLite file."""
+        """Delete a record and return whether it existed; nothing of it stays in an SQLite file."""
         with self._writing() as connection:
-            found = self.remove_from(connection, (identifier,))
+            removed = self.remove_from(connection, (identifier,))
         self._empty_log()
-        return found > 0
+        return removed > 0
 
     @classmethod
     def remove_from(cls, connection: sa.Connection, identifiers: Sequence[str]) -> int:
-        """Delete what has these ids, in a transaction of whoever deletes more; return how many there were."""
-        whole, found = cls.tables[0], 0
+        """Delete records within a caller's transaction, and return how many there were."""
+        whole, removed = cls.tables[0], 0
         for identifier in identifiers:
             for parts in cls._parts():
                 (whole_id,) = (column for column in parts.columns if column.foreign_keys)
                 connection.execute(sa.delete(parts).where(whole_id == identifier))
             for marks in (IMPORTED, OVER_LIBRARIES):
                 connection.execute(sa.delete(marks).where(marks.c.id == identifier))
-            found += connection.execute(sa.delete(whole).where(whole.c.id == identifier)).rowcount
-        return found
+            removed += connection.execute(sa.delete(whole).where(whole.c.id == identifier)).rowcount
+        return removed
 
     def library_of(self, identifier: str) -> str:
-        """Return the id of the kept library that something is over, "" for none; it may be deleted by now."""
+        """Return the id of the library that a record is over, "" for none; it may be deleted by now."""
         held = OVER_LIBRARIES.c
         return self._value(sa.select(held.library_id).where(held.id == identifier)) or ""
 
@@ -159,7 +159,7 @@ class OwnedStore(Database, Generic[Summary]):
         from_file: bool,
         note: Callable[[sa.Connection], None] = lambda _: None,
     ) -> None:
-        """Store a thing with its parts, and what `note` stores with it; raises TakenError for an id taken."""
+        """Store a record with its parts, and what `note` adds; raises TakenError if the id is taken."""
         with self._writing() as connection:
             try:
                 connection.execute(sa.insert(self.tables[0]), whole)
@@ -176,10 +176,10 @@ class OwnedStore(Database, Generic[Summary]):
     def _changing(
         self, identifier: str, *, by: Sequence[str] = (), grows: bool = True, **values: str
     ) -> Iterator[sa.Connection]:
-        """Change the row of a thing, and so lock it: of two processes that do, one waits for the other.
+        """Update a record's row, which locks it, and yield the connection for further changes.
 
-        Raises this store's error when there is none, and what `_check_quota` raises, unless nothing `grows`.
-        `by` are all names of who changes it, none where it is the owner.
+        Raises this store's error if there is no such record, and what `_check_quota` raises if it `grows`.
+        `by` are all names of the one who changes it, none if that is the owner.
         """
         whole = self.tables[0]
         with self._writing() as connection:
@@ -192,10 +192,9 @@ class OwnedStore(Database, Generic[Summary]):
                 self._check_quota(connection, identifier, by)
 
     def _check_quota(self, connection: sa.Connection, identifier: str, by: Sequence[str] = ()) -> None:
-        """Raise this store's error, which takes the transaction back, where an owner has more than they may.
+        """Raise this store's error, which rolls back the transaction, if a record's owner is over quota.
 
-        The owner is the one of the thing with that id, of whom everything is counted as it is now. A guest
-        (`by` others than the owner) may fill only a share of it.
+        A guest (`by` does not include the owner) may fill only GUEST_SHARE of it.
         """
         self._check_room(connection)
         quota = self._quota
@@ -208,7 +207,7 @@ class OwnedStore(Database, Generic[Summary]):
         take_turn(connection, f"{whole.name} of {owner}")
         rows = characters = 0
         for table, joined in ((whole, whole), *((parts, parts.join(whole)) for parts in self._parts())):
-            texts = (func.length(one) for one in table.c if isinstance(one.type, sa.Text))
+            texts = (func.length(column) for column in table.c if isinstance(column.type, sa.Text))
             size = func.coalesce(func.sum(sum(texts, sa.literal(0))), 0)
             query = sa.select(func.count(), size).select_from(joined).where(whole.c.owner == owner)
             counted, summed = connection.execute(query).one()
@@ -227,7 +226,7 @@ class OwnedStore(Database, Generic[Summary]):
             )
 
     def _check_room(self, connection: sa.Connection) -> None:
-        """Raise this store's error where the whole database, or its disk, has no room for anything more."""
+        """Raise this store's error if the whole database exceeds its limit, or its disk is full."""
         quota = self._quota
         if 0 < quota.megabytes_of_all * MB < stored_bytes(connection, quota.megabytes_of_all * MB):
             refusals.warn(
@@ -247,8 +246,8 @@ class OwnedStore(Database, Generic[Summary]):
 
 
 def new_id() -> str:
-    """Return an id that nobody can guess: whoever knows it can open what is stored under it."""
-    # None with a dash first, which a command line would take for an option.
+    """Return an id that cannot be guessed: whoever knows it can open the record."""
+    # A leading dash would be read as an option on the command line.
     while (identifier := secrets.token_urlsafe(16)).startswith("-"):
         pass
     return identifier
@@ -259,11 +258,11 @@ def is_id(text: str) -> bool:
 
 
 def tidy_title(title: str) -> str:
-    """Return a title on one line, without control characters and not too long for a list."""
+    """Return a title on one line without control characters, cut at LONGEST_TITLE."""
     line = " ".join(storable(title).split())
     return line if len(line) <= LONGEST_TITLE else f"{line[: LONGEST_TITLE - 1]}…"
 
 
 def now() -> str:
-    """Return the time as it is stored: ISO 8601 in UTC."""
+    """Return the current time as ISO 8601 in UTC."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -2,17 +2,14 @@
 
 import time
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Self
 
 import sqlalchemy as sa
 from sqlalchemy import func
 
 from assistant.records import AssistantError
-from assistant.storage.database import Database, database_of
+from assistant.storage.database import Database
 from assistant.storage.schema import METADATA
 from assistant.storage.turns import take_turn
-from corpus.settings import Settings
 
 _RATES = sa.Table(
     "rates",
@@ -22,7 +19,7 @@ _RATES = sa.Table(
 )
 
 
-# Sums of seconds since 1970 are rounded: what is over by less is not over.
+# Tolerance for rounding of seconds since 1970.
 _ROUNDING = 1e-3
 
 
@@ -33,11 +30,10 @@ class RateError(AssistantError):
 def take_from(
     whole_at: Mapping[str, float], seconds: Mapping[str, float], now: float, most: float
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Return when each allowance is whole again once `seconds` are taken, and an empty mapping.
+    """Return the time at which each allowance is whole again after taking `seconds`, and an empty mapping.
 
-    Where one would be whole only after `most` seconds, return an empty mapping, and by how many seconds each
-    would be over. An allowance is at most empty, and whole where its time can only be that of a clock that
-    was ahead: else it would be refused until that time.
+    If one would take more than `most` seconds, return an empty mapping and the excess of each. A time that
+    can only come from a clock that was ahead counts as now.
     """
     known = {key: at if at < now + 2 * most else now for key, at in whole_at.items()}
     begun = {key: min(max(known.get(key, now), now), now + most) for key in seconds}
@@ -48,51 +44,40 @@ def take_from(
 
 
 class RateStore(Database):
-    """Allowances that come back with time; of each it is stored when it is whole again.
+    """Allowances that regenerate with time; stored is the time at which each is whole again.
 
-    Whose an allowance is its id does not tell: the caller hashes it.
+    Ids are hashes, so that they do not reveal the owner.
     """
 
     keeps = "records of rates"
     tables = (_RATES,)
     error = RateError
 
-    def __init__(self, url: str | Path) -> None:
-        """Open the database at an SQLAlchemy URL, or the SQLite file at a path."""
-        super().__init__(url)
-        self._pruned = 0.0
-
-    @classmethod
-    def open(cls, settings: Settings) -> Self:
-        """Open the database that these settings name; raises RateError."""
-        return cls(database_of(settings))
+    _pruned = 0.0  # the time of the last deletion of whole allowances
 
     def take(self, seconds: Mapping[str, float], most: float) -> dict[str, float]:
         """Take `seconds` from each allowance and return an empty mapping.
 
-        Where that would make one whole again only after `most` seconds, nothing is taken: return by how many
-        seconds each allowance would be over.
+        If one would then take more than `most` seconds to regenerate, take nothing and return the excess of
+        each in seconds.
         """
-        own = _RATES.c.id.in_(seconds)
+        condition = _RATES.c.id.in_(seconds)
         with self._writing() as connection:
             take_turn(connection, "rates")
-            # A change, so that SQLite waits for its turn before anything is read.
-            connection.execute(sa.update(_RATES).where(own).values(whole_at=_RATES.c.whole_at))
+            # A change first, so that SQLite takes the write lock before reading.
+            connection.execute(sa.update(_RATES).where(condition).values(whole_at=_RATES.c.whole_at))
             now = self._now(connection)
-            rows = connection.execute(sa.select(_RATES.c.id, _RATES.c.whole_at).where(own)).all()
+            rows = connection.execute(sa.select(_RATES.c.id, _RATES.c.whole_at).where(condition)).all()
             stored = {row.id: row.whole_at for row in rows}
             taken, over = take_from(stored, seconds, now, most)
             for key, whole_at in taken.items():
                 row = sa.update(_RATES).where(_RATES.c.id == key) if key in stored else sa.insert(_RATES)
                 connection.execute(row.values(id=key, whole_at=whole_at))
-            self._prune(connection, now, most)
+            # Whole allowances are deleted at most once every `most` seconds.
+            if not 0 <= now - self._pruned < most:
+                self._pruned = now
+                connection.execute(sa.delete(_RATES).where(_RATES.c.whole_at <= now))
         return over
-
-    def _prune(self, connection: sa.Connection, now: float, most: float) -> None:
-        """Forget the allowances that are whole, now and then: they are as good as new."""
-        if not 0 <= now - self._pruned < most:
-            self._pruned = now
-            connection.execute(sa.delete(_RATES).where(_RATES.c.whole_at <= now))
 
     def _now(self, connection: sa.Connection) -> float:
         """Return the time of the database server, which several machines share; seconds since 1970."""

@@ -36,7 +36,7 @@ _READING = table_of_wholes(
     sa.Column("seen", sa.String(64), nullable=False),  # of what is followed: the papers that were there
     sa.Column("document", sa.Text, nullable=False),
 )
-# The ids of all papers of a corpus as somebody last saw it: one row for all who follow something there.
+# Sets of paper ids, one row for each state of a corpus that some follower last saw.
 _PAPER_SETS = sa.Table(
     "paper_sets",
     METADATA,
@@ -52,7 +52,7 @@ _KEPT_ON_PAPER = _KEPT.where(_READING.c.paper == sa.bindparam("paper"))
 
 @dataclass(frozen=True, slots=True)
 class ListedPaper:
-    """A paper on a reading list; `read` is when its reader was done with it, "" before; ISO 8601 in UTC."""
+    """A paper on a reading list; `read` is when it was marked as read, "" if not; ISO 8601 in UTC."""
 
     paper_id: str
     title: str
@@ -62,10 +62,7 @@ class ListedPaper:
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """A search that is followed: its words, "" for none, and the part of the corpus it looks in.
-
-    An author is followed by a scope that names them. `title` is what readers call it.
-    """
+    """A followed search: its query, "" for none, and its scope, which may name an author."""
 
     title: str
     query: str = ""
@@ -78,9 +75,9 @@ Trail = TypeVar("Trail", Conversation, Comparison)
 
 @dataclass(frozen=True, slots=True)
 class Kept(Generic[Record]):
-    """Something of a reader as it is stored; `revision` grows with every change of it.
+    """A reader's stored record; `revision` grows with every change.
 
-    Of what is followed `seen` is the digest of the papers that were there when its reader last looked.
+    For a followed search, `seen` is the digest of the corpus's papers when its reader last looked.
     """
 
     id: str
@@ -91,7 +88,7 @@ class Kept(Generic[Record]):
 
 @dataclass(frozen=True, slots=True)
 class ReadingSummary:
-    """Something that a reader keeps in a list."""
+    """A reader's record in a list."""
 
     id: str
     title: str
@@ -102,7 +99,7 @@ class ReadingSummary:
 
 @dataclass(frozen=True, slots=True)
 class PaperSet:
-    """The ids of all papers of a corpus: compressed, and the digest that two equal sets share."""
+    """The ids of all papers of a corpus, compressed, and their digest."""
 
     digest: str
     packed: bytes
@@ -118,7 +115,7 @@ class ReadingError(AssistantError):
 
 
 class ChangedElsewhereError(ReadingError):
-    """A note was changed or deleted in another tab since it was read; `now` is what is there, if anything."""
+    """A note was changed or deleted in another tab; `now` is its current state, None if deleted."""
 
     def __init__(self, current: Kept[Annotation] | None) -> None:
         what = "changed" if current else "deleted"
@@ -132,19 +129,19 @@ _ANNOTATIONS, _LISTED, _FOLLOWED = TypeAdapter(Annotation), TypeAdapter(ListedPa
 class ReadingStore(OwnedStore[ReadingSummary]):
     """The store of readers' notes, lists and follows; every method raises ReadingError.
 
-    Nothing of it can be opened by a link: whatever is read or changed here is its owner's.
+    Unlike other records, these can be opened by their owner only.
     """
 
     keeps = "notes"
     tables = (_READING, _PAPER_SETS)
     error = ReadingError
     summary = ReadingSummary
-    listing = sa.select(*(_READING.c[one.name] for one in fields(ReadingSummary)))
+    listing = sa.select(*(_READING.c[field.name] for field in fields(ReadingSummary)))
 
     # Highlights and notes.
 
     def annotate(self, owner: str, annotation: Annotation) -> Kept[Annotation]:
-        """Store a highlight or a note, under an id of its own unless it has one that is free."""
+        """Store a highlight or a note, under its own id if that is free, and return it."""
         held = self.annotations(owner, annotation.paper_id)
         _check_papers({annotation.paper_id: len(held) + 1})
         identifier = annotation.id if is_id(annotation.id) else new_id()
@@ -158,42 +155,44 @@ class ReadingStore(OwnedStore[ReadingSummary]):
 
     def annotations(self, owner: str, paper_id: str = "") -> tuple[Kept[Annotation], ...]:
         """Return an owner's highlights and notes, of one paper or of all, as they were made."""
-        found = self._kept(owner, "annotation", _ANNOTATIONS, paper_id)
-        return tuple(sorted(found, key=lambda one: one.record.made))
+        stored = self._kept(owner, "annotation", _ANNOTATIONS, paper_id)
+        return tuple(sorted(stored, key=lambda kept: kept.record.made))
 
     def annotations_on(self, owner: str, paper_ids: Iterable[str]) -> tuple[Annotation, ...]:
         """Return an owner's highlights and notes on some papers, in the order of these."""
-        return of_papers((one.record for one in self.annotations(owner)), paper_ids)
+        return of_papers((kept.record for kept in self.annotations(owner)), paper_ids)
 
     def write_note(self, owner: str, before: Kept[Annotation], note: str) -> Kept[Annotation]:
-        """Put another text into a note; raises ChangedElsewhereError where it is not as it was read."""
+        """Change the text of a note; raises ChangedElsewhereError if it is not as `before`."""
         after = _tidy(replace(before.record, note=note, changed=now()))
         with self._unchanged(owner, before, document=record_to_json(_ANNOTATIONS, after)) as connection:
             self._check_quota(connection, before.id)
         return Kept(before.id, after, before.revision + 1)
 
     def erase(self, owner: str, before: Kept[Annotation]) -> None:
-        """Delete a highlight or a note; raises ChangedElsewhereError where it is not as it was read."""
+        """Delete a highlight or a note; raises ChangedElsewhereError if it is not as `before`."""
         with self._unchanged(owner, before) as connection:
             connection.execute(sa.delete(_READING).where(_READING.c.id == before.id))
         self._empty_log()
 
     def take_in(self, owner: str, annotations: Iterable[Annotation]) -> int:
-        """Store the notes of a file that the owner does not have yet, and return how many these were.
-
-        All of them are stored, or none.
-        """
-        held = [one.record for one in self.annotations(owner)]
-        known = {_content_key(one) for one in held}
-        new = {_content_key(one): one for one in map(_tidy, tuple(annotations)[:MOST_ANNOTATIONS])}
+        """Store the notes that the owner does not have yet, all or none, and return their number."""
+        stored = [annotation.record for annotation in self.annotations(owner)]
+        known = {_content_key(annotation) for annotation in stored}
+        new = {
+            _content_key(annotation): annotation
+            for annotation in map(_tidy, tuple(annotations)[:MOST_ANNOTATIONS])
+        }
         rows = [
-            _annotation_row(owner, _as_made(replace(one, id=new_id())))
-            for said, one in new.items()
-            if said not in known
+            _annotation_row(owner, _as_made(replace(annotation, id=new_id())))
+            for key, annotation in new.items()
+            if key not in known
         ]
         if not rows:
             return 0
-        _check_papers(Counter([one.paper_id for one in held] + [row["paper"] for row in rows]))
+        _check_papers(
+            Counter([annotation.paper_id for annotation in stored] + [row["paper"] for row in rows])
+        )
         with self._writing() as connection:
             connection.execute(sa.insert(_READING), rows)
             self._check_quota(connection, rows[0]["id"])
@@ -202,7 +201,7 @@ class ReadingStore(OwnedStore[ReadingSummary]):
     # The reading list.
 
     def list_paper(self, owner: str, paper_id: str, title: str) -> None:
-        """Put a paper on the list; one that is there stays as it is."""
+        """Put a paper on the list, unless it is there."""
         record = ListedPaper(paper_id, tidy_title(title), now())
         row = _row(_own_id(owner, "listed", paper_id), owner, "listed", record.title)
         self._once({**row, "paper": paper_id, "document": record_to_json(_LISTED, record)})
@@ -211,22 +210,22 @@ class ReadingStore(OwnedStore[ReadingSummary]):
         self._drop(owner, _own_id(owner, "listed", paper_id))
 
     def mark_read(self, owner: str, paper_id: str, *, read: bool) -> None:
-        """Note that a listed paper has been read, or that it has not."""
+        """Mark a listed paper as read or unread."""
         for kept in self._kept(owner, "listed", _LISTED, paper_id):
             record = replace(kept.record, read=now() if read else "")
             with self._changing(kept.id, document=record_to_json(_LISTED, record), updated=now()):
                 pass
 
     def reading_list(self, owner: str) -> tuple[ListedPaper, ...]:
-        """Return the papers of an owner's list: those to read first, each the one last added first."""
-        found = [one.record for one in self._kept(owner, "listed", _LISTED)]
-        newest = sorted(found, key=lambda one: one.added, reverse=True)
-        return tuple(sorted(newest, key=lambda one: bool(one.read)))
+        """Return an owner's list: unread papers first, the one last added first."""
+        papers = [kept.record for kept in self._kept(owner, "listed", _LISTED)]
+        newest = sorted(papers, key=lambda kept: kept.added, reverse=True)
+        return tuple(sorted(newest, key=lambda kept: bool(kept.read)))
 
     # Follows.
 
     def follow(self, owner: str, followed: Followed, there: PaperSet) -> None:
-        """Follow a search from now on: the papers that are there are not new."""
+        """Follow a search from now on; the papers in `there` count as seen."""
         if len(self.followed(owner)) >= MOST_FOLLOWED:
             raise ReadingError(f"At most {MOST_FOLLOWED} searches are followed. Stop following one of them.")
         followed = replace(followed, title=tidy_title(followed.title), query=followed.query[:LONGEST_QUERY])
@@ -244,45 +243,45 @@ class ReadingStore(OwnedStore[ReadingSummary]):
 
     def followed(self, owner: str) -> tuple[Kept[Followed], ...]:
         """Return the follows of an owner, by title."""
-        found = self._kept(owner, "followed", _FOLLOWED)
-        return tuple(sorted(found, key=lambda one: one.record.title.lower()))
+        stored = self._kept(owner, "followed", _FOLLOWED)
+        return tuple(sorted(stored, key=lambda kept: kept.record.title.lower()))
 
     def see(self, owner: str, there: PaperSet, identifier: str = "") -> None:
-        """Have an owner seen all papers that are there, of one search or of all: none of them is new now."""
-        wanted = sa.and_(_READING.c.owner == owner, _READING.c.kind == "followed")
+        """Mark all papers in `there` as seen by an owner, for one search or for all."""
+        condition = sa.and_(_READING.c.owner == owner, _READING.c.kind == "followed")
         if identifier:
-            wanted = sa.and_(wanted, _READING.c.id == identifier)
+            condition = sa.and_(condition, _READING.c.id == identifier)
         with self._writing() as connection:
-            connection.execute(sa.update(_READING).where(wanted).values(seen=there.digest))
+            connection.execute(sa.update(_READING).where(condition).values(seen=there.digest))
             self._remember(connection, there)
             _forget_unused(connection)
 
     def papers_of(self, digest: str) -> frozenset[str] | None:
-        """Return the ids of a set of papers that something was followed from, None of an unknown one."""
+        """Return the paper ids of a stored set, None if it is unknown."""
         packed = self._value(sa.select(_PAPER_SETS.c.ids).where(_PAPER_SETS.c.digest == digest))
         return frozenset(zlib.decompress(packed).decode().split("\n")) if packed else None
 
     def delete_all(self, owner: str) -> int:
-        """Delete everything that an owner keeps and return how much that was."""
+        """Delete everything of an owner and return the number of records."""
         with self._writing() as connection:
-            found = connection.execute(sa.delete(_READING).where(_READING.c.owner == owner)).rowcount
+            count = connection.execute(sa.delete(_READING).where(_READING.c.owner == owner)).rowcount
             _forget_unused(connection)
         self._empty_log()
-        return found
+        return count
 
     def _kept(
         self, owner: str, kind: Kind, adapter: TypeAdapter[Record], paper: str = ""
     ) -> tuple[Kept[Record], ...]:
-        wanted = {"owner": owner, "kind": kind} | ({"paper": paper} if paper else {})
+        parameters = {"owner": owner, "kind": kind} | ({"paper": paper} if paper else {})
         with self._reading() as connection:
-            rows = connection.execute(_KEPT_ON_PAPER if paper else _KEPT, wanted).all()
+            rows = connection.execute(_KEPT_ON_PAPER if paper else _KEPT, parameters).all()
         return tuple(
             Kept(identifier, record_from_json(adapter, document, "note"), revision, seen)
             for identifier, document, revision, seen in rows
         )
 
     def _once(self, row: Mapping[str, Any]) -> bool:
-        """Store what an owner has at most once, and return whether it was not there."""
+        """Store a record with a fixed id, and return whether it is new."""
         try:
             self._insert(row, from_file=False)
         except TakenError:
@@ -309,34 +308,36 @@ class ReadingStore(OwnedStore[ReadingSummary]):
 
     @contextmanager
     def _unchanged(self, owner: str, before: Kept[Annotation], **values: str) -> Iterator[sa.Connection]:
-        """Change a note that is still as it was read; else raise ChangedElsewhereError."""
+        """Change a note; raises ChangedElsewhereError if it is not as `before`."""
         held = _READING.c
-        own = sa.and_(held.owner == owner, held.id == before.id, held.revision == before.revision)
-        change = sa.update(_READING).where(own).values(revision=before.revision + 1, updated=now(), **values)
+        condition = sa.and_(held.owner == owner, held.id == before.id, held.revision == before.revision)
+        change = (
+            sa.update(_READING).where(condition).values(revision=before.revision + 1, updated=now(), **values)
+        )
         try:
             with self._writing() as connection:
                 if not connection.execute(change).rowcount:
                     raise _StaleError
                 yield connection
         except _StaleError:
-            there = self.annotations(owner, before.record.paper_id)
-            current = next((one for one in there if one.id == before.id), None)
+            stored = self.annotations(owner, before.record.paper_id)
+            current = next((kept for kept in stored if kept.id == before.id), None)
             raise ChangedElsewhereError(current) from None
 
 
 class _StaleError(Exception):
-    """A note is not as it was read."""
+    """A note is not as it was when it was read."""
 
 
 def with_notes(store: ReadingStore, owner: str, record: Trail) -> Trail:
-    """Return a conversation or a comparison with what its reader has marked in the papers that it cites."""
+    """Return a conversation or a comparison with its reader's notes on the cited papers."""
     return replace(record, notes=store.annotations_on(owner, (paper.id for paper in record.papers)))
 
 
 def keep_notes(
     reading: ReadingStore, owner: str, trail: Conversation | Comparison, store: OwnedStore[Any], stored: str
 ) -> int:
-    """Store the notes of a file and return how many were new; where that fails, `stored` is deleted again."""
+    """Store the notes of a file and return how many were new; on failure the record `stored` is deleted."""
     try:
         return reading.take_in(owner, trail.notes)
     except ReadingError:
@@ -360,7 +361,7 @@ def _as_made(annotation: Annotation) -> Annotation:
 
 
 def _check_papers(counts: Mapping[str, int]) -> None:
-    """Raise ReadingError where a paper would have more notes than it may."""
+    """Raise ReadingError if a paper would have too many notes."""
     if max(counts.values(), default=0) > MOST_ON_A_PAPER:
         raise ReadingError(
             f"A paper has at most {MOST_ON_A_PAPER} notes. Delete one that is not needed, then add this."
@@ -368,14 +369,14 @@ def _check_papers(counts: Mapping[str, int]) -> None:
 
 
 def _content_key(annotation: Annotation) -> tuple[str, str, str]:
-    """Return the fields by which a reader takes two annotations for the same, without their ids."""
+    """Return the fields by which two annotations are the same for a reader."""
     return annotation.paper_id, annotation.quoted, annotation.note
 
 
-def _annotation_row(owner: str, one: Annotation) -> dict[str, Any]:
-    document = record_to_json(_ANNOTATIONS, one)
-    row = _row(one.id, owner, "annotation", one.paper_title)
-    return {**row, "paper": one.paper_id, "document": document}
+def _annotation_row(owner: str, annotation: Annotation) -> dict[str, Any]:
+    document = record_to_json(_ANNOTATIONS, annotation)
+    row = _row(annotation.id, owner, "annotation", annotation.paper_title)
+    return {**row, "paper": annotation.paper_id, "document": document}
 
 
 def _row(identifier: str, owner: str, kind: Kind, title: str) -> dict[str, Any]:
@@ -384,7 +385,7 @@ def _row(identifier: str, owner: str, kind: Kind, title: str) -> dict[str, Any]:
 
 
 def _own_id(owner: str, kind: Kind, subject: str) -> str:
-    """Return the one id under which an owner has something at most once."""
+    """Return the fixed id of a record that an owner has at most once."""
     return hashlib.sha256(f"{owner}\n{kind}\n{subject}".encode()).hexdigest()
 
 

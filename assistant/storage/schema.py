@@ -1,7 +1,7 @@
-"""The tables of all stores, and how those of an earlier version are brought up to date.
+"""The tables of all stores, and their migration.
 
-Tables are made at once where there are none. Those of an earlier version take the steps in `migrations/`, one
-after the other; a change of a table is a step there, with a new `REVISION`.
+A new database gets all tables at once; one of an earlier version takes the steps in `migrations/`. Every
+change of a table is a step there, with a new `REVISION`.
 """
 
 import uuid
@@ -18,18 +18,18 @@ from assistant.storage.turns import take_turn
 
 # The last step in `migrations/versions`.
 REVISION = "0004"
-# A Paper Trail from before the steps reads this; raise it when that one would break what is there.
+# Read by versions from before the migrations; raise it if they would damage the tables.
 SCHEMA_VERSION = 1
 MIGRATIONS = Path(__file__).with_name("migrations")
 
 METADATA = sa.MetaData()
 _SCHEMA = sa.Table("paper_trail_schema", METADATA, sa.Column("version", sa.Integer, primary_key=True))
 _REVISIONS = sa.Table("alembic_version", METADATA, sa.Column("version_num", sa.String(32), primary_key=True))
-# One row, made with the tables: a folder of a library names the database that has its row.
+# A single row; a library's folder names the database that has its row.
 IDENTITY = sa.Table("database_identity", METADATA, sa.Column("id", sa.String(64), primary_key=True))
-# The ids of what came from files: anyone may have written what is in them.
+# The ids of records from files, whose content anyone may have written.
 IMPORTED = sa.Table("imported", METADATA, sa.Column("id", sa.String(64), primary_key=True))
-# The ids of what is over a kept library, which may be gone: assistant/storage/library_links.py writes them.
+# The ids of records over a kept library, which may be deleted; written by assistant/storage/library_links.py.
 OVER_LIBRARIES = sa.Table(
     "over_libraries",
     METADATA,
@@ -39,11 +39,11 @@ OVER_LIBRARIES = sa.Table(
 
 
 class NewerSchemaError(Exception):
-    """The tables are of a later version than this Paper Trail knows; its text names both."""
+    """The tables are of a later version; the message names both versions."""
 
 
 def table_of_wholes(name: str, *columns: sa.Column[Any]) -> sa.Table:
-    """Return a table with a row for each stored thing: its id, owner, title, and when it was changed."""
+    """Return a table of records with id, owner, title and time of change."""
     return sa.Table(
         name,
         METADATA,
@@ -57,24 +57,21 @@ def table_of_wholes(name: str, *columns: sa.Column[Any]) -> sa.Table:
 
 
 def bring_up_to_date(engine: sa.Engine) -> None:
-    """Make the tables that are not there and change those of an earlier version; raises NewerSchemaError.
-
-    Of several processes that do so at once one does it, and the others wait.
-    """
+    """Create or migrate the tables; concurrent processes wait for one. Raises NewerSchemaError."""
     with engine.connect() as connection:
         if _revision(connection) == REVISION:
             return
     with _alone(engine) as connection:
-        if (found := _revision(connection)) == REVISION:
+        if (revision := _revision(connection)) == REVISION:
             return
-        if found is None and not sa.inspect(connection).has_table(_SCHEMA.name):
+        if revision is None and not sa.inspect(connection).has_table(_SCHEMA.name):
             _make_all(connection)
         else:
             _take_steps(connection)
 
 
 def _revision(connection: sa.Connection) -> str | None:
-    """Return the last step that the tables have taken, None for tables from before all steps, or none."""
+    """Return the last migration of the tables, None without tables or for those from before migrations."""
     has = connection.dialect.has_table
     if has(connection, _SCHEMA.name):
         version = connection.scalar(sa.select(func.max(_SCHEMA.c.version)))
@@ -82,10 +79,10 @@ def _revision(connection: sa.Connection) -> str | None:
             raise NewerSchemaError(f"{version}; this Paper Trail reads version {SCHEMA_VERSION}")
     if not has(connection, _REVISIONS.name):
         return None
-    found: str | None = connection.scalar(sa.select(func.max(_REVISIONS.c.version_num)))
-    if found and found > REVISION:
-        raise NewerSchemaError(f"{found}; this Paper Trail reads version {REVISION}")
-    return found
+    revision: str | None = connection.scalar(sa.select(func.max(_REVISIONS.c.version_num)))
+    if revision and revision > REVISION:
+        raise NewerSchemaError(f"{revision}; this Paper Trail reads version {REVISION}")
+    return revision
 
 
 @contextmanager

@@ -23,12 +23,12 @@ from assistant.storage.turns import take_turn
 from assistant.wording import format_price
 from corpus.settings import Settings
 
-# Whose row holds what all visitors have spent together.
+# The owner of the row with the spending of all visitors.
 EVERYONE = ""
-# A process renews its reservations this often. One that is not renewed for a lease is of a dead process.
+# The interval of renewals, and the time without one after which a reservation's process counts as dead.
 HEARTBEAT_SECONDS = 60.0
 LEASE_SECONDS = 900.0
-# The greatest forward jump of a clock while its machine runs.
+# The greatest accepted forward jump of the clock of a running machine.
 CLOCK_TOLERANCE = timedelta(days=1)
 
 _SPENDING = sa.Table(
@@ -46,7 +46,7 @@ _RESERVED = sa.Table(
     sa.Column("dollars", sa.Double, nullable=False),
     sa.Column("until", sa.Double, nullable=False),  # grows with each renewal; seconds since 1970
 )
-# For each start of each machine: the time at which it first counted something, and how long it had run then.
+# For each boot of each machine: the time of its first entry, and its uptime then.
 _CLOCKS = sa.Table(
     "spending_clocks",
     METADATA,
@@ -60,14 +60,14 @@ logger = logging.getLogger(__name__)
 
 
 class SpendingError(AssistantError):
-    """Spending cannot be counted, so nothing that costs money may begin."""
+    """Spending cannot be recorded, so nothing that costs money may begin."""
 
     def __init__(self, fault: str) -> None:
         super().__init__(fault, _FREE_WRITER)
 
 
 class SpendingLimitError(SpendingError):
-    """Something would cost more than may still be spent this month."""
+    """A request would cost more than is left of this month's limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class SpendingLimits:
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """A limit, what of it is spent this month, and what is set aside; in US dollars."""
+    """A limit, and the amounts spent and reserved this month, in US dollars."""
 
     limit: float
     spent: float
@@ -102,22 +102,24 @@ class Balance:
 
 
 def describe_limit(limit: float, *, is_everyones: bool) -> str:
-    """Return a limit as readers are told of it."""
+    """Describe a limit for readers."""
     whose = "of all visitors together" if is_everyones else "of one visitor"
     return f"Models may cost {format_price(limit)} a month for the questions {whose}"
 
 
 def describe_limits(limits: SpendingLimits) -> tuple[str, ...]:
     """Describe each limit that is set, in a sentence."""
-    said = [describe_limit(limits.everyone, is_everyones=True)] if limits.everyone else []
-    said += [describe_limit(limits.visitor, is_everyones=False)] if limits.visitor else []
-    return tuple(f"{one}; the count begins anew on the first of each month (UTC)." for one in said)
+    sentences = [describe_limit(limits.everyone, is_everyones=True)] if limits.everyone else []
+    sentences += [describe_limit(limits.visitor, is_everyones=False)] if limits.visitor else []
+    return tuple(
+        f"{sentence}; the count begins anew on the first of each month (UTC)." for sentence in sentences
+    )
 
 
 class SpendingStore(Database):
-    """The store of spending, updated in one transaction each time, so that concurrent requests count.
+    """The store of spending; each update is one transaction, so that concurrent requests count.
 
-    Every method raises SpendingError, but for `spend` and `release`, which come when the money is gone.
+    Every method raises SpendingError except `spend` and `release`, which are called after the expense.
     """
 
     keeps = "records of spending"
@@ -133,16 +135,16 @@ class SpendingStore(Database):
     ) -> None:
         """Open the database at an SQLAlchemy URL, or the SQLite file at a path.
 
-        `clock` is the database server's, or this machine's for SQLite; `uptime` is in seconds and is never
-        set.
+        By default, `clock` is that of the database server, or of this machine for SQLite; `uptime` is in
+        seconds.
         """
         self._limits = limits
         self._clock, self._uptime = clock, uptime or _uptime
         self._lock = threading.Lock()
         self._unstored: list[tuple[str, float]] = []
-        # The reservations of this process, with their owners and what is left of them.
+        # The reservations of this process, with owner and rest.
         self._held: dict[str, tuple[str, float]] = {}
-        # When each reservation was last seen to be renewed, by the uptime of this machine.
+        # The last seen renewal of each reservation, and this machine's uptime then.
         self._renewed: dict[str, tuple[float, float]] = {}
         self._heartbeat: threading.Thread | None = None
         self._closed = threading.Event()
@@ -151,7 +153,7 @@ class SpendingStore(Database):
 
     @classmethod
     def open(cls, settings: Settings) -> Self:
-        """Open the database that these settings name; raises SpendingError, for one in memory too."""
+        """Open the database of the settings; raises SpendingError, also for one in memory."""
         store = cls(database_of(settings), SpendingLimits.of(settings))
         if store._is_in_memory:
             store.close()
@@ -165,16 +167,16 @@ class SpendingStore(Database):
         super().close()
 
     def balances(self, owner: str) -> tuple[Balance, ...]:
-        """Return the balance of this month for each limit that binds an owner."""
+        """Return the balance of this month for each limit that applies to an owner."""
         with self._reading() as connection:
             return self._balances(connection, self._moment(connection), owner)
 
     def check(self, owner: str, dollars: float, what: str) -> None:
-        """Raise SpendingLimitError where something that may cost so much does not fit in what is left."""
+        """Raise SpendingLimitError if `dollars` exceed what is left of a limit; `what` names the request."""
         _check(self.balances(owner), dollars, what)
 
     def reserve(self, owner: str, dollars: float, what: str) -> str:
-        """Set aside what something may cost and return an id for it; raises what `check` does.
+        """Reserve the greatest cost of a request and return the reservation's id; raises what `check` does.
 
         The reservation is renewed until it is released.
         """
@@ -190,10 +192,7 @@ class SpendingStore(Database):
         return identifier
 
     def spend(self, owner: str, dollars: float, reservation: str = "") -> None:
-        """Count what was spent, of what was set aside for it first.
-
-        What cannot be stored now is stored later.
-        """
+        """Record an expense, first from its reservation; if that fails, it is recorded later."""
         with self._lock:
             if reservation in self._held:
                 left = self._held[reservation][1]
@@ -209,7 +208,7 @@ class SpendingStore(Database):
             self._keep_renewing()
 
     def release(self, reservation: str) -> None:
-        """Set nothing aside any more for something that has ended."""
+        """Release the reservation of a request that has ended."""
         with self._lock:
             self._held.pop(reservation, None)
         try:
@@ -219,7 +218,7 @@ class SpendingStore(Database):
             logger.warning("what was set aside is free in %.0f s: %s", LEASE_SECONDS, error)
 
     def change_owner(self, before: str, after: str) -> None:
-        """Count what one owner has spent and reserved as another's."""
+        """Transfer the spending and reservations of one owner to another."""
         spent = sa.select(_SPENDING.c.month, _SPENDING.c.dollars).where(_SPENDING.c.owner == before)
         with self._counting() as (connection, _):
             for month, dollars in connection.execute(spent).all():
@@ -230,10 +229,7 @@ class SpendingStore(Database):
 
     @contextmanager
     def _counting(self) -> Iterator[tuple[sa.Connection, datetime]]:
-        """Open a transaction that changes a month; of two processes that do, one waits.
-
-        What could not be stored before is stored with it.
-        """
+        """Open an exclusive transaction on spending, and first record expenses that failed before."""
         with self._lock:
             waiting, self._unstored = self._unstored, []
         try:
@@ -249,14 +245,14 @@ class SpendingStore(Database):
             raise
 
     def _begin(self, connection: sa.Connection) -> datetime:
-        """Note when this machine first counted something, begin a month that is new, and return the time."""
-        own = _CLOCKS.c.boot == _boot()
-        known = sa.update(_CLOCKS).where(own, _CLOCKS.c.uptime <= self._uptime()).values(boot=_boot())
-        # A change, so that SQLite waits for its turn before anything is read.
+        """Register this boot's first entry, begin a new month if due, and return the time."""
+        this_boot = _CLOCKS.c.boot == _boot()
+        known = sa.update(_CLOCKS).where(this_boot, _CLOCKS.c.uptime <= self._uptime()).values(boot=_boot())
+        # A change first, so that SQLite takes the write lock before reading.
         is_known = connection.execute(known).rowcount > 0
         moment = self._moment(connection)
         if not is_known:
-            connection.execute(sa.delete(_CLOCKS).where(own))
+            connection.execute(sa.delete(_CLOCKS).where(this_boot))
             values = {"boot": _boot(), "time": moment.timestamp(), "uptime": self._uptime()}
             connection.execute(sa.insert(_CLOCKS), values)
         _add(connection, _month(moment), EVERYONE, 0.0)
@@ -265,10 +261,9 @@ class SpendingStore(Database):
     def _moment(self, connection: sa.Connection) -> datetime:
         """Return the time by which spending is counted.
 
-        It is never before the newest month counted: a clock that was set back opens no earlier month. It is
-        never ahead of the time that has really passed since this machine first counted something: a clock
-        that was set forward begins no month. Only after the machine has been started again a clock is taken
-        as it is, for nobody knows how long it was off.
+        It is never before the newest month recorded, so that a clock set back opens no earlier month. It is
+        never ahead of the uptime passed since this boot's first entry, so that a clock set forward begins no
+        new month. After a reboot the clock is trusted, since the time off is unknown.
         """
         newest = connection.scalar(sa.select(func.max(_SPENDING.c.month)))
         begun = datetime.strptime(f"{newest or '1970-01'} +0000", "%Y-%m %z")
@@ -285,7 +280,7 @@ class SpendingStore(Database):
         return believed
 
     def _told(self, connection: sa.Connection) -> datetime:
-        """Return the time of the clock that all processes share: the database server's, or this machine's."""
+        """Return the time of the clock that all processes share."""
         if self._clock is None and connection.dialect.name == "postgresql":
             told: datetime = connection.execute(sa.select(func.clock_timestamp())).scalar_one()
             return told.astimezone(UTC)
@@ -298,7 +293,7 @@ class SpendingStore(Database):
                 "The clock says %s, but by the time that has passed it is %s: spending is still counted for "
                 "%s. If the clock is right, start this machine again "
                 "(docs/operations/limits-and-spending.md).",
-                *(f"{one:%Y-%m-%d}" for one in (told, believed)),
+                *(f"{moment:%Y-%m-%d}" for moment in (told, believed)),
                 _month(believed),
             )
 
@@ -308,10 +303,9 @@ class SpendingStore(Database):
         return tuple(_balance(connection, moment, limit, whose, reserved) for limit, whose in limits if limit)
 
     def _in_use(self, connection: sa.Connection) -> list[sa.Row[Any]]:
-        """Return the reservations but for those of dead processes, which have not been renewed for a lease.
+        """Return the reservations without those of dead processes, which were not renewed for a lease.
 
-        The lease is measured by the uptime of this machine since it saw the last renewal: no clock that is
-        set ends it.
+        The lease is measured by this machine's uptime since it saw the last renewal, whatever its clock says.
         """
         rows = list(connection.execute(sa.select(_RESERVED)).all())
         with self._lock:
@@ -330,7 +324,7 @@ class SpendingStore(Database):
                 self._heartbeat.start()
 
     def _renew(self) -> None:
-        """Renew the reservations of this process, and store what could not be stored, while there are any."""
+        """Renew the reservations of this process and record failed expenses, while there are any."""
         while not self._closed.wait(HEARTBEAT_SECONDS):
             with self._lock:
                 held = tuple(self._held)
@@ -345,7 +339,7 @@ class SpendingStore(Database):
                 logger.warning("reservations are renewed later: %s", error)
 
     def _renew_one(self, connection: sa.Connection, moment: datetime, identifier: str) -> None:
-        """Renew a reservation, and make it anew where it was taken for that of a dead process."""
+        """Renew a reservation, or recreate it if another process deleted it as dead."""
         with self._lock:
             held = self._held.get(identifier)
         if held and not connection.execute(_renewal(identifier, moment)).rowcount:
@@ -354,7 +348,7 @@ class SpendingStore(Database):
 
 @lru_cache(maxsize=1)
 def _boot() -> str:
-    """Return an id of this start of this machine; of this process, where the system tells none."""
+    """Return an id of this boot of the machine, or of this process if the system has none."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()[:64]
     except OSError:
@@ -362,7 +356,7 @@ def _boot() -> str:
 
 
 def _uptime() -> float:
-    """Return the seconds that this machine runs, those that it slept included."""
+    """Return the machine's uptime in seconds, including sleep."""
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
@@ -416,7 +410,7 @@ def _renewal(reservation: str, moment: datetime, dollars: float = 0.0) -> sa.Upd
     held = _RESERVED.c
     rest = sa.case((held.dollars > dollars, held.dollars - dollars), else_=0.0)
     until = moment.timestamp() + LEASE_SECONDS
-    # It grows even where the clock stands still or goes back.
+    # It grows even if the clock is set back.
     later = sa.case((held.until < until, until), else_=held.until + 1.0)
     return sa.update(_RESERVED).where(held.id == reservation).values(dollars=rest, until=later)
 

@@ -1,4 +1,4 @@
-"""Turns that transactions take: of those that would count the same things one waits for the other."""
+"""Exclusive turns of transactions that count the same rows."""
 
 import hashlib
 
@@ -7,9 +7,9 @@ from sqlalchemy import func
 
 
 def take_turn(connection: sa.Connection, subject: str) -> None:
-    """Wait until no other transaction has the turn for a subject, and keep it to the end of this one.
+    """Wait for the turn on a subject, and keep it to the end of the transaction; call it before reading.
 
-    SQLite has one writer at a time anyway. To be called before what is counted is read.
+    SQLite has one writer at a time anyway.
     """
     if connection.dialect.name == "postgresql":
         number = int.from_bytes(hashlib.sha256(subject.encode()).digest()[:8], "big", signed=True)

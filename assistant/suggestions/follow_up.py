@@ -1,7 +1,7 @@
-"""Questions to go on with, taken from what an answer cites, each one that this corpus can answer.
+"""Follow-up questions from the papers that an answer cites, each of which this corpus can answer.
 
-No model is asked: what the cited papers have and the answer has not told (a section, a sentence about them, a
-topic that other papers share) makes the question, and a search makes sure of it.
+No model is asked. The questions are on sections, aspects and shared topics of cited papers that the answer
+does not use, and each is tried with a search.
 """
 
 import re
@@ -21,7 +21,7 @@ from assistant.questions.vocabulary import stems
 from assistant.records import AskOptions, Rewrite, Turn
 from assistant.retrieve import retrieve
 from corpus.encoders.base import Encoder
-from corpus.records import AspectName, Paper, PaperHits, Passage, Scope, TopicKind, passage_id, topic_key
+from corpus.records import AspectName, Paper, Passage, Scope, TopicKind, passage_id, topic_key
 from corpus.store.corpus import Corpus
 from corpus.text import words
 
@@ -33,7 +33,7 @@ FEWEST_PASSAGES = 3
 # A paper asked about must be among the first of what its question finds.
 AMONG_FIRST = 3
 PAPERS_SEARCHED = 5
-# "AdapLeR: Speeding up ...": what stands before the colon is the paper's own.
+# "AdapLeR: Speeding up ...": the name before the colon is the paper's system.
 _OWN_NAME = re.compile(r"^([^\s:]+(?: [^\s:]+)?):\s")
 # A word with two capitals, or one and a digit, is a name wherever it stands.
 _NAME_LIKE = re.compile(
@@ -47,11 +47,13 @@ class _SectionPhrase:
     question: str
 
     def is_about(self, heading: str) -> bool:
-        """Return True if a heading says one of these and hardly more: "4 Costs at search time"."""
-        said = [words(one) for one in self.headings.split(";")]
+        """Return True if a short heading has one of these phrases: "4 Costs at search time"."""
+        phrases_listed = [words(phrase) for phrase in self.headings.split(";")]
         held = words(heading)
         return len(held) <= LONGEST_HEADING and any(
-            held[at : at + len(one)] == one for one in said for at in range(len(held))
+            held[start : start + len(phrase)] == phrase
+            for phrase in phrases_listed
+            for start in range(len(held))
         )
 
 
@@ -84,9 +86,9 @@ class _Phrases:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A question that may be asked: what it is about, and the papers of which one must be found for it.
+    """A question that may be suggested: its form and subject, and what its search must find.
 
-    Where there are `passages`, one of them must be found too.
+    That is all of its `papers`, and one of its `passages` if there are any.
     """
 
     question: str
@@ -99,19 +101,18 @@ class _Candidate:
 def follow_up_questions(
     turn: Turn, before: tuple[Turn, ...], corpus: Corpus, encoder: Encoder
 ) -> tuple[str, ...]:
-    """Return up to three questions that go on from a turn and that the papers it asked can answer.
-
-    What was asked `before` is not asked again. None is better than a question that leads nowhere.
-    """
+    """Return up to three follow-up questions that the scope can answer and that were not asked `before`."""
     limits = _phrases().limits
-    asked = [stems(one.question) for one in (*before, turn)]
-    found: list[_Candidate] = []
-    for tried, candidate in enumerate(_new(_candidates(turn, corpus), asked)):
-        if tried >= limits.tried or len(found) >= limits.shown:
+    earlier_stems = [stems(earlier.question) for earlier in (*before, turn)]
+    chosen: list[_Candidate] = []
+    for tried, candidate in enumerate(_new(_candidates(turn, corpus), earlier_stems)):
+        if tried >= limits.tried or len(chosen) >= limits.shown:
             break
-        if _is_other_than(candidate, found) and _is_answerable(candidate, turn.scope, corpus, encoder):
-            found.append(candidate)
-    return tuple(candidate.question for candidate in found)
+        if all(
+            candidate.form != earlier.form and candidate.name != earlier.name for earlier in chosen
+        ) and _is_answerable(candidate, turn.scope, corpus, encoder):
+            chosen.append(candidate)
+    return tuple(candidate.question for candidate in chosen)
 
 
 @cache
@@ -134,16 +135,16 @@ def _candidates(turn: Turn, corpus: Corpus) -> Iterator[_Candidate]:
 
 
 def _cited_papers(turn: Turn) -> list[Paper]:
-    """Return the papers that an answer cites, in its order, and after them those that were found first."""
-    given = {paper.label: paper.paper for paper in turn.evidence.papers}
-    labels = dict.fromkeys((*turn.answer.cited_labels, *sorted(given)))
-    return [given[label] for label in labels if label in given]
+    """Return the papers that an answer cites, in its order, then the other papers by rank."""
+    by_label = {paper.label: paper.paper for paper in turn.evidence.papers}
+    labels = dict.fromkeys((*turn.answer.cited_labels, *sorted(by_label)))
+    return [by_label[label] for label in labels if label in by_label]
 
 
 def _of_sections(paper: Paper, turn: Turn, corpus: Corpus) -> Iterator[_Candidate]:
-    """Yield a question for each section that tells of the paper's subject and is not cited."""
+    """Yield a question for each section on the paper's subject that is not cited."""
     passages = corpus.passages(paper.id)
-    cited = _passages_cited(turn)
+    cited = {citation.passage_id for sentence in turn.answer.sentences for citation in sentence.citations}
     told: dict[int, list[Passage]] = {}
     for passage in passages:
         place = _phrase_of(passage)
@@ -152,39 +153,33 @@ def _of_sections(paper: Paper, turn: Turn, corpus: Corpus) -> Iterator[_Candidat
     for place, about in sorted(told.items()):
         if name := _name_in(paper, passages, about):
             question = _phrases().section[place].question.format(name=name)
-            found = frozenset(passage.id for passage in about)
-            yield _Candidate(question, f"section {place}", name, frozenset({paper.id}), found)
+            passage_ids = frozenset(passage.id for passage in about)
+            yield _Candidate(question, f"section {place}", name, frozenset({paper.id}), passage_ids)
 
 
 def _name_in(paper: Paper, passages: tuple[Passage, ...], about: list[Passage]) -> str:
-    """Return a section's subject: the paper's own, or one that title and section name."""
-    named = (name for name in subjects(paper) if any(_mentions(one.text, name) for one in about))
-    own = own_name(paper) or next(iter(phrases_of_title(paper, passages)), "")
-    return next(named, own)
+    """Return a section's subject: one of the paper that it mentions, or the paper's own name or title."""
+    named = (name for name in subjects(paper) if any(_mentions(passage.text, name) for passage in about))
+    default = own_name(paper) or next(iter(phrases_of_title(paper, passages)), "")
+    return next(named, default)
 
 
 def _phrase_of(passage: Passage) -> int | None:
     """Return the index of the phrase that fits the section of a passage, None for none."""
     heading = passage.section[-1].title if passage.section else ""
-    return next((place for place, one in enumerate(_phrases().section) if one.is_about(heading)), None)
+    return next((place for place, phrase in enumerate(_phrases().section) if phrase.is_about(heading)), None)
 
 
 def _of_topics(cited: list[Paper], counts: Mapping[str, int], papers: int) -> Iterator[_Candidate]:
-    """Yield a question for each topic of a cited paper that other papers asked share, but not too many."""
+    """Yield a question for each topic of a cited paper that some, but not too many, papers share."""
     limits = _phrases().limits
     most = max(limits.fewest_papers, limits.largest_share * papers)
     for kind, phrase in _phrases().shared.items():
-        for name in dict.fromkeys(_topics(cited, kind)):
+        topics = (topic for paper in cited for topic in sorted(paper.topics, key=lambda topic: -topic.score))
+        for name in dict.fromkeys(topic.name for topic in topics if topic.kind == kind):
             held = counts.get(topic_key(kind, name), 0)
             if limits.fewest_papers <= held <= most and is_telling(name):
                 yield _Candidate(phrase.format(name=name), f"shared {kind}", name)
-
-
-def _topics(papers: list[Paper], kind: TopicKind) -> Iterator[str]:
-    """Yield the topics of that kind, those of the papers cited first, first."""
-    for paper in papers:
-        ordered = sorted(paper.topics, key=lambda topic: -topic.score)
-        yield from (topic.name for topic in ordered if topic.kind == kind)
 
 
 def _of_pairs(cited: list[Paper]) -> Iterator[_Candidate]:
@@ -201,14 +196,18 @@ def _keys(paper: Paper) -> set[str]:
 
 
 def _of_aspects(paper: Paper, turn: Turn, counts: Mapping[str, int]) -> Iterator[_Candidate]:
-    """Yield questions on aspects of the paper's own system that the answer does not cite.
+    """Yield questions on aspects of the paper's system that the answer does not cite.
 
-    A name that other papers have for a topic is not the paper's own: "ROUGE: What it misses".
+    A name that is a topic of several papers is not the paper's system: "ROUGE: What it misses".
     """
     name = own_name(paper)
-    if not name or _is_shared(name, counts):
+    if not name or any(counts.get(topic_key(kind, name), 0) > 1 for kind in get_args(TopicKind)):
         return
-    cited = {(one.passage_id, one.sentence) for each in turn.answer.sentences for one in each.citations}
+    cited = {
+        (citation.passage_id, citation.sentence)
+        for each in turn.answer.sentences
+        for citation in each.citations
+    }
     told = {aspect.name: (passage_id(paper.id, aspect.passage), aspect.sentence) for aspect in paper.aspects}
     asked_of = _phrases().aspect_of_data if _is_of_data(paper) else _phrases().aspect
     for aspect, phrase in asked_of.items():
@@ -217,30 +216,26 @@ def _of_aspects(paper: Paper, turn: Turn, counts: Mapping[str, int]) -> Iterator
 
 
 def _is_of_data(paper: Paper) -> bool:
-    """Return True if what a paper names is a data set, by its title."""
+    """Return True if a paper's title says that it presents a data set."""
     return not set(words(paper.title)).isdisjoint(_phrases().data["words"].split())
 
 
-def _is_shared(name: str, counts: Mapping[str, int]) -> bool:
-    return any(counts.get(topic_key(kind, name), 0) > 1 for kind in get_args(TopicKind))
-
-
 def own_name(paper: Paper) -> str:
-    """Return the name of a paper's own system, "" where its title does not give it."""
-    found = _OWN_NAME.match(paper.title)
-    name = found[1] if found else ""
+    """Return the name of a paper's system, "" if its title does not give one."""
+    match = _OWN_NAME.match(paper.title)
+    name = match[1] if match else ""
     return name if name and any(map(_NAME_LIKE.fullmatch, name.split())) and is_telling(name) else ""
 
 
 def subjects(paper: Paper) -> tuple[str, ...]:
-    """Return the subjects of a paper that a question can name: its own system, or what its title names."""
-    own = own_name(paper)
+    """Return the subjects that a question can name: the paper's system, or topics and names in its title."""
+    system = own_name(paper)
     topics = sorted(paper.topics, key=lambda topic: -topic.score)
     named = (topic.name for topic in topics if topic.kind in ("method", "task"))
     in_title = (name for name in named if _mentions(paper.title, name))
-    like = (found[0] for found in _NAME_LIKE.finditer(paper.title))
-    every = dict.fromkeys(name for name in (own, *in_title, *like) if name and is_telling(name))
-    return (own,) if own else tuple(every)
+    name_like = (match[0] for match in _NAME_LIKE.finditer(paper.title))
+    every = dict.fromkeys(name for name in (system, *in_title, *name_like) if name and is_telling(name))
+    return (system,) if system else tuple(every)
 
 
 def phrases_of_title(paper: Paper, passages: tuple[Passage, ...]) -> tuple[str, ...]:
@@ -257,7 +252,7 @@ def phrases_of_title(paper: Paper, passages: tuple[Passage, ...]) -> tuple[str, 
 
 
 def is_telling(name: str) -> bool:
-    """Return True if a name is worth a question, and can be put into one."""
+    """Return True if a name is specific enough for a question, and can be inserted into one."""
     return (
         2 < len(name) <= LONGEST_NAME
         and name.isprintable()
@@ -270,41 +265,32 @@ def _mentions(text: str, name: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
 
 
-def _passages_cited(turn: Turn) -> set[str]:
-    return {one.passage_id for sentence in turn.answer.sentences for one in sentence.citations}
-
-
 def _new(candidates: Iterator[_Candidate], asked: list[frozenset[str]]) -> Iterator[_Candidate]:
-    """Yield the questions that no question before has asked, whatever its other words were."""
+    """Yield the candidates whose content words are not all in an earlier question."""
     for candidate in candidates:
         # "approaches to knowledge graph completion" is what "How are knowledge graphs completed?" asks.
         is_topic = not candidate.papers
         about = _beginnings(stems(candidate.name if is_topic else candidate.question))
-        if about and not any(about <= _beginnings(one) for one in asked):
+        if about and not any(about <= _beginnings(earlier) for earlier in asked):
             yield candidate
 
 
-def _beginnings(of: frozenset[str]) -> frozenset[str]:
-    return frozenset(one[:BEGINNING] for one in of)
-
-
-def _is_other_than(candidate: _Candidate, found: list[_Candidate]) -> bool:
-    """Return True if a question is of another form, and about something else, than those there are."""
-    return all(candidate.form != one.form and candidate.name != one.name for one in found)
+def _beginnings(stems_of: frozenset[str]) -> frozenset[str]:
+    return frozenset(stem[:BEGINNING] for stem in stems_of)
 
 
 def _is_answerable(candidate: _Candidate, scope: Scope, corpus: Corpus, encoder: Encoder) -> bool:
-    """Return True if the question finds what it was made from."""
+    """Return True if a search for the question finds its papers and passages, or papers on its topic."""
     rewrite = Rewrite(candidate.question, candidate.question)
-    found = retrieve(corpus, encoder, rewrite, AskOptions(scope, PAPERS_SEARCHED))
-    first = found[: max(AMONG_FIRST, len(candidate.papers))]
-    passages = {hit.passage.id for one in first for hit in one.hits}
+    papers = retrieve(corpus, encoder, rewrite, AskOptions(scope, PAPERS_SEARCHED))
+    first = papers[: max(AMONG_FIRST, len(candidate.papers))]
+    passages = {hit.passage.id for paper in first for hit in paper.hits}
     if candidate.passages and not candidate.passages & passages:
         return False
     if candidate.papers:
-        return candidate.papers <= {one.paper.id for one in first}
-    return sum(_tells_of(one, candidate.name) for one in found) >= _phrases().limits.fewest_papers
-
-
-def _tells_of(found: PaperHits, name: str) -> bool:
-    return any(_mentions(f"{found.paper.title} {hit.passage.text}", name) for hit in found.hits)
+        return candidate.papers <= {paper.paper.id for paper in first}
+    mentioning = (
+        any(_mentions(f"{paper.paper.title} {hit.passage.text}", candidate.name) for hit in paper.hits)
+        for paper in papers
+    )
+    return sum(mentioning) >= _phrases().limits.fewest_papers

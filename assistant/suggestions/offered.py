@@ -1,6 +1,6 @@
-"""Questions to begin with, made of topics that papers share, and tried before they are offered.
+"""Example questions on topics that papers share.
 
-Each is asked once, of the writer without a model; those it answered well are offered, the kinds by turns.
+Each is asked once of the extractive writer; those it answered well are offered, alternating the kinds.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass as checked_dataclass
 
 from assistant.chat import Assistant
-from assistant.records import Answer, Answered, AskOptions, AssistantError
+from assistant.records import Answer, AskOptions, AssistantError
 from assistant.suggestions.follow_up import is_telling
 from corpus import VERSION
 from corpus.errors import CorpusError
@@ -67,7 +67,7 @@ class _Forms:
 
 @dataclass(frozen=True, slots=True)
 class OfferedQuestion:
-    """A question that can be asked of a collection, "" for all together."""
+    """A question that can be asked of a collection, or with "" of all collections."""
 
     question: str
     kind: str
@@ -76,30 +76,32 @@ class OfferedQuestion:
 
 
 def offered_questions(corpus: Corpus, collections: Sequence[str], most: int) -> tuple[OfferedQuestion, ...]:
-    """Return questions that the collections answer well, each about something else, the kinds by turns.
+    """Return at most `most` questions that the collections answer well, on different topics.
 
-    Where none has been tried yet, as after a build, they are the first that would be.
+    Kinds alternate. If none has been tried yet, as after a build, untried ones are returned.
     """
     tried = _kept(corpus)
     is_all = len(collections) > 1 and set(collections) == set(corpus.collection_ids())
     scopes = [""] if is_all else collections
-    found = [list(_best(tried.of(scope), scope)) for scope in scopes]
-    if not any(found):
-        found = [_first(corpus, scope) for scope in scopes[:1]]
-    return tuple(islice(_each_of_its_own(_by_turns(found)), most))
+    lists = [list(_best(tried.of(scope), scope)) for scope in scopes]
+    if not any(lists):
+        lists = [_first(corpus, scope) for scope in scopes[:1]]
+    return tuple(islice(_each_of_its_own(_by_turns(lists)), most))
 
 
 def try_next_question(assistant: Assistant) -> bool:
-    """Ask the next question that could be offered and keep how it did; return False where none is left."""
+    """Ask the next candidate question and store the result; return False if none is left."""
     corpus = assistant.corpus
     tried = _kept(corpus)
     for collection in _scopes(corpus):
         earlier = tried.of(collection)
-        if sum(one.seconds for one in earlier) >= _forms().limits.seconds:
+        if sum(question.seconds for question in earlier) >= _forms().limits.seconds:
             continue
-        asked = {one.question for one in earlier}
+        tried_questions = {question.question for question in earlier}
         first = _first(corpus, collection)
-        if candidate := next((one for one in first if one.question not in asked), None):
+        if candidate := next(
+            (question for question in first if question.question not in tried_questions), None
+        ):
             return tried.add(collection, _tried(assistant, candidate))
     return False
 
@@ -120,10 +122,10 @@ def _rules() -> str:
 
 
 def _scopes(corpus: Corpus) -> list[str]:
-    """Return the scopes with questions of their own: "" for all papers, then the largest collections."""
-    ordered = sorted(corpus.collections(), key=lambda one: -one.papers)
-    own = [one.collection.id for one in ordered[: _forms().limits.collections]]
-    return ["", *own] if len(ordered) > 1 else own
+    """Return the scopes that get questions: "" for all papers, then the largest collections."""
+    ordered = sorted(corpus.collections(), key=lambda entry: -entry.papers)
+    largest = [entry.collection.id for entry in ordered[: _forms().limits.collections]]
+    return ["", *largest] if len(ordered) > 1 else largest
 
 
 def _scope(collection: str) -> Scope:
@@ -133,7 +135,7 @@ def _scope(collection: str) -> Scope:
 def _candidates(corpus: Corpus, collection: str) -> Iterator[OfferedQuestion]:
     """Yield candidate questions on a collection, alternating the forms, the most shared topics first.
 
-    Where papers share none, as a few may, what one of them names is asked for.
+    If papers share none, topics of single papers are used.
     """
     scope = _scope(collection)
     names = _shared_names(corpus, scope)
@@ -162,7 +164,7 @@ def _filled(form: _Form, about: str | tuple[str, str], collection: str) -> Offer
 
 
 def _shared_names(corpus: Corpus, scope: Scope, fewest: int | None = None) -> dict[TopicKind, list[str]]:
-    """Return the topics that several papers of a scope name, but not too many, the most named first."""
+    """Return the topics of at least `fewest` papers of a scope, but not too many, the most frequent first."""
     limits = _forms().limits
     fewest = fewest or limits.fewest_papers
     most = max(fewest, limits.largest_share * corpus.count_papers(scope))
@@ -177,9 +179,9 @@ def _shared_names(corpus: Corpus, scope: Scope, fewest: int | None = None) -> di
 def _named_together(
     corpus: Corpus, collection: str, names: Mapping[TopicKind, Sequence[str]]
 ) -> dict[TopicKind, list[tuple[str, str]]]:
-    """Return pairs of topics of a kind that several papers name together, each topic in one pair.
+    """Return pairs of comparable topics of a kind that several papers share, each topic in one pair only.
 
-    Of the same sort are those whose last word is the same: few-shot learning and contrastive learning.
+    Comparable are those with the same last word: few-shot learning and contrastive learning.
     """
     limits = _forms().limits
     compared = {kind: tuple(names[kind][: limits.compared]) for kind in names}
@@ -189,11 +191,11 @@ def _named_together(
     )
     pairs: dict[TopicKind, list[tuple[str, str]]] = {kind: [] for kind in names}
     taken: set[str] = set()
-    for (one, other), papers in together.most_common():
-        (kind, name), (_, second) = parse_topic_key(one), parse_topic_key(other)
-        if papers >= limits.fewest_papers and taken.isdisjoint((one, other)):
+    for (first, second_key), papers in together.most_common():
+        (kind, name), (_, second) = parse_topic_key(first), parse_topic_key(second_key)
+        if papers >= limits.fewest_papers and taken.isdisjoint((first, second_key)):
             pairs[kind].append((name, second))
-            taken |= {one, other}
+            taken |= {first, second_key}
     return pairs
 
 
@@ -219,13 +221,13 @@ def _is_of_a_sort(pair: tuple[str, str]) -> bool:
 
 
 def _tried(assistant: Assistant, candidate: OfferedQuestion) -> TriedQuestion:
-    """Ask a question; one that cannot be asked counts as one that is not answered."""
+    """Ask a question; one that cannot be asked counts as not answered."""
     clock = time.perf_counter()
+    answer: Answer | None = None
     try:
-        answer = _answer(assistant, candidate)
+        answer = assistant.answer(candidate.question, (), AskOptions(_scope(candidate.collection))).answer
     except (AssistantError, CorpusError) as error:
         logger.warning("%r cannot be tried: %s", candidate.question, error)
-        answer = None
     return TriedQuestion(
         candidate.question,
         candidate.kind,
@@ -236,20 +238,16 @@ def _tried(assistant: Assistant, candidate: OfferedQuestion) -> TriedQuestion:
     )
 
 
-def _answer(assistant: Assistant, candidate: OfferedQuestion) -> Answer | None:
-    options = AskOptions(_scope(candidate.collection))
-    turns = (
-        event.turn for event in assistant.ask(candidate.question, (), options) if isinstance(event, Answered)
-    )
-    return next((turn.answer for turn in turns), None)
-
-
 def _best(tried: Sequence[TriedQuestion], collection: str) -> Iterator[OfferedQuestion]:
-    """Yield the questions that were answered well, the kinds by turns, the surest of each first."""
+    """Yield the questions that were answered well, alternating the kinds, the most relevant first."""
     kinds = dict.fromkeys(form.kind for form in _forms().form)
-    well = sorted(filter(_is_answered_well, tried), key=lambda one: -one.relevance)
+    well = sorted(filter(_is_answered_well, tried), key=lambda question: -question.relevance)
     made = (
-        [OfferedQuestion(one.question, one.kind, one.names, collection) for one in well if one.kind == kind]
+        [
+            OfferedQuestion(question.question, question.kind, question.names, collection)
+            for question in well
+            if question.kind == kind
+        ]
         for kind in kinds
     )
     yield from _by_turns(made)
@@ -261,13 +259,13 @@ def _is_answered_well(tried: TriedQuestion) -> bool:
 
 
 def _by_turns(lists: Iterable[Sequence[OfferedQuestion]]) -> Iterator[OfferedQuestion]:
-    return (one for row in zip_longest(*lists) for one in row if one is not None)
+    return (question for row in zip_longest(*lists) for question in row if question is not None)
 
 
 def _each_of_its_own(questions: Iterable[OfferedQuestion]) -> Iterator[OfferedQuestion]:
-    """Yield the questions that are about nothing that one before is about."""
+    """Yield the questions that share no topic with an earlier one."""
     taken: set[str] = set()
-    for one in questions:
-        if taken.isdisjoint(one.names):
-            taken.update(one.names)
-            yield one
+    for question in questions:
+        if taken.isdisjoint(question.names):
+            taken.update(question.names)
+            yield question

@@ -1,4 +1,4 @@
-"""A comparison as a file that reads back equal, and its parts one by one for what keeps them."""
+"""The file format of comparisons, and of their calls."""
 
 from typing import Any
 
@@ -44,7 +44,7 @@ def trail_from_json(text: str) -> Conversation | Comparison:
 
 
 def comparison_schema() -> dict[str, Any]:
-    """Return the JSON Schema of files of comparisons; what older ones lack is not required."""
+    """Return the JSON Schema of files of comparisons; fields that older ones lack are not required."""
     return COMPARISON.schema()
 
 
@@ -59,24 +59,24 @@ def call_from_json(text: str) -> WorkCall:
 
 
 def _whole(comparison: Comparison) -> Comparison:
-    """Return a comparison whose parts name only each other; raises AssistantError."""
+    """Return a comparison with consistent references between its parts; raises AssistantError."""
     before: set[int] = set()
-    for one in comparison.rounds:
-        numbers = [candidate.number for candidate in one.candidates]
-        parents = {candidate.parent for candidate in one.candidates} - {None}
-        choices = {vote.choice for vote in one.votes} - {None}
-        if len(set(numbers)) != len(numbers) or len(set(one.kept)) != len(one.kept):
-            raise _damaged(one, "names a candidate twice")
-        if not choices.union(one.kept) <= set(numbers):
-            raise _damaged(one, "names a candidate that it does not have")
+    for of_round in comparison.rounds:
+        numbers = [candidate.number for candidate in of_round.candidates]
+        parents = {candidate.parent for candidate in of_round.candidates} - {None}
+        choices = {vote.choice for vote in of_round.votes} - {None}
+        if len(set(numbers)) != len(numbers) or len(set(of_round.kept)) != len(of_round.kept):
+            raise _damaged(of_round, "names a candidate twice")
+        if not choices.union(of_round.kept) <= set(numbers):
+            raise _damaged(of_round, "names a candidate that it does not have")
         if not parents <= before:
-            raise _damaged(one, "continues a summary that the round before did not keep")
-        before = set(one.kept)
+            raise _damaged(of_round, "continues a summary that the round before did not keep")
+        before = set(of_round.kept)
     labels = [paper.label for paper in comparison.evidence.papers]
     if labels != list(range(1, len(labels) + 1)):
         raise AssistantError("The comparison is damaged: its papers are not labelled from 1 on.")
     return comparison
 
 
-def _damaged(one: Round, fault: str) -> AssistantError:
-    return AssistantError(f"The comparison is damaged: its round {one.number} {fault}.")
+def _damaged(of_round: Round, fault: str) -> AssistantError:
+    return AssistantError(f"The comparison is damaged: its round {of_round.number} {fault}.")

@@ -1,4 +1,4 @@
-"""A recorded comparison done again: the same corpus, the same request, the replies that were recorded."""
+"""Replays of comparisons: the same corpus and request, with the recorded replies."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -45,9 +45,9 @@ from assistant.trail.replayed_steps import (
 from corpus.encoders.base import Encoder
 from corpus.errors import CorpusError
 
-# The choice of evidence depends on support scores, too.
+# The choice of evidence also depends on support scores.
 _BY_SCORER = SCORED | {"evidence", "passage_id", "sentence"}
-# When it was extracted.
+# The time of extraction.
 _NOT_REPEATED = frozenset({"written"})
 
 
@@ -56,9 +56,9 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class ComparisonReplay:
-    """A comparison done again.
+    """A replayed comparison.
 
-    `impossible` says why it could not be done, `notes` what differs besides its steps.
+    `impossible` is the reason if it could not be replayed, `notes` are differences outside its steps.
     """
 
     about: str
@@ -72,7 +72,7 @@ class ComparisonReplay:
 
 
 def replay_comparison(comparison: Comparison, encoder: Encoder, corpus_at: CorpusAt) -> ComparisonReplay:
-    """Return a comparison done again on the corpus as it was, and compared with its record."""
+    """Replay a comparison on the corpus as it was, and compare it with its record."""
     try:
         check_encoder(comparison.provenance, encoder)
         versions = {entry.table: entry.version for entry in comparison.provenance.corpus}
@@ -82,13 +82,13 @@ def replay_comparison(comparison: Comparison, encoder: Encoder, corpus_at: Corpu
         try:
             corpus, names_unsaid = corpus_at(versions), comparison.names_unsaid
             comparer = Comparer(corpus, encoder, generator, names_unsaid=names_unsaid)
-            found = _compare_again(comparison, comparer)
+            replayed = _compare_again(comparison, comparer)
         except NotRecordedError:
             return ComparisonReplay(comparison.about, (step_replay("calls", _asked_anew(recorded.missing)),))
     except (AssistantError, CorpusError) as error:
         return ComparisonReplay(comparison.about, impossible=str(error))
-    steps = tuple(_compared(comparison, found, recorded.missing - recorded.failed))
-    notes = tuple(provenance_notes(comparison.provenance, found.provenance))
+    steps = tuple(_compared(comparison, replayed, recorded.missing - recorded.failed))
+    notes = tuple(provenance_notes(comparison.provenance, replayed.provenance))
     return ComparisonReplay(comparison.about, steps, notes)
 
 
@@ -102,31 +102,36 @@ def _without_model(comparison: Comparison, encoder: Encoder) -> ExtractiveCompar
 
 
 def _compare_again(comparison: Comparison, comparer: Comparer) -> Comparison:
-    # Without reflection no votes are recorded, but none can be asked for.
+    # Ablated runs record no votes, but `votes` must be at least 1.
     options = replace(comparison.options, votes=max(1, comparison.options.votes))
     questions = tuple(column.question for column in comparison.columns)
-    request = ComparisonRequest(_papers_asked_for(comparison), comparison.about, options, questions)
-    for event in comparer.compare(request, _ledger_of(comparison), comparison.id):
+    # A paper that was named twice is named twice again, for the remark on it.
+    twice = (paper.id for paper in comparison.papers if named_twice(paper) in comparison.remarks)
+    request = ComparisonRequest(
+        (*comparison.paper_ids, *twice),
+        comparison.about,
+        options,
+        questions,
+    )
+    for event in comparer.compare(
+        request, CallLedger(comparison.calls, answers=same_material), comparison.id
+    ):
         if isinstance(event, Compared):
             return event.comparison
     raise AssistantError("The comparison was not completed.")
 
 
-def _ledger_of(comparison: Comparison) -> CallLedger:
-    """Return a ledger that gives its replies again, though our own words in the prompts may have changed."""
-    return CallLedger(comparison.calls, answers=same_material)
-
-
-def _papers_asked_for(comparison: Comparison) -> tuple[str, ...]:
-    """Return the papers, those once more that had been named twice: of that there is a remark."""
-    papers = (one.paper for one in comparison.evidence.papers)
-    return (*comparison.paper_ids, *(one.id for one in papers if named_twice(one) in comparison.remarks))
-
-
 def _compared(recorded: Comparison, found: Comparison, missing: Iterable[str]) -> Iterator[StepReplay]:
     other_scorer = recorded.provenance.scorer != found.provenance.scorer
     skipped = _NOT_REPEATED | (_BY_SCORER if other_scorer else frozenset())
-    yield step_replay("papers", chain(_request(recorded, found), _papers(recorded, found)))
+    papers = chain(
+        differences(recorded.about, found.about, "description"),
+        differences(recorded.options, found.options, "options"),
+        differences(recorded.paper_ids, found.paper_ids, "papers"),
+        evidence_differences(recorded.evidence, found.evidence),
+        differences(recorded.remarks, found.remarks, "remark"),
+    )
+    yield step_replay("papers", papers)
     yield step_replay("elements", differences(_by_label(recorded), _by_label(found), skipped=skipped))
     yield step_replay("rounds", differences(recorded.rounds, found.rounds, "round", skipped))
     yield step_replay("summary", differences(recorded.answer.text, found.answer.text, "text"))
@@ -136,29 +141,22 @@ def _compared(recorded: Comparison, found: Comparison, missing: Iterable[str]) -
     yield step_replay("calls", chain(_calls(recorded, found), _asked_anew(missing)))
 
 
-def _request(recorded: Comparison, found: Comparison) -> Iterator[str]:
-    yield from differences(recorded.about, found.about, "description")
-    yield from differences(recorded.options, found.options, "options")
-    yield from differences(recorded.paper_ids, found.paper_ids, "papers")
-
-
-def _papers(recorded: Comparison, found: Comparison) -> Iterator[str]:
-    yield from evidence_differences(recorded.evidence, found.evidence)
-    yield from differences(recorded.remarks, found.remarks, "remark")
-
-
 def _by_label(comparison: Comparison) -> dict[str, KeyElements]:
-    return {f"[{one.label}]" if one.label else "description": one for one in comparison.elements}
+    return {
+        f"[{elements.label}]" if elements.label else "description": elements
+        for elements in comparison.elements
+    }
 
 
 def _calls(recorded: Comparison, found: Comparison) -> Iterator[str]:
-    """Yield calls of the record that nothing asked for, and those that contradict it."""
-    unused = Counter(one.work for one in recorded.calls) - Counter(one.work for one in found.calls)
+    """Yield recorded calls that were not used, and those of another model than the generator."""
+    unused = Counter(entry.work for entry in recorded.calls) - Counter(entry.work for entry in found.calls)
     yield from (f"{work}: is recorded, but nothing asked for it" for work in unused)
     name = recorded.provenance.generator
-    for one in recorded.calls:
-        if one.call.model != name:
-            yield f"{one.work}: was asked of {quoted(one.call.model)}, but the generator was {quoted(name)}"
+    for entry in recorded.calls:
+        if entry.call.model != name:
+            asked = quoted(entry.call.model)
+            yield f"{entry.work}: was asked of {asked}, but the generator was {quoted(name)}"
 
 
 def _asked_anew(missing: Iterable[str]) -> Iterator[str]:
@@ -167,40 +165,42 @@ def _asked_anew(missing: Iterable[str]) -> Iterator[str]:
 
 
 def _failures(rounds: Iterable[Round]) -> Iterator[tuple[str, str]]:
-    """Yield the samples and votes that came to nothing, by their names, and why."""
-    for one in rounds:
-        written = {candidate.number for candidate in one.candidates}
-        lost = (age for age in range(1, len(written) + len(one.failed) + 1) if age not in written)
-        for age, why in zip(lost, one.failed, strict=False):
-            yield task_name("sample", age, one.number), why
-        for vote in one.votes:
+    """Yield the task names of failed samples and votes, and the reasons."""
+    for of_round in rounds:
+        written = {candidate.number for candidate in of_round.candidates}
+        lost = (age for age in range(1, len(written) + len(of_round.failed) + 1) if age not in written)
+        for age, why in zip(lost, of_round.failed, strict=False):
+            yield task_name("sample", age, of_round.number), why
+        for vote in of_round.votes:
             if vote.problem:
-                yield task_name("vote", vote.number, one.number), vote.problem
+                yield task_name("vote", vote.number, of_round.number), vote.problem
 
 
 class NotRecordedError(BadReplyError):
-    """A reply is not in the record, and a replay asks nobody: it goes on as after one that cannot be used."""
+    """A reply is not recorded; the replay goes on as after an unusable one."""
 
 
 class RecordedComparer(PromptedComparer):
-    """Compares as a recorded comparison did, with the replies that a ledger of its calls gives.
+    """Compares with the replies in a ledger of recorded calls.
 
-    What came to nothing then does so again, for the reason that is recorded. `missing` names the pieces of
-    work for which somebody would have to be asked; those of them that had `failed` then, too, are explained.
+    Tasks that failed then fail again for the recorded reason. `missing` are the tasks without a recorded
+    reply; those that `failed` then need none.
     """
 
     def __init__(self, comparison: Comparison, encoder: Encoder) -> None:
-        calls = [one.call for one in comparison.calls]
+        calls = [entry.call for entry in comparison.calls]
         super().__init__(
             _NoModel(comparison.provenance.generator),
-            # Recorded replies are read, not asked for: the prompts, made on the way, must only be the same.
+            # No model is asked, so prompts of any length fit.
             context=ANY_LENGTH,
             parameters=comparison.parameters,
             summaries=OneByOne(encoder) if is_one_by_one(calls) else form_asked_for(calls),
         )
-        self._calls = {one.work: one for one in reversed(comparison.calls)}
+        self._calls = {entry.work: entry for entry in reversed(comparison.calls)}
         failures = dict(_failures(comparison.rounds))
-        unread = {task_name("elements", one.label): one.problem for one in comparison.elements if one.problem}
+        unread = {
+            task_name("elements", text.label): text.problem for text in comparison.elements if text.problem
+        }
         self._problems = unread | failures
         self.missing: set[str] = set()
         self.failed = failures.keys() - self._calls.keys()
@@ -227,19 +227,19 @@ class RecordedComparer(PromptedComparer):
 
 
 def _as_read(source: SourceText, recorded: WorkCall | None) -> SourceText:
-    """Return as much of a text as its model was given then, which hung on how much that could take in."""
+    """Return as much of a text as was sent then, which depended on the model's context."""
     if recorded is None:
         return source
     if source.kind == "description":
         sent = "".join(message.content for message in recorded.call.messages)
-        about = next((one for one in shortenings(source) if as_data(one) in sent), "")
+        about = next((text for text in shortenings(source) if as_data(text) in sent), "")
         return with_description(source, about)
     left_out = recorded.call.left_out
-    return with_passages(source, [one for one in source.paper.passages if one.id not in left_out])
+    return with_passages(source, [text for text in source.paper.passages if text.id not in left_out])
 
 
 class _NoModel:
-    """A model under the name of the recorded one, which nothing can be asked of."""
+    """A model with the name of the recorded one, whose calls raise NotRecordedError."""
 
     def __init__(self, name: str) -> None:
         self.id = self.label = name

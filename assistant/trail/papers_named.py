@@ -1,18 +1,18 @@
-"""The library of a trail's papers, read from the ids it names; a trail is over one or over none."""
+"""The library of a trail's papers, read from their ids; a trail is over one library or none."""
 
 from collections.abc import Iterable, Iterator
 
 from assistant.comparing.records import Comparison
-from assistant.records import Answer, AssistantError, Call, Conversation, Evidence, LabelledPaper, Turn
+from assistant.records import Answer, AssistantError, Call, Conversation, Evidence, LabelledPaper
 from corpus.records import UPLOADS, library_of, passage_id
 
 Trail = Conversation | Comparison
 
 
 def library_named(trail: Trail) -> str:
-    """Return the id of the kept library that all papers of a trail are in, "" for those of the collection.
+    """Return the id of the kept library of all papers of a trail, "" if they are of the corpus.
 
-    Raises AssistantError where its papers are in different places, or its ids contradict each other.
+    Raises AssistantError if its papers are in different places, or its ids are inconsistent.
     """
     evidence = trail.evidence if isinstance(trail, Comparison) else None
     for fault in _contradictions(trail):
@@ -28,7 +28,7 @@ def library_named(trail: Trail) -> str:
 
 
 def _place_of(identifier: str) -> str:
-    """Return the place that a paper, a passage or a collection is in by its id, "" for the collection."""
+    """Return the library part of the id of a paper, passage or collection, "" for the corpus."""
     place = identifier.partition("/")[0].partition("#")[0]
     return place if place.partition(".")[0] == UPLOADS else ""
 
@@ -37,7 +37,7 @@ def _contradictions(trail: Trail) -> Iterator[str]:
     if isinstance(trail, Comparison):
         yield from _in_evidence(trail.evidence)
         yield from _in_answer(trail.answer, trail.evidence)
-        if {one.paper.id for one in trail.evidence.papers} != set(trail.paper_ids):
+        if {labelled.paper.id for labelled in trail.evidence.papers} != set(trail.paper_ids):
             yield "it compares other papers than it names"
         return
     for turn in trail.turns:
@@ -64,7 +64,7 @@ def _of_paper(labelled: LabelledPaper) -> str:
 
 
 def _in_answer(answer: Answer, evidence: Evidence) -> Iterator[str]:
-    held = {labelled.label: {one.id for one in labelled.passages} for labelled in evidence.papers}
+    held = {labelled.label: {passage.id for passage in labelled.passages} for labelled in evidence.papers}
     for sentence in answer.sentences:
         for citation in sentence.citations:
             if citation.passage_id not in held.get(citation.label, ()):
@@ -72,43 +72,28 @@ def _in_answer(answer: Answer, evidence: Evidence) -> Iterator[str]:
 
 
 def _ids_in(trail: Trail) -> Iterator[str]:
-    yield from (one.paper_id for one in trail.notes)
-    yield from (one.passage_id for one in trail.notes)
+    """Yield the ids of all papers, passages and collections that a trail names."""
+    for note in trail.notes:
+        yield from (note.paper_id, note.passage_id)
     if isinstance(trail, Comparison):
         yield from trail.paper_ids
-        yield from _of_evidence(trail.evidence)
-        yield from _of_answer(trail.answer)
-        yield from _of_calls(one.call for one in trail.calls)
-        for elements in trail.elements:
-            for element in elements.elements:
-                yield from (found.passage_id for found in element.evidence)
-        for column in trail.columns:
-            for cell in column.cells:
-                yield from (quote.passage_id for quote in cell.quotes)
+        yield from _ids_of(trail.evidence, trail.answer, [entry.call for entry in trail.calls])
+        elements = [element for of_text in trail.elements for element in of_text.elements]
+        yield from (source.passage_id for element in elements for source in element.evidence)
+        cells = [cell for column in trail.columns for cell in column.cells]
+        yield from (quote.passage_id for cell in cells for quote in cell.quotes)
         return
     for turn in trail.turns:
-        yield from _of_turn(turn)
+        yield from (*turn.scope.papers, *turn.scope.collections)
+        yield from (hit.passage_id for hit in turn.all_hits)
+        yield from (identifier for second in turn.second_searches for identifier in second.joined)
+        yield from (wrong.passage_id for wrong in turn.feedback.wrong_citations)
+        yield from _ids_of(turn.evidence, turn.answer, turn.calls)
 
 
-def _of_turn(turn: Turn) -> Iterator[str]:
-    yield from (*turn.scope.papers, *turn.scope.collections)
-    yield from (hit.passage_id for hit in turn.all_hits)
-    yield from (identifier for second in turn.second_searches for identifier in second.joined)
-    yield from (wrong.passage_id for wrong in turn.feedback.wrong_citations)
-    yield from _of_evidence(turn.evidence)
-    yield from _of_answer(turn.answer)
-    yield from _of_calls(turn.calls)
-
-
-def _of_evidence(evidence: Evidence) -> Iterator[str]:
+def _ids_of(evidence: Evidence, answer: Answer, calls: Iterable[Call]) -> Iterator[str]:
     yield from (labelled.paper.id for labelled in evidence.papers)
-
-
-def _of_answer(answer: Answer) -> Iterator[str]:
     for nearest in answer.refusal.nearest if answer.refusal else ():
         yield from (nearest.passage_id, nearest.paper_id)
-
-
-def _of_calls(calls: Iterable[Call]) -> Iterator[str]:
     for call in calls:
         yield from call.left_out

@@ -1,7 +1,7 @@
-"""A recorded conversation done again: the same corpus, the same question, the reply that was recorded.
+"""Replays of conversations: the same corpus and question, with the recorded replies.
 
-Search, evidence and checking are repeated by the assistant's own flow; a model is asked nothing, for what it
-replied is part of the record. What needs no model is done anew, the extractive generator's rewriting too.
+Search, evidence and checking run again through the assistant's own flow. Models are not asked: their replies
+are recorded. Steps without a model are computed again, including the extractive writer's rewriting.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -13,7 +13,7 @@ from assistant.generators.best_of import citation_quality
 from assistant.generators.protocol import Generator, uses_model
 from assistant.generators.recorded import recorded_generators
 from assistant.questions.intent import request_kind
-from assistant.records import Answered, AskOptions, AssistantError, Conversation, Turn
+from assistant.records import AskOptions, AssistantError, Conversation, Turn
 from assistant.trail.replayed_steps import (
     SCORED,
     TOLERANCE,
@@ -38,9 +38,9 @@ _LATER = ("abbreviations",)
 
 @dataclass(frozen=True, slots=True)
 class TurnReplay:
-    """A turn done again; `number` counts from 1.
+    """A replayed turn; `number` counts from 1.
 
-    `impossible` says why it could not be done, `notes` what differs besides its steps.
+    `impossible` is the reason if it could not be replayed, `notes` are differences outside its steps.
     """
 
     number: int
@@ -58,8 +58,8 @@ class TurnReplay:
 class Replayer:
     """Replays turns with an encoder and an opener of the corpus at recorded versions.
 
-    With `generator_of` the generator that it returns for a turn is asked again, where else the recorded reply
-    is taken.
+    With `generator_of`, the generator that it returns for a turn is asked again instead of taking the
+    recorded reply.
     """
 
     encoder: Encoder
@@ -67,17 +67,17 @@ class Replayer:
     generator_of: Callable[[Turn], Generator] | None = None
 
     def replay(self, conversation: Conversation) -> Iterator[TurnReplay]:
-        """Yield every turn done again and compared with its record."""
+        """Replay every turn and yield its comparison with the record."""
         for index, turn in enumerate(conversation.turns):
             try:
-                found = self._ask_again(turn, conversation.turns[:index])
-                steps = tuple(_compared(turn, found, is_asked_again=self.generator_of is not None))
-                yield TurnReplay(index + 1, turn.question, steps, tuple(_notes(turn, found)))
+                replayed = self._ask_again(turn, conversation.turns[:index])
+                steps = tuple(_compared(turn, replayed, is_asked_again=self.generator_of is not None))
+                yield TurnReplay(index + 1, turn.question, steps, tuple(_notes(turn, replayed)))
             except (AssistantError, CorpusError) as error:
                 yield TurnReplay(index + 1, turn.question, impossible=str(error))
 
     def _ask_again(self, turn: Turn, history: tuple[Turn, ...]) -> Turn:
-        """Return the turn done again; of several recorded drafts, the one that is best now."""
+        """Return the replayed turn; of several recorded drafts, the one that is best now."""
         check_encoder(turn.provenance, self.encoder)
         _check_history(turn, history)
         corpus = self.corpus_at({entry.table: entry.version for entry in turn.provenance.corpus})
@@ -86,19 +86,15 @@ class Replayer:
         else:
             writers, drafts = recorded_generators(turn, self.encoder), 1
         options = _options(turn, drafts)
-        found = [_asked(Assistant(corpus, self.encoder, one), turn, history, options) for one in writers]
-        return max(found, key=lambda one: citation_quality(one.answer))
-
-
-def _asked(assistant: Assistant, turn: Turn, history: tuple[Turn, ...], options: AskOptions) -> Turn:
-    for event in assistant.ask(turn.question, history, options):
-        if isinstance(event, Answered):
-            return event.turn
-    raise AssistantError("The answer was not completed.")
+        candidates = [
+            Assistant(corpus, self.encoder, writer).answer(turn.question, history, options)
+            for writer in writers
+        ]
+        return max(candidates, key=lambda replayed: citation_quality(replayed.answer))
 
 
 def _check_history(turn: Turn, history: tuple[Turn, ...]) -> None:
-    """Raise AssistantError where a turn drew on turns that are not recorded beside it."""
+    """Raise AssistantError if a turn refers to turns that are not in the conversation."""
     if not all(0 <= used < len(history) for used in turn.rewrite.used_turns):
         raise AssistantError(
             "This turn leaned on turns that are not in this file. Replay the file of the whole conversation."
@@ -143,14 +139,14 @@ def _compared(recorded: Turn, found: Turn, *, is_asked_again: bool) -> Iterator[
 
 
 def _not_compared(recorded: Turn, found: Turn) -> frozenset[str]:
-    """Return the fields not compared: those of another scorer, and those older versions did not record."""
+    """Return the fields not compared: scores by another scorer, and fields that older versions lack."""
     refusal = recorded.answer.refusal
     older = frozenset() if refusal and refusal.covers else frozenset({"covers"})
     return older | (SCORED if recorded.provenance.scorer != found.provenance.scorer else frozenset())
 
 
 def _misread(turn: Turn) -> Iterator[str]:
-    """Yield where a record contradicts itself on whose the search query is."""
+    """Yield contradictions in a record on the origin of the search query."""
     rewrite, is_made = turn.rewrite, any(call.step == "rewrite" for call in turn.calls)
     if rewrite.edited and is_made:
         yield "edited: the query is said to be the reader's own, but one was made of the question"
@@ -159,7 +155,7 @@ def _misread(turn: Turn) -> Iterator[str]:
 
 
 def _miswritten(turn: Turn) -> Iterator[str]:
-    """Yield where a record contradicts itself on who wrote, and how often."""
+    """Yield contradictions in a record on the writer and the number of drafts."""
     name, written = turn.provenance.generator, len(_replies(turn))
     for call in turn.calls:
         if call.model != name:

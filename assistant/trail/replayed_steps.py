@@ -1,4 +1,4 @@
-"""Steps done again, and in words where two records differ: what replays of any kind share."""
+"""Replayed steps, and the differences of two records in words, for replays of any kind."""
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
@@ -24,7 +24,7 @@ Outcome = Literal["equal", "different"]
 
 # Scores are sums of many floating-point products, whose order differs between machines.
 TOLERANCE = 1e-4
-# The results of the support scorer; another scorer gives others.
+# Fields that depend on the support scorer.
 SCORED = frozenset(
     {
         "support",
@@ -36,14 +36,14 @@ SCORED = frozenset(
         "not_said",
     }
 )
-# Of papers and sentences, what older versions of Paper Trail did not record.
+# Fields of papers and sentences that older versions did not record.
 _ADDED_LATER = ("aspects", "topics", "references")
 _LONGEST_QUOTE = 80
 
 
 @dataclass(frozen=True, slots=True)
 class StepReplay:
-    """One step of a turn or of a comparison done again, and in words what is not as it was recorded."""
+    """A replayed step of a turn or of a comparison, and its differences to the record in words."""
 
     step: ReplayedStep
     outcome: Outcome
@@ -51,13 +51,13 @@ class StepReplay:
 
 
 def step_replay(step: ReplayedStep, faults: Iterable[str]) -> StepReplay:
-    """Return a step with what is not as it was recorded; it is equal where nothing is."""
-    found = tuple(faults)
-    return StepReplay(step, "different" if found else "equal", found)
+    """Return a step with its differences; it is equal if there are none."""
+    in_words = tuple(faults)
+    return StepReplay(step, "different" if in_words else "equal", in_words)
 
 
 def check_encoder(made: Provenance, encoder: Encoder) -> None:
-    """Raise AssistantError where the encoder is not the recorded one, for nothing would then compare."""
+    """Raise AssistantError if the encoder is not the recorded one, since nothing could be compared."""
     runtime = made.encoder_runtime or encoder.runtime
     if (made.encoder, runtime) != (encoder.name, encoder.runtime):
         raise AssistantError(
@@ -73,8 +73,8 @@ def check_encoder(made: Provenance, encoder: Encoder) -> None:
 
 
 def evidence_differences(recorded: Evidence, found: Evidence) -> Iterator[str]:
-    """Yield where labels, papers or passages differ from those of the corpus, in anything that is shown."""
-    # The fingerprint says from what, and by which version of the indexer, a paper was made: nobody reads it.
+    """Yield the differences of labels, papers or passages, in anything that readers see."""
+    # The fingerprint of a paper's file and the indexer's version is not shown to readers.
     return differences(_outline(recorded), _outline(found), skipped={"fingerprint"}, optional=_ADDED_LATER)
 
 
@@ -89,7 +89,7 @@ def _outline(evidence: Evidence) -> dict[str, Any]:
 
 
 def provenance_notes(before: Provenance, now: Provenance) -> Iterator[str]:
-    """Yield differences in provenance that belong to no step."""
+    """Yield differences in provenance outside the steps."""
     if before.product != now.product:
         yield f"recorded by {before.product}, replayed by {now.product}"
     if before.scorer != now.scorer:
@@ -110,9 +110,9 @@ def differences(
     skipped: Collection[str] = (),
     optional: Collection[str] = (),
 ) -> Iterator[str]:
-    """Yield in words where two values differ, numbers by more than TOLERANCE.
+    """Yield the differences of two values in words, of numbers if above TOLERANCE.
 
-    Fields of `optional` are compared where they are recorded.
+    Fields of `optional` are compared only if they are recorded.
     """
     if is_dataclass(recorded) and type(recorded) is type(found) and _named(recorded) == _named(found):
         recorded, found = _fields(recorded), _fields(found)
@@ -129,7 +129,7 @@ def differences(
 
 
 def _named(value: Any) -> Any:
-    """Return the id of a paper or a passage, else None: two of different ids have nothing to compare."""
+    """Return the id of a paper or a passage, else None; records with different ids are not compared."""
     return getattr(value, "id", None)
 
 

@@ -1,4 +1,4 @@
-"""A conversation as a file that reads back equal, and its turns one by one."""
+"""The file format of conversations, and of their turns."""
 
 from typing import Any
 
@@ -29,18 +29,18 @@ def to_json(conversation: Conversation) -> str:
 def from_json(text: str) -> Conversation:
     """Read a conversation back, equal to what was written; raises AssistantError for anything else.
 
-    What an older version of Paper Trail did not know of papers and passages is empty.
+    Fields that older versions lack are empty.
     """
     return TRANSCRIPT.from_json(text)
 
 
 def transcript_schema() -> dict[str, Any]:
-    """Return the JSON Schema of transcripts; what older ones lack is not required."""
+    """Return the JSON Schema of transcripts; fields that older ones lack are not required."""
     return TRANSCRIPT.schema()
 
 
 def turn_to_json(turn: Turn) -> str:
-    """Return one turn as JSON without a header, for what keeps turns one by one."""
+    """Return one turn as JSON without a header, as databases keep it."""
     return record_to_json(_turns, turn)
 
 

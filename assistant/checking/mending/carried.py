@@ -1,4 +1,4 @@
-"""A draft mended by what the papers carry: citations found for claims, and unsupported claims taken out.
+"""Mending of a draft: citations found for claims, and unsupported claims removed.
 
 After TruthReader (section 3.3, algorithm 1), with the support score as the judge of attribution.
 """
@@ -17,16 +17,17 @@ from assistant.checking.support import SupportCheck
 from assistant.checking.thresholds import thresholds
 from assistant.records import AnswerSentence, Citation, Evidence, LabelledPaper
 from corpus.text import words
+from corpus.wording import capitalised
 
-# The claims that the check mends: none, those without a citation, or also those that nothing supports.
+# The claims that are mended: none, those without a citation, or unsupported ones too.
 Mend = Literal["nothing", "citations", "claims"]
 
-_ALIKE = 0.9  # share of words, in order, from which two sentences say the same
+_ALIKE = 0.9  # ratio of matching words in order of two sentences that say the same
 _MATERIAL = (
     r"(?:excerpts?|passages?|papers?|sources?|documents?|texts?|context|information|evidence|abstracts?)"
 )
 _GIVEN = r"(?:provided|given|above|following|supplied)"
-# Where a sentence speaks of its prompt instead of the papers.
+# Phrases that refer to the prompt.
 _OPENS_WITH_PROMPT = re.compile(
     rf"(?:(?:according to|based (?:up)?on|as (?:stated|described|mentioned|shown|noted) (?:in|by)|from|in)"
     rf" (?:the )?(?:(?:{_GIVEN} )?(?:excerpts?|passages?|context)(?: \d{{1,3}})?|{_GIVEN} {_MATERIAL})"
@@ -49,7 +50,7 @@ _POINTS_TO_PROMPT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Mended:
-    """A draft after mending: its text, the claims with the labels found for each, and what was taken out."""
+    """A mended draft: its text, the labels found by claim, and the claims removed."""
 
     text: str
     found: dict[str, int]
@@ -57,54 +58,55 @@ class Mended:
 
 
 def mended(text: str, evidence: Evidence, scorer: SupportScorer, mend: Mend) -> Mended:
-    """Return a draft with labels in the one form, mended.
+    """Return a draft with normalised labels, mended.
 
-    Claims without a label get that of the paper which supports them best, from `support.found` on. With
-    "claims", so do those whose own labels do not support them; what then is not supported is taken out, and
-    so are repeated sentences and words that speak of the prompt.
+    Claims without a label get that of the paper that supports them best, if by `support.found` at least. With
+    "claims", so do claims that their own labels do not support; those still unsupported are removed, and so
+    are repeated sentences and references to the prompt.
     """
     if mend == "claims":
         text = plain_lines(_without_prompt(text, evidence), evidence)
     sentences = check_sentences(text, evidence)
     check = SupportCheck(evidence, scorer)
     weighed = check.weigh(sentences).sentences
-    found: dict[str, int] = {}
+    labels_found: dict[str, int] = {}
     dropped: set[int] = set()
     not_carried: list[str] = []
-    pieces = [text[one.start : one.end] for one in weighed]
-    for at, sentence in enumerate(weighed):
-        if mend == "claims" and any(_says_same(sentence.claim, one.claim) for one in weighed[:at]):
-            dropped.add(at)
+    pieces = [text[sentence.start : sentence.end] for sentence in weighed]
+    for index, sentence in enumerate(weighed):
+        if mend == "claims" and any(_says_same(sentence.claim, before.claim) for before in weighed[:index]):
+            dropped.add(index)
             continue
         if not _is_to_be_mended(sentence, evidence, mend):
             continue
         label = _best_label(sentence.claim, evidence, check)
         if label is not None:
-            found[sentence.claim] = label
-            pieces[at] = labelled(pieces[at], label)
+            labels_found[sentence.claim] = label
+            pieces[index] = labelled(pieces[index], label)
         elif mend == "claims":
-            dropped.add(at)
+            dropped.add(index)
             not_carried.append(sentence.claim)
-    return Mended(_joined(text, weighed, pieces, dropped), found, tuple(not_carried))
+    return Mended(_joined(text, weighed, pieces, dropped), labels_found, tuple(not_carried))
 
 
 def with_found(sentences: Sequence[AnswerSentence], found: dict[str, int]) -> tuple[AnswerSentence, ...]:
-    """Return the sentences of a mended draft with the citations marked that were found for them."""
+    """Return the sentences of a mended draft with the citations marked that the check found."""
     return tuple(
         replace(
-            one,
+            sentence,
             citations=tuple(
-                replace(citation, found=found.get(one.claim) == citation.label) for citation in one.citations
+                replace(citation, found=found.get(sentence.claim) == citation.label)
+                for citation in sentence.citations
             ),
         )
-        for one in sentences
+        for sentence in sentences
     )
 
 
 def with_better(
     sentences: Sequence[AnswerSentence], evidence: Evidence, scorer: SupportScorer
 ) -> tuple[AnswerSentence, ...]:
-    """Return the sentences; those that another paper supports, and what they cite does not, lead to it."""
+    """Return the sentences; those that only a paper they do not cite supports get it as `better`."""
     check = SupportCheck(evidence, scorer)
     bar = thresholds().support.supported
     return tuple(
@@ -133,68 +135,67 @@ def _is_to_be_mended(sentence: AnswerSentence, evidence: Evidence, mend: Mend) -
 
 
 def _gives_another_part(claim: str, cited: Sequence[LabelledPaper], evidence: Evidence) -> bool:
-    """Return True if a name of a claim has another part in what it cites, however much else is alike."""
+    """Return True if a claim exchanges words or names of the cited papers, however similar it is."""
     texts = [text for paper in cited for text in texts_of(paper)]
     is_changed = exchanges_words(claim, texts) or replaces_name(claim, texts)
     return is_changed or names_another(claim, cited, evidence)
 
 
 def _best_label(claim: str, evidence: Evidence, check: SupportCheck) -> int | None:
-    """Return the label of the paper that supports a claim best, None where none supports it well enough."""
+    """Return the label of the paper that supports a claim best, None if none supports it well enough."""
     scored = [
         (carrier.support, paper)
         for paper in evidence.papers
         for carrier in check.carriers([claim], paper.label)
         if carrier is not None
     ]
-    support, paper = max(scored, key=lambda one: one[0], default=(0.0, None))
+    support, paper = max(scored, key=lambda scored_paper: scored_paper[0], default=(0.0, None))
     if paper is None or support < thresholds().support.found or _gives_another_part(claim, [paper], evidence):
         return None
     return paper.label
 
 
 def labelled(piece: str, label: int) -> str:
-    """Return a sentence with this label alone, before its full stop."""
+    """Return a sentence with this label only, before its full stop."""
     bare = LABELS.sub("", piece).rstrip()
     bare = bare.lstrip(" ") if piece.lstrip(" ").startswith("[") else bare
     space = piece[len(piece.rstrip()) :]
     end = END_OF_LINE.search(bare)
-    at = end.start() if end else len(bare)
-    return f"{bare[:at]} [{label}]{bare[at:]}{space}"
+    position = end.start() if end else len(bare)
+    return f"{bare[:position]} [{label}]{bare[position:]}{space}"
 
 
 def _joined(text: str, sentences: Sequence[AnswerSentence], pieces: Sequence[str], dropped: set[int]) -> str:
-    """Return a text with its sentences replaced or left out, and no lead-in left without what it leads to."""
+    """Return a text with its sentences replaced or dropped, without lead-ins that nothing follows."""
     kept, position = "", 0
-    for at, sentence in enumerate(sentences):
+    for index, sentence in enumerate(sentences):
         kept += text[position : sentence.start]
         position = sentence.end
-        if at not in dropped:
-            kept += pieces[at]
-        elif "\n" in pieces[at] and kept and not kept.endswith("\n"):
+        if index not in dropped:
+            kept += pieces[index]
+        elif "\n" in pieces[index] and kept and not kept.endswith("\n"):
             kept = kept.rstrip(" ") + "\n"
     lines = (kept + text[position:]).splitlines()
     if dropped:
         lines = [line for line in lines if line.strip(" -*+•#>") or not line.strip()]
         lines = [
             line
-            for at, line in enumerate(lines)
-            if not line.rstrip().endswith(":") or any(one.strip() for one in lines[at + 1 :])
+            for index, line in enumerate(lines)
+            if not line.rstrip().endswith(":") or any(later.strip() for later in lines[index + 1 :])
         ]
     return "\n".join(lines).strip()
 
 
 def _without_prompt(text: str, evidence: Evidence) -> str:
-    """Return a text without the words in which a model speaks of its prompt."""
+    """Return a text without references to the prompt."""
     pieces, position = [], 0
     for sentence in check_sentences(text, evidence):
         piece = text[sentence.start : sentence.end]
         bare = piece.lstrip(" \t\n-*+•>0123456789.)") if piece.strip() else piece
-        lead, said = piece[: len(piece) - len(bare)], bare
-        while opening := _OPENS_WITH_PROMPT.match(said):
-            said = said[opening.end() :]
-            said = said[:1].upper() + said[1:]
-        pieces += [text[position : sentence.start], lead, _POINTS_TO_PROMPT.sub("", said)]
+        lead, sentence_text = piece[: len(piece) - len(bare)], bare
+        while opening := _OPENS_WITH_PROMPT.match(sentence_text):
+            sentence_text = capitalised(sentence_text[opening.end() :])
+        pieces += [text[position : sentence.start], lead, _POINTS_TO_PROMPT.sub("", sentence_text)]
         position = sentence.end
     return "".join(pieces) + text[position:]
 

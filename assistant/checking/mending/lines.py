@@ -1,4 +1,4 @@
-"""Lines of a draft in one form: the sentence first, its label last, without a heading of its own."""
+"""Lines of a draft in a standard form: the sentence, then its label, without a title before it."""
 
 import re
 from itertools import islice
@@ -13,14 +13,14 @@ _BULLET = re.compile(r"[ \t]*(?:(?:[-*+•]|\d{1,2}[.)])[ \t]+)?")
 _PAPER = re.compile(r"\**\[?paper (\d{1,3})\]?\**[ \t]*[:.–—-][ \t]*", re.IGNORECASE)
 _SEPARATOR = re.compile(r"[*_”\"’']{0,4}(?::[*_”\"’']{0,4}| [-–—]) ")
 _YEAR = re.compile(r"\(?\b(?:19|20)\d\d\b\)?")
-_LEAST_WORDS = 3  # of a line behind a heading: with less, the heading says something itself
-MOST_SEPARATORS = 5  # a title has colons of its own
+_LEAST_WORDS = 3  # words of a line after a title
+MOST_SEPARATORS = 5  # separators that are tried: titles may contain colons
 
 
 def plain_lines(text: str, evidence: Evidence) -> str:
-    """Return a text whose lines begin neither with "Paper 3:" nor with a label and a title.
+    """Return a text without "Paper 3:" or a title at the beginning of lines.
 
-    The paper's label then stands at the end of the line, as it does where all lines begin with a label.
+    The paper's label moves to the end of the line, also if all lines begin with labels.
     """
     lines = text.splitlines()
     written = [line for line in lines if line.strip()]
@@ -51,23 +51,23 @@ def _plain(line: str, evidence: Evidence, *, is_list: bool, is_labelled: bool) -
     if LABELS.search(body) or not words(body):
         return f"{lead}{body}"
     end = END_OF_LINE.search(body)
-    at = end.start() if end else len(body)
-    return f"{lead}{body[:at]}{f' {labels}' if labels else ''}{body[at:]}"
+    position = end.start() if end else len(body)
+    return f"{lead}{body[:position]}{f' {labels}' if labels else ''}{body[position:]}"
 
 
 def _behind_title(line: str, evidence: Evidence) -> tuple[int, str] | None:
     """Return the label of the paper whose title heads a line, and the rest of the line; None without one."""
     titles = {_without_year(paper.paper.title): paper.label for paper in evidence.papers}
     short = {_without_year(paper.paper.title.partition(":")[0]): paper for paper in evidence.papers}
-    for found in islice(_SEPARATOR.finditer(line), MOST_SEPARATORS):
-        head, behind = LABELS.sub("", line[: found.start()]), line[found.end() :].strip()
-        said = _without_year(head)
-        label = titles.get(said)
-        if label is None and (paper := short.get(said)):
+    for separator in islice(_SEPARATOR.finditer(line), MOST_SEPARATORS):
+        head, behind = LABELS.sub("", line[: separator.start()]), line[separator.end() :].strip()
+        head_words = _without_year(head)
+        label = titles.get(head_words)
+        if label is None and (paper := short.get(head_words)):
             title = _without_year(paper.paper.title)
-            goes_on = (*said, *_without_year(behind))[: len(title)] == title
+            goes_on = (*head_words, *_without_year(behind))[: len(title)] == title
             label = None if goes_on else paper.label
-        if said and label is not None and len(words(LABELS.sub("", behind))) >= _LEAST_WORDS:
+        if head_words and label is not None and len(words(LABELS.sub("", behind))) >= _LEAST_WORDS:
             return label, behind
     return None
 

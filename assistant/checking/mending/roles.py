@@ -1,7 +1,4 @@
-"""Claims nearly in the words of their source in which something has another part.
-
-Two words stand in each other's places, a name is another one, or the system is another paper's.
-"""
+"""Claims close to their source's wording that exchange two words, a name, or the system of another paper."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -46,10 +43,10 @@ def texts_of(paper: LabelledPaper) -> list[str]:
 
 
 def exchanges_words(claim: str, source: Sequence[str]) -> bool:
-    """Return True if a claim is a sentence of its source with two words in each other's places.
+    """Return True if a claim is a sentence of its source with two words exchanged.
 
-    With the two exchanged it has more words in the source's order than as it is. Words that stand side by
-    side, and sentences of which one is passive or compares the other way round, tell nothing.
+    That is if exchanging them back aligns more words with the source. Adjacent words do not count, nor
+    sentences of which one is passive or compares in the other direction.
     """
     claim = claim[:_LONGEST_CLAIM]
     return not _PASSIVE.search(claim) and _nearest_is(claim, source, _has_exchanged)
@@ -71,18 +68,18 @@ def _has_exchanged(claim: str, text: str) -> bool:
 
 
 def _nearest_is(claim: str, source: Sequence[str], is_so: Callable[[str, str], bool]) -> bool:
-    """Return True if `is_so` holds for the source's sentence most like the claim, of equals for all."""
-    said, best, found = _words(claim), 0, False
+    """Return True if `is_so` holds for the sentence best aligned with the claim; if tied, for all of them."""
+    said, best, holds = _words(claim), 0, False
     for text in (text[: 2 * _LONGEST_CLAIM] for text in source):
         length = aligned(said, _words(text))
         if length >= max(best, _LEAST_ALIGNED * len(said), 1):
-            found = is_so(claim, text) and (found or length > best)
+            holds = is_so(claim, text) and (holds or length > best)
             best = length
-    return found
+    return holds
 
 
 def replaces_name(claim: str, source: Sequence[str]) -> bool:
-    """Return True if a claim is a sentence of its source with another name in the place of one.
+    """Return True if a claim is a sentence of its source with a name replaced by another.
 
     "DPR joins the retriever to BART" of "RAG joins the retriever to BART".
     """
@@ -115,11 +112,11 @@ def _is_coined(token: str) -> bool:
 
 
 def _stand_together(tokens: Sequence[str], first: str, second: str) -> bool:
-    """Return True if two words stand side by side, or with nothing but "and" or the like between them."""
-    places = [(at, token) for at, token in enumerate(tokens) if token in (first, second)]
+    """Return True if two words are adjacent, or have only "and" or the like between them."""
+    places = [(place, token) for place, token in enumerate(tokens) if token in (first, second)]
     return any(
-        one != other and all(token in _JOINS for token in tokens[start + 1 : end])
-        for (start, one), (end, other) in pairwise(places)
+        word != other and all(token in _JOINS for token in tokens[start + 1 : end])
+        for (start, word), (end, other) in pairwise(places)
     )
 
 
@@ -130,9 +127,9 @@ def _directions(text: str) -> frozenset[int]:
 def aligned(said: Sequence[str], told: Sequence[str]) -> int:
     """Return the length of the longest common subsequence of two texts, in words."""
     before = [0] * (len(told) + 1)
-    for one in said:
+    for word in said:
         row = [0]
-        for at, other in enumerate(told):
-            row.append(before[at] + 1 if one == other else max(before[at + 1], row[at]))
+        for index, other in enumerate(told):
+            row.append(before[index] + 1 if word == other else max(before[index + 1], row[index]))
         before = row
     return before[-1]

@@ -10,46 +10,37 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from assistant.checking.comparable_text import is_negation, stem, word_lists
+from assistant.checking.comparable_text import WordSet, is_negation, stem, word_lists
 from assistant.questions.vocabulary import vocabulary
 
-GAP = 2  # words that are said between two that are not, within one phrase
-LONGEST_TAIL = 2  # words that a number or a scope word counts or widens; of other words, one
+GAP = 2  # words between two chosen ones within a phrase
+LONGEST_TAIL = 2  # words that a number or a scope word may modify; other words, one
 # Hyphenated words are read as their parts, numbers whole.
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+|(?<=\d)[.,]\d[^\W_]*)*")
 _BREAK = re.compile(r"[,;:.!?()\[\]—–“”\"]")
 _CURRENCIES = ("$", "€", "£")
 
 
-class _Lists(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    leading: str
-    determiners: str
-    auxiliaries: str
-    reporting: str
-    scope: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class PhraseWords:
+class PhraseWords(BaseModel):
     """The lists of words.toml, which says what each is for.
 
-    `reporting` are stems; `scope` has the line of each of its words.
+    `reporting` are stems; `scope` has the name of the group of each of its words.
     """
 
-    leading: frozenset[str]
-    determiners: frozenset[str]
-    auxiliaries: frozenset[str]
-    reporting: frozenset[str]
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    leading: WordSet
+    determiners: WordSet
+    auxiliaries: WordSet
+    reporting: WordSet
     scope: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of a text: its place, its lower case, its stem, and the line of scope words it belongs to.
+    """A word of a text with its offsets, lower case, stem, and group of scope words ("" for none).
 
-    `counts`: it is no word of grammar; `tells`: nor of reporting, so that its absence is worth a word.
+    `counts`: it is no function word; `tells`: nor a word of reporting, so that its absence matters.
     """
 
     start: int
@@ -65,52 +56,49 @@ class Word:
 @cache
 def phrase_words() -> PhraseWords:
     text = Path(__file__).with_name("words.toml").read_text(encoding="utf-8")
-    lists = _Lists.model_validate(tomllib.loads(text))
-    asked = vocabulary()
-    reporting = asked.verbs | asked.finding | asked.generic | set(lists.reporting.split())
-    return PhraseWords(
-        frozenset(lists.leading.split()),
-        frozenset(lists.determiners.split()),
-        frozenset(lists.auxiliaries.split()),
-        frozenset(map(stem, reporting)),
-        {word: line for line, words in lists.scope.items() for word in words.split()},
-    )
+    lists = PhraseWords.model_validate(tomllib.loads(text))
+    known = vocabulary()
+    reporting = lists.reporting | known.verbs | known.finding | known.generic
+    scope = {word: group for group, words in lists.scope.items() for word in words.split()}
+    return lists.model_copy(update={"reporting": frozenset(map(stem, reporting)), "scope": scope})
 
 
 def read_words(text: str) -> list[Word]:
-    """Return the words of a text with their places; hyphenated words as their parts."""
+    """Return the words of a text; hyphenated words are split."""
     known, function = phrase_words(), word_lists().function
-    found = []
+    result = []
     for match in _WORD.finditer(text):
         lower = unicodedata.normalize("NFKC", match[0]).lower().replace("’", "'")
         scope = known.scope.get(lower, "no" if is_negation(lower) and lower.endswith("n't") else "")
         root = stem(lower)
         counts = bool(scope) or lower.isdigit() or (lower not in function and len(lower) > 1)
         tells = counts and root not in known.reporting
-        found.append(Word(match.start(), match.end(), match[0], lower, root, scope, counts, tells))
-    return found
+        result.append(Word(match.start(), match.end(), match[0], lower, root, scope, counts, tells))
+    return result
 
 
 def group_words(claim: str, words: Sequence[Word], chosen: Collection[int]) -> Iterator[tuple[int, int]]:
-    """Yield the first and last word of each run of chosen words, with at most GAP others between two.
+    """Yield first and last index of each run of chosen words, with at most GAP others between two.
 
-    No run goes on behind a comma or the like.
+    Punctuation ends a run.
     """
     first = last = -1
-    for at in sorted(chosen):
-        if first >= 0 and (at - last > GAP + 1 or _BREAK.search(claim, words[last].end, words[at].start)):
+    for index in sorted(chosen):
+        if first >= 0 and (
+            index - last > GAP + 1 or _BREAK.search(claim, words[last].end, words[index].start)
+        ):
             yield first, last
-            first = at
-        first, last = (at if first < 0 else first), at
+            first = index
+        first, last = (index if first < 0 else first), index
     if first >= 0:
         yield first, last
 
 
 def phrase_span(claim: str, words: Sequence[Word], first: int, last: int) -> tuple[int, int]:
-    """Return the characters of the phrase around a run of words.
+    """Return the character offsets of the phrase around a run of words.
 
-    It begins with the word that leads it, "on all", and ends with what its last word belongs to, "all
-    languages". Names and hyphenated words stay whole.
+    It is extended to a leading word ("on all") and to the word that its last one modifies ("all languages").
+    Names and hyphenated words are not cut.
     """
     known = phrase_words()
     while first and _is_one_name(claim, words[first - 1], words[first]):
@@ -135,19 +123,19 @@ def _is_one_name(claim: str, word: Word, after: Word) -> bool:
 
 
 def _with_tail(claim: str, words: Sequence[Word], last: int, most: int) -> int:
-    """Return the last of at most `most` words that go on a phrase, no word of grammar."""
+    """Return the index of the last of at most `most` words that continue a phrase, not a function word."""
     known, function = phrase_words(), word_lists().function
     tail = last
-    for at in range(last + 1, min(last + 1 + most, len(words))):
-        lower = words[at].lower
+    for index in range(last + 1, min(last + 1 + most, len(words))):
+        lower = words[index].lower
         is_joint = lower in known.auxiliaries
-        goes_on = is_joint or (lower not in function and words[at].stem not in known.reporting)
-        if not _adjoin(claim, words, at - 1) or words[at].scope or not goes_on:
+        goes_on = is_joint or (lower not in function and words[index].stem not in known.reporting)
+        if not _adjoin(claim, words, index - 1) or words[index].scope or not goes_on:
             break
-        tail = tail if is_joint else at
+        tail = tail if is_joint else index
     return tail
 
 
-def _adjoin(claim: str, words: Sequence[Word], at: int) -> bool:
-    """Return True if nothing but a space or a sign stands between a word and the next one."""
-    return not claim[words[at].end : words[at + 1].start].strip(" -%$€£")
+def _adjoin(claim: str, words: Sequence[Word], index: int) -> bool:
+    """Return True if only spaces or signs are between a word and the next one."""
+    return not claim[words[index].end : words[index + 1].start].strip(" -%$€£")

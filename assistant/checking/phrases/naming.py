@@ -1,8 +1,7 @@
-"""Names the phrases of a claim that its evidence does not say.
+"""Finds the phrases of a claim that its evidence does not say.
 
-A number or a name that stands nowhere is named wherever it is. Other words are surely absent only where they
-are few, beside words that the evidence has in the same order: a claim in other words throughout may say the
-same.
+Absent numbers and names always count. Other absent words count only if they are few among words that the
+evidence has in the same order: a claim that is reworded throughout may say the same.
 """
 
 import re
@@ -24,8 +23,8 @@ from corpus.encoders.scale import cosine_scales
 from corpus.text import write_out_numbers
 
 LONGEST_CLAIM, LONGEST_TEXT = 1000, 2000
-CLOSE = 4  # sentences of the evidence that are read word by word
-MOST_CAPITALS = 2  # of a name; of more, as in "BiLSTM", a text may have the words in full
+CLOSE = 4  # sentences of the evidence that are compared word by word
+MOST_CAPITALS = 2  # of a name; one with more, such as "BiLSTM", may be written out in a text
 SHORTEST_NAME = 4
 _GROUPING = re.compile(r"[$€£,.]")
 _OPENING = re.compile(r"[.!?:;(\"“”]")
@@ -33,7 +32,7 @@ _OPENING = re.compile(r"[.!?:;(\"“”]")
 
 @dataclass(frozen=True, slots=True)
 class UnsaidPhrase:
-    """A phrase of a claim that its evidence does not say, and its characters in the claim."""
+    """A phrase of a claim that its evidence does not say, with its character offsets."""
 
     text: str
     start: int
@@ -54,10 +53,10 @@ class _Text:
 def find_unsaid_phrases(
     claim: str, evidence_texts: Sequence[str], encoder: Encoder
 ) -> tuple[UnsaidPhrase, ...]:
-    """Return the phrases of a claim that no text of its evidence says, in their order; none of a quotation.
+    """Return the phrases of a claim that no text of its evidence says, in order; () for a quotation.
 
-    The texts are best sentences: words of a long text stand in any order by chance.
-    Raises CorpusError where the encoder cannot be had.
+    The texts should be sentences: long texts align with any claim by chance. Raises CorpusError if the
+    encoder is not available.
     """
     if len(claim) > LONGEST_CLAIM:
         claim = claim[:LONGEST_CLAIM].rpartition(" ")[0]
@@ -67,7 +66,7 @@ def find_unsaid_phrases(
         return ()
     cited = read_cited(tuple(evidence_texts))
     absent = _absent(claim, words, texts, cited)
-    missing = {at for at, word in enumerate(words) if _is_missing(word, texts, cited)}
+    missing = {index for index, word in enumerate(words) if _is_missing(word, texts, cited)}
     named = absent | _surely_missing(claim, words, missing | absent, texts, encoder)
     spans = (phrase_span(claim, words, first, last) for first, last in group_words(claim, words, named))
     return tuple(UnsaidPhrase(claim[start:end], start, end) for start, end in _joined(spans))
@@ -90,26 +89,26 @@ def _in_a_row(words: Sequence[Word]) -> str:
 
 
 def _is_quoted(words: Sequence[Word], texts: Sequence[_Text]) -> bool:
-    said = _in_a_row(words)
-    return any(said in text.joined for text in texts)
+    claim_text = _in_a_row(words)
+    return any(claim_text in text.joined for text in texts)
 
 
 def _absent(claim: str, words: Sequence[Word], texts: Sequence[_Text], cited: Cited) -> set[int]:
-    """Return the words that are numbers or names which stand nowhere."""
+    """Return the indices of words that are absent numbers or parts of absent names."""
     known = frozenset[str]().union(*(text.numbers for text in texts))
     numbers = {_digits(number) for number in number_absent(claim, cited)} - known
     names = {part for name in name_absent(claim, cited) for part in name.split()}
     names.update(name for name in _proper_names(claim, words) if not word_stands(name, cited))
-    return {at for at, word in enumerate(words) if word.text in names or _digits(word.text) in numbers}
+    return {index for index, word in enumerate(words) if word.text in names or _digits(word.text) in numbers}
 
 
 def _digits(number: str) -> str:
-    """Return a number without what only groups its digits, as the point in the German "5.000"."""
+    """Return a number without group separators and currency, such as the point in the German "5.000"."""
     return _GROUPING.sub("", write_out_numbers(number))
 
 
 def _proper_names(claim: str, words: Sequence[Word]) -> Iterator[str]:
-    """Yield the words with a capital within a sentence that are no abbreviations: "Arabic", "ConceptNet"."""
+    """Yield capitalised words within sentences that are no abbreviations: "Arabic", "ConceptNet"."""
     for before, word in pairwise(words):
         opens = _OPENING.search(claim, before.end, word.start)
         capitals = sum(letter.isupper() for letter in word.text)
@@ -119,7 +118,7 @@ def _proper_names(claim: str, words: Sequence[Word]) -> Iterator[str]:
 
 
 def _is_missing(word: Word, texts: Sequence[_Text], cited: Cited) -> bool:
-    """Return True if no text has a word in any form; of a scope word, none that does the same."""
+    """Return True if no text has a word in any form; for a scope word, no word of the same scope."""
     if word.scope:
         return not any(word.scope in text.scopes for text in texts)
     if not word.counts or any(word.stem in text.stems for text in texts):
@@ -132,30 +131,32 @@ def _is_missing(word: Word, texts: Sequence[_Text], cited: Cited) -> bool:
 def _surely_missing(
     claim: str, words: Sequence[Word], missing: Collection[int], texts: Sequence[_Text], encoder: Encoder
 ) -> set[int]:
-    """Return the missing words that stand together, beside words that a text has in the same order."""
+    """Return the indices of missing words in runs amid words that a text has in the same order."""
     bars = thresholds().unsaid
     runs = [
         (first, last)
         for first, last in group_words(claim, words, missing)
-        if any(words[at].tells for at in range(first, last + 1) if at in missing)
+        if any(words[index].tells for index in range(first, last + 1) if index in missing)
     ]
-    within = {at for first, last in runs for at in range(first, last + 1)}
-    around = [word.stem for at, word in enumerate(words) if at not in within]
+    within = {index for first, last in runs for index in range(first, last + 1)}
+    around = [word.stem for index, word in enumerate(words) if index not in within]
     if not runs or len(runs) > bars.runs or len(within) > bars.share * len(words):
         return set()
     close = sorted(texts, key=lambda text: -len(text.stems.intersection(around)))[:CLOSE]
     in_order = max(aligned(around, [word.stem for word in text.words]) for text in close)
-    is_scope = len(runs) == 1 and any(words[at].scope for at in within.intersection(missing))
+    is_scope = len(runs) == 1 and any(words[index].scope for index in within.intersection(missing))
     if in_order < max(bars.least, (bars.scope if is_scope else bars.context) * len(around)):
         return set()
     unlike = within.intersection(missing) - _alike(words, missing, close, encoder)
-    found = set[int]()
+    surely = set[int]()
     for first, last in group_words(claim, words, unlike):
-        own = [at for at in range(first, last + 1) if at in unlike]
-        is_alone = len(own) == 1 and _is_ordinary(words[own[0]])
-        if any(words[at].tells for at in own) and (not is_alone or in_order >= bars.alone * len(around)):
-            found.update(own)
-    return found
+        chosen = [index for index in range(first, last + 1) if index in unlike]
+        is_alone = len(chosen) == 1 and _is_ordinary(words[chosen[0]])
+        if any(words[index].tells for index in chosen) and (
+            not is_alone or in_order >= bars.alone * len(around)
+        ):
+            surely.update(chosen)
+    return surely
 
 
 def _is_ordinary(word: Word) -> bool:
@@ -166,23 +167,23 @@ def _is_ordinary(word: Word) -> bool:
 def _alike(
     words: Sequence[Word], missing: Collection[int], texts: Sequence[_Text], encoder: Encoder
 ) -> set[int]:
-    """Return the missing words that mean nearly what a word of the texts means."""
-    asked = [at for at in missing if not words[at].scope and not words[at].lower[0].isdigit()]
+    """Return the indices of missing words that are close in meaning to a word of the texts."""
+    ordinary = [index for index in missing if not words[index].scope and not words[index].lower[0].isdigit()]
     known = list(dict.fromkeys(word.lower for text in texts for word in text.words if word.counts))
-    if not asked or not known:
+    if not ordinary or not known:
         return set()
-    vectors = encoder.encode_passages([*(words[at].lower for at in asked), *known])
-    cosines = cosine_scales(encoder).alike(vectors[: len(asked)] @ vectors[len(asked) :].T)
+    vectors = encoder.encode_passages([*(words[index].lower for index in ordinary), *known])
+    cosines = cosine_scales(encoder).alike(vectors[: len(ordinary)] @ vectors[len(ordinary) :].T)
     nearest = np.max(cosines, axis=1)
-    return {at for at, near in zip(asked, nearest, strict=True) if near >= thresholds().unsaid.alike}
+    return {index for index, near in zip(ordinary, nearest, strict=True) if near >= thresholds().unsaid.alike}
 
 
 def _joined(spans: Iterator[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the spans in their order, those that overlap as one."""
-    found: list[tuple[int, int]] = []
+    """Return the spans in order, overlapping ones merged."""
+    merged: list[tuple[int, int]] = []
     for start, end in spans:
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:
-            found.append((start, end))
-    return found
+            merged.append((start, end))
+    return merged

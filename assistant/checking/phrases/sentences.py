@@ -1,4 +1,4 @@
-"""Answers with the phrases named that nothing their sentences cite says."""
+"""Marks the phrases of an answer's sentences that their citations do not say."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,17 +7,17 @@ from assistant.checking.mending.roles import texts_of
 from assistant.checking.phrases.naming import find_unsaid_phrases
 from assistant.checking.support import about, cites_across
 from assistant.checking.thresholds import thresholds
-from assistant.records import Answer, AnswerSentence, Citation, Evidence
+from assistant.records import Answer, AnswerSentence, Evidence
 from corpus.encoders.base import Encoder
 from corpus.language.identified import foreign_language
 
-BELOW_STRONG = 0.01  # a sentence of which a phrase is not said is partly supported at most
+BELOW_STRONG = 0.01  # a sentence with an unsaid phrase is at most partly supported
 
 
 def with_unsaid(answer: Answer, evidence: Evidence, encoder: Encoder) -> Answer:
-    """Return an answer with the phrases named that nothing a sentence cites says, and its support held back.
+    """Return an answer with `not_said` set on its sentences, and the support of those capped.
 
-    The word lists are English: sentences in another language, or that cite one, stay as they are.
+    The word lists are English: sentences in another language, or that cite one, do not change.
     """
     if not answer.sentences or foreign_language(answer.text):
         return answer
@@ -41,14 +41,13 @@ def _with_unsaid(sentence: AnswerSentence, texts: Sequence[str], encoder: Encode
     )
     if not unsaid:
         return sentence
-    citations = tuple(_held_back(citation, unsaid) for citation in sentence.citations)
+    citations = tuple(
+        replace(citation, support=_at_most_partial(citation.support))
+        if any(phrase in citation.claim for phrase in unsaid)
+        else citation
+        for citation in sentence.citations
+    )
     return replace(sentence, not_said=unsaid, citations=citations, support=_at_most_partial(sentence.support))
-
-
-def _held_back(citation: Citation, unsaid: Sequence[str]) -> Citation:
-    if not any(phrase in citation.claim for phrase in unsaid):
-        return citation
-    return replace(citation, support=_at_most_partial(citation.support))
 
 
 def _at_most_partial(support: float | None) -> float | None:

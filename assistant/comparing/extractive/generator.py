@@ -15,7 +15,7 @@ from corpus.encoders.base import Encoder
 
 
 class ExtractiveComparer:
-    """Compares papers by sentences chosen from them, in one pass; it needs the encoder and nothing else."""
+    """Compares papers by sentences chosen from them, in one pass; it needs only the encoder."""
 
     name = EXTRACTIVE
     label = "Extractive (no model)"
@@ -24,7 +24,7 @@ class ExtractiveComparer:
         "before you use them."
     )
     parameters: Parameters | None = None
-    # Threads share two or three cores; more would only wait for each other.
+    # Encoding uses all cores already.
     at_once = 2
 
     def __init__(self, encoder: Encoder) -> None:

@@ -15,7 +15,7 @@ from corpus.records import Paper
 from corpus.sentences import sentence_spans
 from corpus.text import words
 
-# Of a full text, what stands first says what it is about.
+# The first sentences of a full text say what it is about.
 OPENING_SENTENCES = 30
 FEWEST_WORDS, MOST_WORDS = 5, 50
 # Stand-ins for the elements of a paper that has none: the first sentences of its abstract.
@@ -26,9 +26,8 @@ _INSTEAD: tuple[ElementName, ...] = ("contributions", "results", "conclusions")
 class PaperProfile:
     """A paper as a summary can describe it.
 
-    `sentences` may stand in a summary, by element; `spare` are for a paper of which no element can be used.
-    `opening` is the title and the first sentences; `places` are all sentences of its passages, which carry
-    what is said of it.
+    `sentences` are citable ones by element; `spare` are for a paper without usable elements. `opening` is the
+    title and the first sentences; `places` are all sentences of its passages, the evidence for claims on it.
     """
 
     label: int
@@ -48,7 +47,7 @@ class PaperProfile:
 
 
 def read_profile(source: SourceText, elements: KeyElements | None) -> PaperProfile:
-    """Build the profile of a paper from its elements, or from how its text begins if it has none."""
+    """Build the profile of a paper from its elements, or from the beginning of its text if it has none."""
     paper = source.paper.paper
     places = tuple(
         passage.sentence_text(index)
@@ -69,9 +68,9 @@ def read_profile(source: SourceText, elements: KeyElements | None) -> PaperProfi
 
 def _of_elements(elements: KeyElements) -> dict[ElementName, tuple[str, ...]]:
     return {
-        one.name: tuple(text for text in _split(one.text) if can_be_cited(text))
-        for one in elements.elements
-        if one.text
+        element.name: tuple(text for text in _split(element.text) if can_be_cited(text))
+        for element in elements.elements
+        if element.text
     }
 
 
@@ -79,15 +78,17 @@ def _opening(source: SourceText) -> tuple[str, ...]:
     """Return citable sentences of the abstract or the beginning, the authors' own statements first."""
     paper = source.paper.paper
     sentences = list(islice(read_sentences(source.paper), OPENING_SENTENCES))
-    first = [one for one in sentences if one.role == "abstract"] or sentences[:8]
-    rewritten = [(one, told(one.text, paper.authors, paper.title)) for one in first]
-    rewritten = [(one, text) for one, text in rewritten if can_be_cited(text)]
-    own = [(one, text) for one, text in rewritten if not (one.is_before or one.is_foreign)]
-    return tuple(text for _, text in sorted(own or rewritten, key=lambda entry: not entry[0].is_own))
+    first = [sentence for sentence in sentences if sentence.role == "abstract"] or sentences[:8]
+    rewritten = [(sentence, told(sentence.text, paper.authors, paper.title)) for sentence in first]
+    rewritten = [(sentence, text) for sentence, text in rewritten if can_be_cited(text)]
+    preferred = [
+        (sentence, text) for sentence, text in rewritten if not (sentence.is_before or sentence.is_foreign)
+    ]
+    return tuple(text for _, text in sorted(preferred or rewritten, key=lambda entry: not entry[0].is_own))
 
 
 def can_be_cited(text: str) -> bool:
-    """Return True if a sentence may stand in a summary, read without the ones around it."""
+    """Return True if a sentence can stand alone in a summary."""
     is_whole = FEWEST_WORDS <= len(words(text)) <= MOST_WORDS and text[-1:] in '.!”"’)'
     return is_whole and not (leans(text) or points_away(text) or has_no_antecedent(text))
 

@@ -1,4 +1,4 @@
-"""ChatCite's three parts played by a chat model with our prompts."""
+"""ChatCite's three parts by a chat model with our prompts."""
 
 import hashlib
 import json
@@ -46,7 +46,7 @@ from corpus.text import storable
 
 # The words of each key element shown to voters: the most that fit the context.
 WORDS_OF_AN_ELEMENT = (60, 30, 15, 0)
-# Words that models write for null.
+# Texts that models write for null.
 _NOT_STATED = frozenset({"", "null", "none", "not stated", "not stated in the text", "n/a"})
 
 # Renders the prompt of a step that extends a summary, "" at the beginning.
@@ -69,11 +69,11 @@ def incremental_messages(step: ComparisonStep, summary: str, returned: SummaryFo
 class PromptedComparer:
     """A chat model that extracts key elements, continues summaries and votes.
 
-    `context` is what the model takes in, in tokens, its reply included. A call is recorded when its reply has
-    ended, never of one that was stopped. `at_once` is how many calls may be under way. A model that can be
-    held to it returns `summaries` as lists of sentences with their labels; `messages` ask for them. Key
-    elements are kept for everybody, so they are made with the `usual` parameters whatever the visitor's
-    `parameters` are. A small model compares `one_by_one`.
+    `context` is the model's context in tokens, reply included. A call is recorded when its reply has ended,
+    not if it was stopped. `at_once` is the number of parallel calls. With `summaries` "sentences", the model
+    returns lists of sentences with their labels; `messages` renders the prompt. Key elements are cached for
+    all users, so they are made with the `usual` parameters, not the visitor's `parameters`. A small model
+    compares one paper at a time (OneByOne).
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class PromptedComparer:
 
     @cached_property
     def elements_version(self) -> str:
-        """A hash of what elements depend on besides the text: prompt, schema and context."""
+        """A hash of the prompt, schema and context, on which elements depend besides the text."""
         if self._one_by_one:
             return self._one_by_one.elements_version
         prompt = self._elements_prompt
@@ -133,7 +133,7 @@ class PromptedComparer:
     def budget(
         self, sources: Sequence[SourceText], missing: Collection[int], options: ComparisonOptions
     ) -> Budget:
-        """Return the upper bound of calls and tokens; tokens are estimated from above."""
+        """Return the upper bound of calls and tokens."""
         if self._one_by_one:
             return one_by_one_budget(sources, options, self._price)
         read = [self._element_messages(source)[1] for source in sources if source.label in missing]
@@ -144,18 +144,20 @@ class PromptedComparer:
         if self._one_by_one:
             return self._one_by_one.key_elements(source)
         left_out, messages = self._element_messages(source)
-        asked = _Asked("elements", messages, self._for_elements, left_out)
-        reply = self._reply(asked, ElementsReply, task)
-        said = {name: reply.model_dump()[name] for name in ELEMENT_NAMES}
-        given = [message.content for message in messages if message.role == "user"]
-        # A small model writes the question again where it finds no answer, or goes on with our example.
-        own = {
+        request = _Prompt("elements", messages, self._for_elements, left_out)
+        reply = self._reply(request, ElementsReply, task)
+        reply_texts = {name: reply.model_dump()[name] for name in ELEMENT_NAMES}
+        sent = [message.content for message in messages if message.role == "user"]
+        # A small model without an answer repeats the question or continues our example.
+        original = {
             name: text.strip()
-            for name, text in said.items()
-            if text and not is_repeated(text) and not tells_example(text, given)
+            for name, text in reply_texts.items()
+            if text and not is_repeated(text) and not tells_example(text, sent)
         }
-        stated = {name: text for name, text in own.items() if not _is_null(text)}
-        # One sentence as the answer to everything answers the first thing at most.
+        stated = {
+            name: text for name, text in original.items() if text.strip(" .").lower() not in _NOT_STATED
+        }
+        # A text repeated for several elements counts for the first one only.
         first: dict[str, ElementName] = {}
         for name, text in stated.items():
             first.setdefault(" ".join(text.lower().split()).rstrip("."), name)
@@ -169,27 +171,27 @@ class PromptedComparer:
         messages = self._messages(step, summary, self._summaries)
         in_sentences = self._summaries == "sentences"
         tokens = sentences_tokens(papers) if in_sentences else summary_tokens(papers)
-        asked = _Asked("compare", messages, self._limited(tokens, self._warm))
-        self._check_room(asked)
+        prompt = _Prompt("compare", messages, self._limited(tokens, self._warm))
+        self._check_room(prompt)
         if in_sentences:
-            return Draft(_joined(self._reply(asked, summary_reply(papers), task)))
-        completion = self._write(asked, task)
+            return Draft(_joined(self._reply(prompt, summary_reply(papers), task)))
+        completion = self._write(prompt, task)
         return Draft(completion.text, completion.finish_reason)
 
     def _continued(self, one_by_one: OneByOne, step: ComparisonStep, summary: str, task: Task) -> Draft:
         parameters = replace(self._limited(REPLY_TOKENS, self._warm), max_tokens=REPLY_TOKENS)
-        asked = _Asked("compare", one_by_one.messages(step), parameters)
-        self._check_room(asked)
-        return Draft(one_by_one.continued(step, summary, self._write(asked, task).text))
+        prompt = _Prompt("compare", one_by_one.messages(step), parameters)
+        self._check_room(prompt)
+        return Draft(one_by_one.continued(step, summary, self._write(prompt, task).text))
 
     def vote(self, step: ComparisonStep, candidates: Sequence[Candidate], number: int, task: Task) -> Vote:
         """Return one vote for the best candidate; raises BadReplyError and ModelError."""
-        asked = self._asked_vote(step, candidates)
-        self._check_room(asked)
-        reply = self._reply(asked, vote_reply(len(candidates)), task).model_dump()
+        prompt = self._asked_vote(step, candidates)
+        self._check_room(prompt)
+        reply = self._reply(prompt, vote_reply(len(candidates)), task).model_dump()
         return Vote(number, candidates[reply["choice"] - 1].number, reply["analysis"])
 
-    def _asked_vote(self, step: ComparisonStep, candidates: Sequence[Candidate]) -> "_Asked":
+    def _asked_vote(self, step: ComparisonStep, candidates: Sequence[Candidate]) -> "_Prompt":
         """Build the prompt for a vote, with key elements cut to fit the context."""
         parameters = self._limited(vote_tokens(), self._warm)
         room = self._context - parameters.max_tokens
@@ -203,7 +205,7 @@ class PromptedComparer:
             )
             if _tokens(messages) <= room:
                 break
-        return _Asked("vote", messages, parameters)
+        return _Prompt("vote", messages, parameters)
 
     @property
     def _given(self) -> Parameters:
@@ -220,24 +222,24 @@ class PromptedComparer:
 
     @property
     def _for_elements(self) -> Parameters:
-        # As exact as the model can be: the same text should give the same elements.
+        # Temperature 0: the same text should give the same elements.
         return self._limited(elements_tokens(), 0.0, self._usual)
 
-    def _limited(self, tokens: int, temperature: float, given: Parameters | None = None) -> Parameters:
-        given = given or self._given
-        longest = min(max(tokens, given.max_tokens), self._context // 2)
-        return replace(given, temperature=temperature, max_tokens=longest)
+    def _limited(self, tokens: int, temperature: float, base: Parameters | None = None) -> Parameters:
+        base = base or self._given
+        longest = min(max(tokens, base.max_tokens), self._context // 2)
+        return replace(base, temperature=temperature, max_tokens=longest)
 
     def _element_messages(self, source: SourceText) -> tuple[tuple[str, ...], tuple[Message, ...]]:
-        """Return the passages of a text for which there is no room, and the messages with the others."""
+        """Return the ids of passages that do not fit into the prompt, and the messages with the others."""
         bare = self._elements_prompt.render(text="")
         room = self._context - self._for_elements.max_tokens - SPARE_TOKENS
         fitting = material.fit_source(source, room - _tokens(bare))
         kept = {passage.id for passage in fitting.paper.passages}
-        left_out = tuple(one.id for one in source.paper.passages if one.id not in kept)
+        left_out = tuple(passage.id for passage in source.paper.passages if passage.id not in kept)
         return left_out, self._elements_prompt.render(text=material.render_text(fitting))
 
-    def _check_room(self, asked: "_Asked") -> None:
+    def _check_room(self, asked: "_Prompt") -> None:
         longest = asked.parameters.max_tokens
         if _tokens(asked.messages) + longest > self._context:
             raise TooLongError(
@@ -246,8 +248,8 @@ class PromptedComparer:
                 " summaries, or choose a writer with a longer context."
             )
 
-    def _write(self, asked: "_Asked", task: Task) -> Completion:
-        """Return a reply in prose, from the record where it has been given before."""
+    def _write(self, asked: "_Prompt", task: Task) -> Completion:
+        """Return a reply in prose, from the ledger if it is recorded."""
         if recorded := task.recorded(asked.messages):
             return _completion(recorded[-1])
         task.check()
@@ -259,8 +261,8 @@ class PromptedComparer:
         task.add(self._call(asked, Exchange(asked.messages, completion, moment, seconds)))
         return completion
 
-    def _reply(self, asked: "_Asked", schema: type[BaseModel], task: Task) -> BaseModel:
-        """Return a typed reply, from the record where it has been given before."""
+    def _reply(self, asked: "_Prompt", schema: type[BaseModel], task: Task) -> BaseModel:
+        """Return a typed reply, from the ledger if it is recorded."""
         messages = asked.messages
         if recorded := task.recorded(messages):
             last = _completion(recorded[-1])
@@ -281,7 +283,7 @@ class PromptedComparer:
             lambda _: task.check_stopped(),
         )
 
-    def _call(self, asked: "_Asked", exchange: Exchange) -> Call:
+    def _call(self, asked: "_Prompt", exchange: Exchange) -> Call:
         return call_of(
             asked.step, self._model.id, exchange, asked.parameters, self._price, left_out=asked.left_out
         )
@@ -294,8 +296,8 @@ def form_asked_for(calls: Iterable[Call]) -> SummaryForm:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """A prompt for one step; `left_out` are passages for which there was no room."""
+class _Prompt:
+    """A prompt for one step; `left_out` are the ids of passages that did not fit."""
 
     step: Step
     messages: tuple[Message, ...]
@@ -305,16 +307,13 @@ class _Asked:
 
 def _joined(reply: BaseModel) -> str:
     """Return a summary in sentences as prose, each sentence's labels before its full stop."""
-    return " ".join(_labelled(one["text"], one["labels"]) for one in reply.model_dump()["sentences"])
+    sentences = reply.model_dump()["sentences"]
+    return " ".join(_labelled(sentence["text"], sentence["labels"]) for sentence in sentences)
 
 
 def _labelled(text: str, labels: Sequence[int]) -> str:
     body = " ".join(storable(text).split()).rstrip(".!?; ")
     return f"{body} {''.join(f'[{label}]' for label in dict.fromkeys(labels))}."
-
-
-def _is_null(text: str) -> bool:
-    return text.strip(" .").lower() in _NOT_STATED
 
 
 def _tokens(messages: Sequence[Message]) -> int:

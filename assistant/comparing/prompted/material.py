@@ -10,11 +10,11 @@ from assistant.prompts.render import MARKS, as_data, as_line, as_written, mark
 from assistant.records import Message
 from corpus.records import Passage
 
-# Of a long description the beginning; its key elements say the rest.
+# Words of a description; its key elements stand for the rest.
 DESCRIPTION_WORDS = 250
-# Words; no element is longer, by the form that it is asked for in.
+# Words; the schema allows no longer element.
 LONGEST_ELEMENT = 450
-# A paper too long for a model is read from where papers say most about themselves.
+# Words of headings, in the order in which sections of a long paper are read.
 _FIRST_READ = (
     "abstract",
     "introduction",
@@ -41,12 +41,13 @@ def render_text(source: SourceText) -> str:
 
 
 def fit_source(source: SourceText, room: int) -> SourceText:
-    """Return as much of a text as fits into `room` tokens, by whole passages, where papers say most first.
+    """Return as much of a source as fits into `room` tokens, by whole passages, the most telling first.
 
-    The description loses its end instead; a paper keeps at least its first passage.
+    A description is cut at its end; a paper keeps at least one passage.
     """
     if source.kind == "description":
-        return _shortened(source, room)
+        fitting = (text for text in shortenings(source) if estimate_tokens(text) <= max(room, 1))
+        return with_description(source, next(fitting, ""))
     room -= estimate_tokens(render_text(with_passages(source, ())))
     kept: list[Passage] = []
     for passage in sorted(source.paper.passages, key=_reading_order):
@@ -57,13 +58,8 @@ def fit_source(source: SourceText, room: int) -> SourceText:
     return with_passages(source, sorted(kept, key=lambda passage: passage.number))
 
 
-def _shortened(source: SourceText, room: int) -> SourceText:
-    fitting = (text for text in shortenings(source) if estimate_tokens(text) <= max(room, 1))
-    return with_description(source, next(fitting, ""))
-
-
 def shortenings(source: SourceText) -> Iterator[str]:
-    """Yield a description, whole and with less and less of it."""
+    """Yield a description, first whole, then ever shorter."""
     text = source.paper.paper.abstract
     while text:
         yield text
@@ -82,8 +78,8 @@ def _reading_order(passage: Passage) -> tuple[int, int]:
     heading = passage.section_path.lower()
     if passage.number == 0:
         return -1, 0
-    found = [place for place, word in enumerate(_FIRST_READ) if word in heading]
-    return min(found, default=len(_FIRST_READ)), passage.number
+    places = [place for place, word in enumerate(_FIRST_READ) if word in heading]
+    return min(places, default=len(_FIRST_READ)), passage.number
 
 
 def render_description(step: ComparisonStep) -> str:
@@ -122,7 +118,7 @@ def _render_new(step: ComparisonStep, label: int) -> str:
 
 
 def render_brief(step: ComparisonStep, labels: Sequence[int], *, elements: int, words: int) -> str:
-    """Render papers by their first stated key elements, each cut to `words` words, or by how they begin."""
+    """Render papers by their first stated key elements, each cut to `words` words, or by their beginning."""
     return "\n\n".join(_brief(step, label, elements, words) for label in labels) or "(no paper before)"
 
 
@@ -136,7 +132,7 @@ def _brief(step: ComparisonStep, label: int, elements: int, words: int) -> str:
 
 
 def render_known(step: ComparisonStep, words: int) -> str:
-    """Render the key elements of the papers so far, each cut to `words` words, or how their texts begin."""
+    """Render the key elements of the papers so far, each cut to `words` words, or the texts' beginnings."""
     known = [(label, step.elements[label]) for label in step.labels if label in step.elements]
     lines = [f"[{label}] {line}" for label, elements in known for line in _stated(elements, words=words)]
     if not step.elements:
@@ -152,10 +148,10 @@ def _beginning(source: SourceText) -> str:
 
 
 def _stated(elements: KeyElements, *, every: bool = False, words: int = LONGEST_ELEMENT) -> Iterator[str]:
-    for one in elements.elements:
-        if one.is_stated or every:
-            name = one.name.replace("_", " ").capitalize()
-            text = as_line(one.text).split()
+    for element in elements.elements:
+        if element.is_stated or every:
+            name = element.name.replace("_", " ").capitalize()
+            text = as_line(element.text).split()
             rest = " …" if len(text) > words else ""
             yield f"{name}: {' '.join(text[:words])}{rest}" if text else f"{name}: {_NOT_STATED}"
 
@@ -165,30 +161,30 @@ def render_summary(summary: str) -> str:
 
 
 def render_candidates(candidates: Sequence[Candidate]) -> str:
-    """Return the candidates by their place, from 1: after a sample that failed it is not their number."""
+    """Render the candidates, numbered from 1 by place, which differs from `number` after a failed sample."""
     return "\n\n".join(
-        _between(f"draft {place}", as_written(one.text) or "(empty)")
-        for place, one in enumerate(candidates, start=1)
+        _between(f"draft {place}", as_written(candidate.text) or "(empty)")
+        for place, candidate in enumerate(candidates, start=1)
     )
 
 
 def same_material(sent: Sequence[Message], messages: Sequence[Message]) -> bool:
-    """Return True if messages hold all the material that was sent, whatever our own words around it are."""
+    """Return True if messages have all marked sections that were sent, whatever the prompt around them."""
     now = _material(messages)
     return all(now.get(name) == body for name, body in _material(sent).items())
 
 
 def _material(messages: Sequence[Message]) -> dict[str, str]:
     """Return the marked sections of a prompt, by name."""
-    found: dict[str, str] = {}
+    sections: dict[str, str] = {}
     for message in messages:
         rest = message.content
         while MARKS[0] in rest:
             name, _, rest = rest.partition(MARKS[0])[2].partition(MARKS[1])
             body, end, after = rest.partition(mark(f"end of {name}"))
             if end:
-                found[name], rest = body, after
-    return found
+                sections[name], rest = body, after
+    return sections
 
 
 def _between(name: str, body: str) -> str:

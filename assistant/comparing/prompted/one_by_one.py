@@ -1,7 +1,7 @@
-"""Comparisons by small models: they write of one paper at a time, and the rest is taken from the papers.
+"""Comparisons by small models, which write on one paper at a time; the rest is taken from the papers.
 
-Asked for a whole summary and for key elements in a form, a model of 1.5 billion parameters repeats the form,
-copies its summary with new faults in it, and votes at random.
+A model of 1.5 billion parameters that is asked for a whole summary or for key elements repeats the form,
+copies the summary with new errors, and votes at random.
 """
 
 import re
@@ -37,8 +37,7 @@ MOST_SENTENCES = 3
 WORDS_OF_AN_ELEMENT = 40
 BORROWED = 2  # words of the description that no paper has
 REPLY_TOKENS = 300
-# Tokens of a call, from above: a comparison whose price is not known ends when they are used up. Measured
-# were 500 besides the description, and 65.
+# Upper estimates of the tokens of a call; 500 (without the description) and 65 were measured.
 PROMPT_TOKENS, MEAN_REPLY_TOKENS = 700, 150
 _WORK = re.compile(r"^The (?:proposed|new) work (?=[a-z])")
 _IT = re.compile(rf"{_WORK.pattern}|^(?:It|This (?:paper|work|study)|The (?:paper|work|study)) (?=[a-z])")
@@ -48,7 +47,7 @@ _PROMPT_NAME = "compare_short"
 
 
 class OneByOne:
-    """Key elements and sentences of the papers themselves, beside those of a small model."""
+    """Compares with a small model: key elements are the papers' own sentences."""
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
@@ -72,9 +71,9 @@ class OneByOne:
         )
 
     def continued(self, step: ComparisonStep, summary: str, reply: str) -> str:
-        """Return a summary with the sentences of a reply that the papers carry.
+        """Return a summary with the sentences of a reply that the papers support.
 
-        A new paper that none of them cites is told of by its own sentences.
+        A new paper that none of them cites is described by its own sentences.
         """
         evidence = Evidence(tuple(step.sources[label].paper for label in step.labels))
         text = mended(reply, evidence, self._scorer, "claims").text
@@ -82,21 +81,25 @@ class OneByOne:
         sentences = check_sentences(text, evidence)
         if sentences and not _ENDS.search(text):
             sentences = sentences[:-1]  # cut short
-        before = {tuple(words(one.claim)) for one in check_sentences(summary, evidence)}
+        before = {tuple(words(sentence.claim)) for sentence in check_sentences(summary, evidence)}
         named: set[int] = set()
         pieces: list[str] = []
-        for one in sentences[: MOST_SENTENCES * len(step.new)]:
-            papers = [paper for label in one.labels if (paper := evidence.paper(label))]
-            if not papers or not plain_claim(one.claim) or _is_borrowed(one.claim, step.about, papers):
+        for sentence in sentences[: MOST_SENTENCES * len(step.new)]:
+            papers = [paper for label in sentence.labels if (paper := evidence.paper(label))]
+            if (
+                not papers
+                or not plain_claim(sentence.claim)
+                or _is_borrowed(sentence.claim, step.about, papers)
+            ):
                 continue
-            piece = text[one.start : one.end].strip()
+            piece = text[sentence.start : sentence.end].strip()
             if len(papers) == 1:
-                piece = _said_of(papers[0], plain_claim(one.claim), evidence, is_first=not pieces)
-            said = tuple(words(plain_claim(piece)))
-            if said not in before and (pieces or not leans(piece)):
-                before.add(said)
+                piece = _said_of(papers[0], plain_claim(sentence.claim), evidence, is_first=not pieces)
+            piece_words = tuple(words(plain_claim(piece)))
+            if piece_words not in before and (pieces or not leans(piece)):
+                before.add(piece_words)
                 pieces.append(piece)
-                named.update(one.labels)
+                named.update(sentence.labels)
         pieces += (self._own(step, label) for label in step.new if label not in named)
         return " ".join(filter(None, (summary, *pieces)))
 
@@ -112,8 +115,8 @@ def _title(evidence: Evidence, label: int) -> str:
 
 
 def _said_of(paper: LabelledPaper, claim: str, evidence: Evidence, *, is_first: bool) -> str:
-    """Return a sentence on a paper, with its title where the subject is lacking or stood before."""
-    claim = _NUMBERED.sub(lambda found: _title(evidence, int(found[1])), claim)
+    """Return a sentence on a paper, with its title in place of a missing or vague subject."""
+    claim = _NUMBERED.sub(lambda match: _title(evidence, int(match[1])), claim)
     title = f"{_title(evidence, paper.label)} "
     if claim[:1].islower():
         return labelled(title + claim, paper.label)
@@ -121,11 +124,13 @@ def _said_of(paper: LabelledPaper, claim: str, evidence: Evidence, *, is_first: 
 
 
 def _is_borrowed(claim: str, about: str, papers: Sequence[LabelledPaper]) -> bool:
-    """Return True if a claim says of papers what only the description of the work says."""
-    given = [
-        text for paper in papers for text in (paper.paper.title, *(each.text for each in paper.passages))
+    """Return True if a claim has words of the description that the papers do not have."""
+    texts = [
+        text
+        for paper in papers
+        for text in (paper.paper.title, *(passage.text for passage in paper.passages))
     ]
-    return len((stems(claim) & stems(about)) - stems(" ".join(given))) >= BORROWED
+    return len((stems(claim) & stems(about)) - stems(" ".join(texts))) >= BORROWED
 
 
 def is_one_by_one(calls: Iterable[Call]) -> bool:
@@ -135,7 +140,7 @@ def is_one_by_one(calls: Iterable[Call]) -> bool:
 
 
 def budget(sources: Sequence[SourceText], options: ComparisonOptions, price: Price) -> Budget:
-    """Return the most that a comparison may take, estimated from above."""
+    """Return the upper bound of a comparison's cost."""
     samples = sum(continued * options.samples for _, continued in rounds_of(len(sources) - 1, options))
     about = estimate_tokens(" ".join(sources[0].paper.paper.abstract.split()[: material.DESCRIPTION_WORDS]))
     prompt, completion = samples * (PROMPT_TOKENS + about), samples * MEAN_REPLY_TOKENS

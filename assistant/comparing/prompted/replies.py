@@ -1,7 +1,4 @@
-"""The forms in which a model replies in a comparison, and what a comparison takes: calls, tokens, price.
-
-It is known before it is begun: calls are counted, tokens estimated from above.
-"""
+"""The schemas of a model's replies in a comparison, and the comparison's budget: calls, tokens, price."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -17,16 +14,16 @@ from assistant.prompts.material import estimate_tokens
 from assistant.records import Message
 from corpus.sentences import sentence_spans
 
-# Characters; the prompts ask for about half of it.
+# Characters; the prompts ask for about half.
 LONGEST_ELEMENT = 450
 LONGEST_ANALYSIS = 1200
 LONGEST_SENTENCE = 300
 # The most sentences beyond one for each reference, and the most labels of a sentence.
 SPARE_SENTENCES, MOST_LABELS = 4, 5
-# Tokens of what stands in every prompt of a kind beside summaries: instructions, description, elements.
+# Tokens of every prompt of a kind besides summaries: instructions, description, elements.
 _COMPARE_PROMPT, _VOTE_PROMPT = 2400, 1800
 _REFERENCE = 40
-# Tokens that replies as long as they are asked for have.
+# Tokens of replies of the requested length.
 _ELEMENTS_REPLY, _VOTE_REPLY = 700, 250
 _TOKENS_PER_WORD = 1.5
 _FIRST_WORDS, _WORDS_PER_PAPER = 90, 45
@@ -55,7 +52,7 @@ def _elements_reply() -> type[BaseModel]:
     return create_model("KeyElements", __base__=_Reply, **fields)  # type: ignore[call-overload, no-any-return]
 
 
-# The seven answers, each a string, or null where the text does not state it.
+# The seven answers, each a string, or null if the text does not state it.
 ElementsReply = _elements_reply()
 
 
@@ -150,7 +147,7 @@ def budget_of(
 
 
 def rounds_of(papers: int, options: ComparisonOptions) -> list[tuple[int, int]]:
-    """Return for each round how many papers it has by then, and how many summaries it continues."""
+    """Return for each round the number of papers so far, and of the summaries that it continues."""
     if leaves_out(options, "increments"):
         return [(papers, 1)]
     rounds, continued = [], 1

@@ -12,8 +12,8 @@ from assistant.ranking.candidates import (
 from assistant.ranking.rank import Ranked
 from assistant.records import RequestKind
 
-NEIGHBOURS = (1, -1, 2)  # sentences from the likeliest one that may go on with it
-MORE_BESIDE = 1  # sentences that an answer may have beyond its most where they stand in a row
+NEIGHBOURS = (1, -1, 2)  # offsets of sentences that may continue the likeliest one
+MORE_BESIDE = 1  # neighbours that an answer may have beyond `limits.most`
 
 
 def limits_of(kind: RequestKind) -> KindLimits:
@@ -22,42 +22,43 @@ def limits_of(kind: RequestKind) -> KindLimits:
 
 
 def choose(ranked: Ranked, limits: KindLimits) -> list[Candidate]:
-    """Return the sentences to use, the likeliest first, none of which says another's.
+    """Return the sentences to use, the likeliest first, without duplicates; [] if none is likely enough.
 
-    One that cannot be read alone brings the sentence before it where it is the first, and else is left out.
-    None where not even the likeliest is likely enough.
+    A dependent sentence brings the one before it if it is the first, and is left out otherwise.
     """
     chosen: list[int] = []
-    told: list[Candidate] = []
+    sentences: list[Candidate] = []
     alike = thresholds().extractive.alike
     bar = limits.first
-    for at in ranked.best_first(range(len(ranked.candidates))):
-        if ranked.chance[at] < bar or len(told) >= limits.most:
+    for index in ranked.best_first(range(len(ranked.candidates))):
+        if ranked.chance[index] < bar or len(sentences) >= limits.most:
             break
-        candidate, alone = ranked.candidates[at], readable(ranked.candidates[at])
-        is_late = len(alone) > 1 and told
-        is_told = any(candidate.text == one.text for one in told)
-        if not alone or is_late or is_told or any(ranked.alike[at, other] >= alike for other in chosen):
+        candidate, alone = ranked.candidates[index], readable(ranked.candidates[index])
+        is_late = len(alone) > 1 and sentences
+        is_told = any(candidate.text == earlier.text for earlier in sentences)
+        if not alone or is_late or is_told or any(ranked.alike[index, other] >= alike for other in chosen):
             continue
-        told += alone
-        chosen.append(at)
+        sentences += alone
+        chosen.append(index)
         bar = max(limits.more, limits.share * float(ranked.chance[chosen[0]]))
-    return _with_neighbours(told, ranked, chosen[0], limits) if chosen else told
+    return _with_neighbours(sentences, ranked, chosen[0], limits) if chosen else sentences
 
 
 def _with_neighbours(
     told: list[Candidate], ranked: Ranked, first: int, limits: KindLimits
 ) -> list[Candidate]:
-    """Return the sentences with those next to the likeliest one that go on with what it says, in a row."""
+    """Return the sentences with likely neighbours of the first one, in reading order."""
     best = ranked.candidates[first]
     same_passage = {
-        candidate.sentence: at
-        for at, candidate in enumerate(ranked.candidates)
+        candidate.sentence: index
+        for index, candidate in enumerate(ranked.candidates)
         if candidate.passage.id == best.passage.id
     }
     bar = limits.beside * float(ranked.chance[first])
     neighbours = (same_passage.get(best.sentence + step) for step in NEIGHBOURS)
-    likely = [ranked.candidates[at] for at in neighbours if at is not None and ranked.chance[at] >= bar]
+    likely = [
+        ranked.candidates[index] for index in neighbours if index is not None and ranked.chance[index] >= bar
+    ]
     known = {candidate.text for candidate in told}
     joined = [candidate for candidate in likely if candidate.text not in known]
     joined = joined[: max(0, limits.most + MORE_BESIDE - len(told))]
@@ -67,14 +68,14 @@ def _with_neighbours(
 
 
 def arrange(chosen: Sequence[Candidate], kind: RequestKind) -> list[str]:
-    """Return the sentences as text: a fact's and a summary's as they were chosen, the best first.
+    """Return the sentences as pieces of text: for a fact and a summary in their order, the best first.
 
-    What papers say of a subject, or of how and why, goes paper by paper in order of relevance. Several papers
-    make a list, so that nobody reads one paper's sentence as the next one's; an overview names them.
+    Answers of kind "synthesis" and "how" go paper by paper, as a list for several papers so that their
+    sentences are not confused; a synthesis names the papers.
     """
     if kind in ("list", "comparison") or (len(chosen) > 1 and all(item.is_row for item in chosen)):
-        told = [listed(item) if kind == "list" else cited(item) for item in chosen]
-        return [("\n" if number else "") + f"- {one}" for number, one in enumerate(told)]
+        lines = [listed(item) if kind == "list" else cited(item) for item in chosen]
+        return [("\n" if number else "") + f"- {line}" for number, line in enumerate(lines)]
     if kind not in ("synthesis", "how"):
         return [(" " if number else "") + cited(item) for number, item in enumerate(chosen)]
     papers = dict.fromkeys(candidate.paper.label for candidate in chosen)

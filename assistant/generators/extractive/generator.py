@@ -17,7 +17,6 @@ from assistant.generators.extractive.sides import tell_sides
 from assistant.generators.extractive.yes_or_no import LEADS, covers, take_side
 from assistant.generators.protocol import EXTRACTIVE
 from assistant.prompts.render import NO_ANSWER
-from assistant.questions.parts import AskedPart
 from assistant.questions.rewriting import query_from_part, rewrite_from_words
 from assistant.questions.vocabulary import stems
 from assistant.ranking.candidates import Candidate, distinct
@@ -30,7 +29,6 @@ from assistant.records import (
     Call,
     CallLog,
     Draft,
-    LabelledPaper,
     RequestKind,
     Rewrite,
     Step,
@@ -43,7 +41,7 @@ TAKES_SIDES: tuple[RequestKind, ...] = ("fact", "how", "synthesis", "definition"
 
 
 class ExtractiveGenerator:
-    """Selects, arranges and cites sentences of the evidence; it needs the encoder and nothing else."""
+    """Selects, arranges and cites sentences of the evidence; it needs only the encoder."""
 
     name = EXTRACTIVE
     label = "Extractive (no model)"
@@ -74,7 +72,7 @@ class ExtractiveGenerator:
         history: tuple[Turn, ...],  # noqa: ARG002 - the search query already carries what matters of it
         log: CallLog,
     ) -> Iteration[str, None, Draft]:
-        """Yield the chosen sentences one by one; a draft without text says that none was near enough."""
+        """Yield the chosen sentences, then return the draft, whose text is "" if none was near enough."""
         started, clock = datetime.now(UTC), time.perf_counter()
         told = self.select(found, limits_of(found.plan.kind))
         pieces = [*_side(found, told), *arrange(told, found.plan.kind)]
@@ -85,51 +83,43 @@ class ExtractiveGenerator:
         return draft
 
     def select(self, found: RankedEvidence, limits: KindLimits) -> list[Candidate]:
-        """Return the sentences that answer, in their order; none where none is likely enough."""
+        """Return the sentences that answer, in their order; [] if none is likely enough."""
         told = self._told_part(found)
         if told is not None or (told := found.rows):
             return told
         if found.open_parts is not None:
             return self._tell_each(found.ranked_parts, limits)
-        if sides := self._told_sides(found):
-            return sides
+        sides = found.asking.plan.sides if found.plan.kind == "comparison" else None
+        if sides and (told := self._distinct(tell_sides(found, sides))):
+            return told
         if found.plan.kind != "list" and len(found.asking.plan.parts) > 1:
             return self._tell_each(found.ranked_parts, limits)
         return _of_kind(found, limits)
 
-    def _told_sides(self, found: RankedEvidence) -> list[Candidate]:
-        """Return sentences on both sides of a comparison, none where one is nowhere told of."""
-        sides = found.asking.plan.sides if found.plan.kind == "comparison" else None
-        return self._distinct(tell_sides(found, sides)) if sides else []
-
     def _distinct(self, told: Sequence[Candidate]) -> list[Candidate]:
-        """Return sentences without those that say what one before them says."""
-        alike = thresholds().extractive.alike
-        return [told[at] for at in distinct([candidate.text for candidate in told], self._encoder, alike)]
+        """Return sentences without near duplicates of earlier ones."""
+        texts = [candidate.text for candidate in told]
+        return [told[index] for index in distinct(texts, self._encoder, thresholds().extractive.alike)]
 
     def _tell_each(self, parts: Sequence[Ranked], limits: KindLimits) -> list[Candidate]:
         """Select sentences for each part of the question, in order, without duplicates."""
-        few = limits.model_copy(update={"most": min(limits.most, MOST_OF_A_PART)})
-        return self._distinct([candidate for part in parts for candidate in choose(part, few)])
+        per_part = limits.model_copy(update={"most": min(limits.most, MOST_OF_A_PART)})
+        return self._distinct([candidate for part in parts for candidate in choose(part, per_part)])
 
     def _told_part(self, found: RankedEvidence) -> list[Candidate] | None:
-        """Return sentences on the part asked for from the one paper meant; None where more is asked."""
+        """Return sentences of the paper meant on the part asked for; None if the question asks for more."""
         paper, plan = found.meant, found.plan
         if plan.kind != "summary" or paper is None or plan.perspective:
             return None
         part = plan.part or ABOUT
-        told = self._tell(paper, part)
-        return None if not told and narrowed(part, paper) else told
-
-    def _tell(self, paper: LabelledPaper, part: AskedPart) -> list[Candidate]:
-        """Return a paper's sentences on a part of it, the surest first."""
         passages = {passage.number: passage for passage in paper.passages}
-        return [
+        told = [
             Candidate(
                 paper, passages[sentence.passage], sentence.sentence, sentence.text, stems(sentence.text)
             )
             for sentence in tell_part(paper, part, self._encoder)
         ]
+        return None if not told and narrowed(part, paper) else told
 
 
 def _of_kind(found: RankedEvidence, limits: KindLimits) -> list[Candidate]:
@@ -141,11 +131,13 @@ def _of_kind(found: RankedEvidence, limits: KindLimits) -> list[Candidate]:
 
 
 def _side(found: RankedEvidence, told: Sequence[Candidate]) -> list[str]:
-    """Return the side that the likeliest sentence takes where yes or no is asked, a paragraph of its own."""
+    """Return the lead paragraph of an answer to a yes-or-no question, from its likeliest sentence."""
     if not told or found.plan.kind not in TAKES_SIDES or not found.plan.is_yes_or_no:
         return []
     query, ranked = found.plan.query, found.ranked
-    chance = {candidate.text: float(ranked.chance[at]) for at, candidate in enumerate(ranked.candidates)}
+    chance = {
+        candidate.text: float(ranked.chance[index]) for index, candidate in enumerate(ranked.candidates)
+    }
     best = max(told, key=lambda candidate: chance.get(candidate.text, 0.0))
     is_likely = chance.get(best.text, 0.0) >= thresholds().extractive.side
     is_told = is_likely and covers(query, best.text)
@@ -153,7 +145,7 @@ def _side(found: RankedEvidence, told: Sequence[Candidate]) -> list[str]:
 
 
 def papers_telling(found: RankedEvidence) -> tuple[str, ...]:
-    """Return the ids of the papers from which an answer would quote, the surest first."""
+    """Return the ids of the papers that an answer would quote, the likeliest first."""
     if cannot_answer(found):
         return ()
     chosen = choose(found.ranked, limits_of(found.plan.kind))
@@ -161,7 +153,7 @@ def papers_telling(found: RankedEvidence) -> tuple[str, ...]:
 
 
 def _nothing(found: RankedEvidence) -> Draft:
-    """Return the draft of what has no answer: it says so of a part that a paper does not tell."""
+    """Return a draft without an answer; it names a part that was asked for and the paper does not state."""
     part, paper = found.plan.part, found.meant
     is_told = part and (part.term or part.cues.missing)
     if found.plan.kind == "summary" and part and is_told and paper:

@@ -19,15 +19,15 @@ MOST_QUOTED = 2
 def quote_paper(
     question: str, paper: LabelledPaper, encoder: Encoder, vectors: Mapping[str, Vectors]
 ) -> list[Candidate]:
-    """Return at most MOST_QUOTED sentences of a paper that answer a question, none where it does not say.
+    """Return at most MOST_QUOTED sentences of a paper that answer a question, [] if it does not.
 
-    The likeliest sentence, and the one beside it that it leans on or that goes on with it. The label of the
-    paper does not matter. `vectors` are those of its sentences, as far as they are known.
+    They are the likeliest sentence and a neighbour that it refers to or that continues it. `vectors` are
+    stored vectors of its sentences by text.
     """
-    # A label is a rank of the search: every paper is asked as if it had been found first.
+    # The label is a feature, the rank in a search: every paper gets that of the first.
     evidence = Evidence((replace(paper, label=1),))
-    found = RankedEvidence(plan_of(rewrite_from_words(question, ())), evidence, encoder, vectors)
-    if cannot_answer(found):
+    ranked = RankedEvidence(plan_of(rewrite_from_words(question, ())), evidence, encoder, vectors)
+    if cannot_answer(ranked):
         return []
-    limits = limits_of(found.plan.kind).model_copy(update={"most": 1})
-    return ExtractiveGenerator(encoder).select(found, limits)[:MOST_QUOTED]
+    limits = limits_of(ranked.plan.kind).model_copy(update={"most": 1})
+    return ExtractiveGenerator(encoder).select(ranked, limits)[:MOST_QUOTED]

@@ -1,4 +1,4 @@
-"""Small models that can be run here: which there are, and how their weights are fetched from the hub."""
+"""Small models that can run on this machine, and the download of their weights from the hub."""
 
 import hashlib
 import os
@@ -48,7 +48,7 @@ def offer_named(name: str) -> Offer | None:
 
 
 def weights_of(name: str, settings: Settings) -> Path | None:
-    """Return the GGUF file that a name stands for, which may not be there yet; None for any other model."""
+    """Return the GGUF file of a name, which may not exist yet; None for any other model."""
     if offer := offer_named(name):
         return settings.models_folder / offer.file
     path = Path(name).expanduser()
@@ -56,7 +56,7 @@ def weights_of(name: str, settings: Settings) -> Path | None:
 
 
 def where_to_put(offer: Offer, settings: Settings) -> str:
-    """Return in a sentence how to get a model's weights by hand."""
+    """Return a sentence on how to get a model's weights by hand."""
     return (
         f"Put {offer.file} of {offer.repository}, from any machine that reaches the hub, into "
         f"{settings.models_folder}, or name a GGUF file in PAPER_TRAIL_LOCAL_MODEL."
@@ -64,12 +64,12 @@ def where_to_put(offer: Offer, settings: Settings) -> str:
 
 
 def fetch(offer: Offer, settings: Settings, hub: str | None = None) -> Path:
-    """Fetch a model's weights into the models folder and return the file; what is there already is kept.
+    """Download a model's weights into the models folder, unless they are there, and return the file.
 
-    A fetch that was ended goes on where it ended; its progress is drawn on standard error. Raises
-    AssistantError where the hub cannot be reached, or what has come is not what the hub says it should be.
+    An interrupted download is resumed; progress is shown on standard error. Raises AssistantError if the hub
+    cannot be reached or the file's hash is wrong.
     """
-    # Here, because it takes a while to import.
+    # Imported here, because it takes a while.
     import huggingface_hub as hub_library  # noqa: PLC0415
 
     target = settings.models_folder / offer.file
@@ -78,13 +78,13 @@ def fetch(offer: Offer, settings: Settings, hub: str | None = None) -> Path:
     scratch = settings.models_folder / "fetching"
     try:
         url = hub_library.hf_hub_url(offer.repository, offer.file, endpoint=hub)
-        told = hub_library.get_hf_file_metadata(url)
-        come = Path(
+        metadata = hub_library.get_hf_file_metadata(url)
+        downloaded = Path(
             hub_library.hf_hub_download(offer.repository, offer.file, local_dir=scratch, endpoint=hub)
         )
-        is_right = told.etag == _sha256(come)
+        is_right = metadata.etag == _sha256(downloaded)
         if is_right:
-            come.rename(target)
+            downloaded.rename(target)
         shutil.rmtree(scratch, ignore_errors=True)
     except (OSError, httpx2.HTTPError, ValueError) as error:
         why = str(error).strip().splitlines()[:1] or [type(error).__name__]
@@ -116,7 +116,7 @@ class Needs:
 
 
 def needs_of(file: Path) -> Needs:
-    """Return the memory and threads to run a file; raises ModelError where it is no GGUF file."""
+    """Return the memory and threads to run a file; raises ModelError if it is no GGUF file."""
     try:
         size = file.stat().st_size
         with file.open("rb") as opened:
@@ -130,7 +130,7 @@ def needs_of(file: Path) -> Needs:
 
 
 def free_memory() -> int | None:
-    """Return the bytes of memory that can still be used here, None where the system does not tell."""
+    """Return the bytes of free memory, None if the system does not report it."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         (available,) = (int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))

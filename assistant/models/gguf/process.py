@@ -30,16 +30,16 @@ from assistant.records import Message, Parameters
 # Tokens that it takes in, prompt and reply together.
 CONTEXT = 8192
 LOADS_WITHIN_SECONDS = 300.0
-# It is started again once; what dies twice while it is asked is not tried for ever.
+# A process that ends while it is in use is restarted once.
 MOST_STARTS = 2
 _LOOK_SECONDS = 0.2
 _KEY = "PAPER_TRAIL_LLAMA_KEY"  # as server.py reads it, which cannot be imported without xllamacpp
 
 
 class LlamaModel:
-    """A GGUF file as a chat model; its process is started when it is first asked.
+    """A GGUF file as a chat model; its process starts at the first call.
 
-    Asking raises ModelError where llama.cpp is not installed, memory is short, or the file cannot be run.
+    Calls raise ModelError if llama.cpp is not installed, memory is short, or the file cannot be run.
     """
 
     def __init__(self, file: Path, label: str, context: int = CONTEXT, command: Sequence[str] = ()) -> None:
@@ -84,7 +84,7 @@ class LlamaModel:
                 self._process = None
 
     def _served(self) -> TogetherModel:
-        """Return the model at its process, which is started where it does not run; raises ModelError."""
+        """Return the model of its process, started if need be; raises ModelError."""
         with self._starting:
             if self._process and self._process.is_alive:
                 return self._process.model
@@ -98,7 +98,7 @@ class LlamaModel:
             return self._process.model
 
     def _explained(self, error: ModelUnavailableError) -> ModelError:
-        """Return an error that says so where its process has ended meanwhile."""
+        """Return the error, or one that says that the process has ended."""
         if self._process is None or self._process.is_alive:
             return error
         return ModelUnavailableError(
@@ -107,7 +107,7 @@ class LlamaModel:
 
 
 class _Process:
-    """A started llama.cpp server, and the model at its address; raises ModelError where it does not start."""
+    """A started llama.cpp server, and the model at its address; raises ModelError if it does not start."""
 
     def __init__(self, file: Path, label: str, context: int, command: Sequence[str]) -> None:
         if find_spec("xllamacpp") is None and command[-1] == "assistant.models.gguf.server":
@@ -147,10 +147,10 @@ class _Process:
         return f"exit code {self._process.poll()}"
 
     def _address(self, label: str) -> str:
-        """Return the address that it prints once its weights are loaded; raises ModelError."""
+        """Return the address that the process prints when its weights are loaded; raises ModelError."""
         lines: Queue[bytes] = Queue()
         assert self._process.stdout is not None
-        # Left behind where nothing comes: it ends with the process.
+        # If nothing is printed, the thread ends with the process.
         threading.Thread(
             target=lambda out: lines.put(out.readline()), args=(self._process.stdout,), daemon=True
         ).start()
@@ -171,7 +171,7 @@ class _Process:
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End a process at once: it keeps nothing."""
+    """Kill a process, which has no state to save."""
     if process.stdin:
         process.stdin.close()
     process.kill()

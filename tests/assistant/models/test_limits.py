@@ -156,7 +156,7 @@ def test_what_a_server_takes_at_once_is_measured():
         assert limits.at_once == expected
         with ExitStack() as calls:
             for place in [calls.enter_context(called(limits)) for _ in range(limits.at_once)]:
-                place.go_on()
+                place.go_on("word")
 
 
 def test_a_server_of_one_slot_is_found_out_and_asked_for_one_thing_at_a_time():
@@ -165,8 +165,8 @@ def test_a_server_of_one_slot_is_found_out_and_asked_for_one_thing_at_a_time():
         with called(limits) as first:
             second = limits.queue()
             assert second.wait()
-            first.go_on()
-        second.go_on()
+            first.go_on("word")
+        second.go_on("word")
         limits.leave(second)
     assert limits.at_once == 1
 
