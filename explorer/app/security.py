@@ -243,8 +243,9 @@ def _is_trusted(address: Address | None, trusted: Proxies) -> bool:
 
 def middleware(*programs: Wrapper) -> list[Middleware]:
     """Return the middleware of all requests; `programs`, for API requests, come before those for visitors."""
-    visitors: tuple[Wrapper, ...] = (SameOrigin, ClientAddress, OwnerCookie, UploadGuard)
-    return [Middleware(part) for part in (SecurityHeaders, *programs, *visitors)]
+    visitors = (SameOrigin, ClientAddress, OwnerCookie, UploadGuard)
+    parts: tuple[Wrapper, ...] = (SecurityHeaders, *programs, *visitors)
+    return [Middleware(part) for part in parts]
 
 
 def show_script_error(error: Exception) -> bool:

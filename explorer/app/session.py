@@ -128,13 +128,19 @@ def has_items_from_http() -> bool:
     return owner_tokens().has_stored_over_http(st.context.cookies)
 
 
-@contextmanager
-def noting_failure(visitor: Visitor) -> Iterator[None]:
-    """Show an AssistantError of the block as a problem with notes, instead of raising it."""
-    try:
-        yield
-    except AssistantError as error:
-        visitor.update(VisitorSession.fail_to_keep, str(error))
+class FailureNote:
+    """Shows an AssistantError of its block as a problem with notes, instead of raising it."""
+
+    def __init__(self, visitor: Visitor) -> None:
+        self._visitor = visitor
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if isinstance(error, AssistantError):
+            self._visitor.update(VisitorSession.fail_to_keep, str(error))
+        return isinstance(error, AssistantError)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from corpus.records import Scope
 from corpus.wording import counted
 from explorer.app.navigation import READING, link_to
 from explorer.app.resources import Library
-from explorer.app.session import Visitor, current_owner, noting_failure
+from explorer.app.session import FailureNote, Visitor, current_owner
 from explorer.components.rows import action, row
 from explorer.presenters.arrivals import Arrivals, arrivals, paper_set
 from explorer.presenters.safe_text import escaped, shortened
@@ -16,7 +16,7 @@ NAMED = 3
 
 def followed_arrivals(library: Library, visitor: Visitor) -> tuple[Arrivals, ...]:
     """Return the visitor's followed searches with their new papers, none if they cannot be read."""
-    with noting_failure(visitor):
+    with FailureNote(visitor):
         return arrivals(library.reading(), library.corpus, library.encoder, current_owner(visitor))
     return ()
 
@@ -54,17 +54,17 @@ def draw_follow(library: Library, visitor: Visitor, title: str, query: str, scop
 
 def follow(library: Library, visitor: Visitor, followed: Followed) -> None:
     """Follow a search from now on."""
-    with noting_failure(visitor):
+    with FailureNote(visitor):
         library.reading().follow(current_owner(visitor), followed, paper_set(library.corpus))
 
 
 def unfollow(library: Library, visitor: Visitor, identifier: str) -> None:
     """Stop following a search."""
-    with noting_failure(visitor):
+    with FailureNote(visitor):
         library.reading().unfollow(current_owner(visitor), identifier)
 
 
 def see(library: Library, visitor: Visitor, identifier: str = "") -> None:
     """Mark the new papers of one search as seen, of all for ""."""
-    with noting_failure(visitor):
+    with FailureNote(visitor):
         library.reading().see(current_owner(visitor), paper_set(library.corpus), identifier)

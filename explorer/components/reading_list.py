@@ -5,14 +5,14 @@ from collections.abc import Iterable
 from assistant.storage.reading import ListedPaper
 from corpus.records import Paper
 from explorer.app.resources import Library
-from explorer.app.session import Visitor, current_owner, noting_failure
+from explorer.app.session import FailureNote, Visitor, current_owner
 from explorer.app.visitor.session import VisitorSession
 from explorer.components.rows import action
 
 
 def listed_papers(library: Library, visitor: Visitor) -> tuple[ListedPaper, ...]:
     """Return the visitor's reading list, empty if it cannot be read."""
-    with noting_failure(visitor):
+    with FailureNote(visitor):
         return library.reading().reading_list(current_owner(visitor))
     return ()
 
@@ -29,7 +29,7 @@ def draw_listing(library: Library, visitor: Visitor, paper: Paper) -> None:
 
 def list_papers(library: Library, visitor: Visitor, papers: Iterable[Paper]) -> None:
     """Put papers on the visitor's reading list."""
-    with noting_failure(visitor):
+    with FailureNote(visitor):
         for paper in papers:
             library.reading().list_paper(current_owner(visitor), paper.id, paper.title)
         visitor.update(VisitorSession.keep_note)
@@ -37,5 +37,5 @@ def list_papers(library: Library, visitor: Visitor, papers: Iterable[Paper]) -> 
 
 def unlist(library: Library, visitor: Visitor, paper_id: str) -> None:
     """Take a paper off the visitor's reading list."""
-    with noting_failure(visitor):
+    with FailureNote(visitor):
         library.reading().unlist_paper(current_owner(visitor), paper_id)

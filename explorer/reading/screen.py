@@ -11,7 +11,7 @@ from corpus.records import Paper
 from corpus.wording import counted, short_authors
 from explorer.app.navigation import COLLECTION, PAPER, link_to
 from explorer.app.resources import Library
-from explorer.app.session import Visitor, current_owner, noting_failure
+from explorer.app.session import FailureNote, Visitor, current_owner
 from explorer.app.visitor.session import VisitorSession
 from explorer.components.downloads import draw_downloads
 from explorer.components.following import followed_arrivals, see, unfollow
@@ -152,7 +152,7 @@ def address_of(arrived: Arrivals) -> dict[str, str | list[str]]:
 def _noted(library: Library, visitor: Visitor) -> dict[str, list[Annotation]]:
     """Return the visitor's notes by paper id, the paper with the latest note first."""
     by_paper: dict[str, list[Annotation]] = {}
-    with noting_failure(visitor):
+    with FailureNote(visitor):
         notes = [kept.record for kept in library.reading().annotations(current_owner(visitor))]
         for note in sorted(notes, key=lambda note: note.changed, reverse=True):
             by_paper.setdefault(note.paper_id, []).append(note)
@@ -173,5 +173,5 @@ def _draw_noted(noted: Mapping[str, Sequence[Annotation]], papers: Mapping[str, 
 
 
 def _mark_read(library: Library, visitor: Visitor, entry: ListedPaper) -> None:
-    with noting_failure(visitor):
+    with FailureNote(visitor):
         library.reading().mark_read(current_owner(visitor), entry.paper_id, read=not entry.read)

@@ -14,11 +14,11 @@ from corpus.records import Paper, Passage, is_upload, parse_passage_id
 from explorer.app.navigation import PAPER, link_to
 from explorer.app.resources import Library
 from explorer.app.session import (
+    FailureNote,
     Visitor,
     current_owner,
     field_value,
     forget_field,
-    noting_failure,
     set_field,
 )
 from explorer.app.visitor.session import VisitorSession
@@ -66,12 +66,12 @@ class PaperNotes:
 
 def read_notes(library: Library, visitor: Visitor, paper: Paper, passages: Sequence[Passage]) -> PaperNotes:
     """Return the visitor's notes on a paper, none if they cannot be read."""
+    notes: tuple[Note, ...] = ()
     if not is_upload(paper.id):
-        with noting_failure(visitor):
+        with FailureNote(visitor):
             notes = library.reading().annotations(current_owner(visitor), paper.id)
-            places = {note.id: place_of(note.record, passages) for note in notes}
-            return PaperNotes(notes, places, partial(_draw_note, library, visitor))
-    return PaperNotes()
+    places = {note.id: place_of(note.record, passages) for note in notes}
+    return PaperNotes(notes, places, partial(_draw_note, library, visitor))
 
 
 def mark_selected(
@@ -240,11 +240,11 @@ def _add(
 
 def _keep(library: Library, visitor: Visitor, annotation: Annotation) -> Note | None:
     """Store a new note and return it, None if that fails."""
-    with noting_failure(visitor):
+    stored: Note | None = None
+    with FailureNote(visitor):
         stored = library.reading().annotate(current_owner(visitor), annotation)
         visitor.update(VisitorSession.keep_note)
-        return stored
-    return None
+    return stored
 
 
 def edit_note(visitor: Visitor, note: Note) -> None:
