@@ -12,14 +12,14 @@ from explorer.app.library_export import EXPORT_ROUTE, export_library
 from explorer.app.login import check_sign_in
 from explorer.app.navigation import draw, favicon
 from explorer.app.security import middleware, show_script_error
-from explorer.observing.logs import log_as_asked
+from explorer.observing.logs import configure_logging
 from explorer.operating.health import HealthDoor
 from explorer.warm_up import lifespan
 
 if __name__ == "__main__":
     draw()
 else:
-    log_as_asked()
+    configure_logging()
     check_sign_in()
     app = st.App(
         __file__,

@@ -22,9 +22,9 @@ _INTERRUPTED = 130
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command, or a group of commands, by its name: `target` is "module:function" or "module:typer_app".
+    """A command or a group of commands: `target` is "module:function" or "module:typer_app".
 
-    `help` is what the list of commands shows, under the heading `panel`. `is_brief`: it ends before garbage
+    The list of commands shows `help` under the heading `panel`. A command that `is_brief` ends before garbage
     collection would pay.
     """
 
@@ -38,12 +38,11 @@ class Command:
         """Import the command and return it as click knows it."""
         module, _, attribute = self.target.partition(":")
         with _ended_by_interrupts():
-            found = getattr(import_module(module), attribute)
-        if not isinstance(found, typer.Typer):
-            app = new_app()
-            app.command(self.name)(found)
-            found = app
-        return get_command(found)
+            app = getattr(import_module(module), attribute)
+        if not isinstance(app, typer.Typer):
+            function, app = app, new_app()
+            app.command(self.name)(function)
+        return get_command(app)
 
 
 def new_app(**options: Any) -> typer.Typer:
@@ -54,35 +53,32 @@ def new_app(**options: Any) -> typer.Typer:
 def lazy_app(about: str, commands: Sequence[Command], version: str = "") -> typer.Typer:
     """Return a Typer application that imports a command only when that command is run.
 
-    `version` is what its option `--version` prints; "" for no such option.
+    Its option `--version` prints `version`; with "" there is no such option.
     """
 
     class Group(_LazyGroup):
         known: ClassVar = {command.name: command for command in commands}
 
     app = new_app(cls=Group, no_args_is_help=True)
-    app.callback(help=about)(_told_by_option(version) if version else _nothing)
+    app.callback(help=about)(_version_option(version) if version else lambda: None)
     return app
 
 
-def _told_by_option(version: str) -> Callable[..., None]:
-    def tell(value: bool) -> None:
+def _version_option(version: str) -> Callable[..., None]:
+    def print_version(value: bool) -> None:
         if value:
             typer.echo(version)
             raise typer.Exit
 
-    option = typer.Option("--version", callback=tell, is_eager=True, help="Print the version.")
+    option = typer.Option("--version", callback=print_version, is_eager=True, help="Print the version.")
 
     def program(*, version: Annotated[bool, option] = False) -> None: ...
 
     return program
 
 
-def _nothing() -> None: ...
-
-
 class _LazyGroup(TyperGroup):
-    """Commands by name; prints one sentence where their results cannot be written."""
+    """Commands by name; prints one sentence if their results cannot be written."""
 
     known: ClassVar[dict[str, Command]] = {}
 
@@ -100,7 +96,7 @@ class _LazyGroup(TyperGroup):
             _drop_output()
             raise typer.Exit(BROKEN_PIPE) from error
         except OSError as error:
-            if error.filename is not None:  # a file of the command's, not standard output
+            if error.filename is not None:  # a file that the command uses, not standard output
                 raise
             _drop_output()
             typer.secho(f"The result cannot be printed: {error.strerror}.", fg="red", err=True)
@@ -108,7 +104,7 @@ class _LazyGroup(TyperGroup):
 
 
 class _Unloaded(TyperCommand):
-    """A command's name and help; parsing arguments for it imports the command itself."""
+    """The name and help of a command that is imported when its arguments are parsed."""
 
     def __init__(self, command: Command) -> None:
         super().__init__(command.name, help=command.help, rich_help_panel=command.panel)
@@ -134,5 +130,5 @@ def _ended_by_interrupts() -> Iterator[None]:
 
 
 def _drop_output() -> None:
-    """Discard what is still to be printed: Python would try once more when it ends, and complain."""
+    """Discard the output that is not yet written: Python would try again at its end, and complain."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

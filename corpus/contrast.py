@@ -11,9 +11,9 @@ Colour = tuple[float, float, float]
 BLACK: Colour = (0, 0, 0)
 WHITE: Colour = (255, 255, 255)
 LEAST_CONTRAST = 1.25
-"""Text of a lower contrast ratio cannot be seen: on white, grey paler than 90 %."""
+"""Text with a lower contrast ratio cannot be seen: on white, grey paler than 90 %."""
 NEAR_COLOUR = 64
-"""Colours that differ by more in red, green or blue can be told apart by their hue, as yellow on white."""
+"""Colours that differ by more in red, green or blue are told apart by their hue, as yellow on white."""
 
 _PARTS = np.array([0.2126, 0.7152, 0.0722])
 
@@ -26,8 +26,8 @@ def contrast(colour: ArrayLike, background: ArrayLike) -> NDArray[np.float64]:
 
 def is_seen(colour: ArrayLike, background: ArrayLike) -> NDArray[np.bool_]:
     """Return whether text of a colour can be told from its background; the last axis is RGB."""
-    apart = np.abs(np.subtract(colour, background, dtype=float)).max(axis=-1)
-    return np.asarray((contrast(colour, background) >= LEAST_CONTRAST) | (apart > NEAR_COLOUR))
+    difference = np.abs(np.subtract(colour, background, dtype=float)).max(axis=-1)
+    return np.asarray((contrast(colour, background) >= LEAST_CONTRAST) | (difference > NEAR_COLOUR))
 
 
 def blend(colour: Sequence[float], background: Sequence[float], opacity: float) -> Colour:

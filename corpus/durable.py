@@ -4,35 +4,35 @@ import errno
 import os
 from pathlib import Path
 
-# Some file systems, mostly of networks, have nothing to sync of a folder.
+# Some file systems, mostly network ones, cannot sync a folder.
 _NOTHING_TO_SYNC = {errno.EINVAL, errno.ENOTSUP}
 
 
 def replace_durably(temporary: Path, target: Path) -> None:
-    """Put a written file in the place of `target`; after a power loss one of the two is there, and whole."""
+    """Replace `target` by a written file; after a power loss, one of the two is there and complete."""
     sync(temporary)
     temporary.replace(target)
     sync(target.parent)
 
 
 def sync_tree(folder: Path) -> None:
-    """Sync every file below a folder, and the folders after what is in them."""
+    """Sync every file below a folder, and each folder after its contents."""
     for root, _, names in os.walk(folder, topdown=False):
         for path in (*(Path(root, name) for name in names), Path(root)):
             sync(path)
 
 
 def sync_parents(folder: Path) -> None:
-    """Sync the folders above one, any of which may just have been made."""
+    """Sync all folders above a folder: any of them may be new."""
     for parent in folder.absolute().parents:
         sync(parent)
 
 
 def sync(path: Path) -> None:
-    """Sync a file's content or a folder's names; what is gone or may not be opened by us is left."""
+    """Sync a file's content or a folder's names; skip missing files and folders we may not open."""
     is_folder = path.is_dir()
     try:
-        # Windows syncs only what can be written, and opens no folder.
+        # Windows syncs only writable files, and opens no folder.
         handle = os.open(path, os.O_RDWR if os.name == "nt" and not is_folder else os.O_RDONLY)
     except FileNotFoundError:
         return

@@ -1,4 +1,4 @@
-"""The choice of a corpus's encoder: the one its settings name, in the runtime that built it."""
+"""The choice of a corpus's encoder: the one that the settings name, in the runtime that built the corpus."""
 
 import logging
 import threading
@@ -20,18 +20,18 @@ logger = logging.getLogger(__name__)
 
 
 def open_encoder(settings: Settings, runtime: Runtime | None = None) -> Encoder:
-    """Return the encoder that the settings name; nothing is loaded or prepared before it is first used.
+    """Return the encoder that the settings name; it is loaded or prepared when first used.
 
-    What a published corpus was built with is what reads it. A new corpus gets the accelerated runtime where
-    the model can be exported, else torch. `runtime` is preferred to the setting; one that is asked for by
-    name and cannot be had raises CorpusError, when first used.
+    A published corpus is read with the runtime that built it. A new corpus gets the accelerated runtime if
+    the model can be exported, else torch. `runtime` overrides the setting. An encoder in a runtime chosen by
+    name raises CorpusError when first used, if it is not available.
     """
     wanted = runtime or settings.encoder_runtime
     manifest, _ = find_manifest(settings.corpus_path)
     if wanted == "auto" and manifest:
-        # Where the name differs, opening the corpus says so: nothing need be prepared for that.
-        own = manifest.encoder == settings.encoder
-        wanted = "onnx-int8" if own and manifest.runtime == "onnx-int8" else "torch"
+        # If the name differs, opening the corpus says so: nothing need be prepared for that.
+        is_same = manifest.encoder == settings.encoder
+        wanted = "onnx-int8" if is_same and manifest.runtime == "onnx-int8" else "torch"
     if wanted == "torch":
         return SentenceEncoder(settings.encoder)
     known = _known_hash(settings.encoder, manifest)
@@ -43,7 +43,7 @@ def open_encoder(settings: Settings, runtime: Runtime | None = None) -> Encoder:
 
 @dataclass(frozen=True, slots=True)
 class SharedEncoder:
-    """An encoder that other machines have from a file, which holds what an accelerated one runs."""
+    """An encoder for other machines; `file` holds the exported network of an accelerated one."""
 
     name: str
     sha256: str
@@ -51,7 +51,7 @@ class SharedEncoder:
     file: Place
 
     def open(self) -> Encoder:
-        """Return the encoder, loaded; raises CorpusError on a machine that cannot have it."""
+        """Return the loaded encoder; raises CorpusError if it is not available on this machine."""
         try:
             network = self.file.read_bytes()
         except FileNotFoundError as error:
@@ -60,7 +60,12 @@ class SharedEncoder:
                 "builds. PAPER_TRAIL_HOME has to be one folder that all machines share."
             ) from error
         if self.runtime == "onnx-int8":
-            return _opened(self.name, self.sha256, network)
+            with TemporaryDirectory() as folder:
+                path = Path(folder, "encoder.onnx")
+                path.write_bytes(network)
+                accelerated = OnnxEncoder(self.name, self.sha256, path)
+                accelerated.load()
+            return accelerated
         encoder = SentenceEncoder(self.name)
         encoder.load()
         if encoder.sha256 != self.sha256:
@@ -69,7 +74,7 @@ class SharedEncoder:
 
 
 def share_encoder(settings: Settings, encoder: Encoder, file: Place) -> SharedEncoder:
-    """Have other machines find the encoder in a file; raises CorpusError where it cannot be had here."""
+    """Write the encoder to a file for other machines; raises CorpusError if it is not available here."""
     encoder.load()
     if encoder.runtime == "onnx-int8":
         file.copy_from(exported_path(settings, encoder.sha256))
@@ -78,17 +83,8 @@ def share_encoder(settings: Settings, encoder: Encoder, file: Place) -> SharedEn
     return SharedEncoder(encoder.name, encoder.sha256, encoder.runtime, file)
 
 
-def _opened(name: str, sha256: str, network: bytes) -> Encoder:
-    with TemporaryDirectory() as folder:
-        path = Path(folder, "encoder.onnx")
-        path.write_bytes(network)
-        encoder = OnnxEncoder(name, sha256, path)
-        encoder.load()
-    return encoder
-
-
 class _UnpreparedEncoder:
-    """An encoder that is exported when first used, not by whoever only looks whether there is a corpus."""
+    """An encoder that is exported when first used, not when a command only checks for a corpus."""
 
     def __init__(self, name: str, prepare: Callable[[], Encoder]) -> None:
         self.name = name
@@ -123,7 +119,7 @@ class _UnpreparedEncoder:
 
 
 def _prepared(settings: Settings, *, fall_back: bool) -> Encoder:
-    """Export the encoder and return it; where that fails, return it in torch or raise CorpusError."""
+    """Export the encoder and return it; if that fails, return it in torch or raise CorpusError."""
     from corpus.encoders.export import ExportError, export  # noqa: PLC0415 - needed once per home
 
     encoder = SentenceEncoder(settings.encoder)
@@ -142,7 +138,7 @@ def _prepared(settings: Settings, *, fall_back: bool) -> Encoder:
 
 
 def _known_hash(name: str, manifest: Manifest | None) -> str:
-    """Return the hash of an encoder's weights where it is known without loading them, else nothing."""
+    """Return the hash of an encoder's weights if it is known without loading them, else ""."""
     if name == BUNDLED_ENCODER:
         return BUNDLED_SHA256
     return manifest.encoder_sha256 if manifest and manifest.encoder == name else ""

@@ -1,4 +1,4 @@
-"""Errors of the corpus; their messages are for readers and operators."""
+"""The errors of the corpus; readers and operators see their messages."""
 
 
 class CorpusError(Exception):

@@ -17,7 +17,7 @@ def is_busy(status: int) -> bool:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds asked for in a Retry-After header, given there as seconds or as a date."""
+    """Return the seconds that a Retry-After header asks for, as seconds or as a date."""
     value = headers.get("Retry-After") or headers.get("retry-after") or ""
     try:
         seconds = float(value)
@@ -35,10 +35,7 @@ def _seconds_until(date: str) -> float:
 
 
 def wait_as_asked(back_off: wait_base, longest: float) -> Callable[[RetryCallState], float]:
-    """Return a wait of what the server asked for, which an error holds as `retry_after`, within `longest`.
-
-    It is never shorter than `back_off`.
-    """
+    """Return a wait of the `retry_after` seconds of an error, at most `longest`, at least `back_off`."""
 
     def wait(state: RetryCallState) -> float:
         error = state.outcome and state.outcome.exception()

@@ -9,7 +9,7 @@ PassageKind = Literal["abstract", "body", "caption", "note", "table", "formula"]
 AspectName = Literal["challenge", "approach", "outcome"]
 TopicKind = Literal["field", "task", "method", "dataset", "metric"]
 FEWEST_WORDS, MOST_WORDS = 100, 750
-"""Of a passage. Fewer say too little to be found by; more are no place that a reader could be led to."""
+"""The limits of a passage: with fewer words it is hard to find, with more it is no exact place to show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class PassageSize:
-    """The length of passages: about `words`, of which up to `overlap` repeat the one before."""
+    """The length of passages: about `words`, up to `overlap` of them repeated from the one before."""
 
     words: int = 200
     overlap: int = 0
@@ -92,8 +92,8 @@ class Passage:
     `section` is the path of headings from the outermost to the passage's own.
 
     A passage of the kind "table" has the cells in `table`: its last sentences are the rows below the header,
-    one each, in their order, and those before them the caption. `area` is where on the page the table, the
-    figure or the formula stands that the passage is about, where that is known.
+    in order, and those before them the caption. `area` is the place on the page of the passage's table,
+    figure or formula, if known.
     """
 
     id: str
@@ -123,7 +123,7 @@ class Passage:
 
     @property
     def first_row(self) -> int:
-        """The sentence that is the first row of the table; their number where the passage is none."""
+        """The index of the sentence of the table's first row; without a table, the number of sentences."""
         rows = len(self.table.rows) - self.table.header if self.table else 0
         return len(self.sentences) - rows
 
@@ -137,8 +137,7 @@ class Passage:
 class Author:
     """A person or a group; `given` is empty for groups and mononyms.
 
-    `family` has its particle before it ("van der Gogh"), `given` the suffix of the whole name
-    behind a comma: "Pim Q., Jr.".
+    `family` includes the particle ("van der Gogh"), `given` the suffix of the whole name: "Pim Q., Jr.".
     """
 
     given: str
@@ -183,11 +182,11 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Aspect:
-    """One sentence that says what a paper's challenge, approach or outcome is, and what carries it.
+    """One sentence that states a paper's challenge, approach or outcome, and the sentence it is based on.
 
-    `passage` and `sentence` count from 0 within the paper and the passage. `writer` is "" where that
-    sentence itself is shown, else the model that wrote `text`, whose `overlap` with the sentence is its
-    ROUGE-1 precision, 0..1.
+    `passage` and `sentence` count from 0 within the paper and the passage. `writer` is the model that wrote
+    `text`, "" if the paper's own sentence is shown; `overlap` is the ROUGE-1 precision of `text` against that
+    sentence, 0..1.
     """
 
     name: AspectName
@@ -202,7 +201,7 @@ class Aspect:
 class Topic:
     """A topic of a paper: a field of study, or a task, method, data set or metric it names.
 
-    `score`, 0..1, says how strongly; scores of different kinds do not compare.
+    `score` is its strength, 0..1; scores of different kinds are not comparable.
     """
 
     kind: TopicKind
@@ -226,9 +225,9 @@ class Link:
 LONGEST_FIELD: Mapping[str, int] = MappingProxyType(
     {"title": 2_000, "venue": 2_000, "abstract": 20_000, "keywords": 300, "given": 300, "family": 300}
 )
-"""How many characters a field of a paper's description, or one item of it, has at most.
+"""The most characters of a field of a paper's description, or of one item in it.
 
-Text comes from anybody's files, and what reads it takes time that grows faster than it does.
+Anybody's files can be read here, and the time to process a text grows faster than its length.
 """
 
 
@@ -237,11 +236,10 @@ class Paper:
     """A paper's metadata and where it came from; its text is in its passages.
 
     `position` is its place in its collection; `fingerprint` hashes everything the paper was made from, so
-    that a rebuild can tell what is unchanged; `pdf_sha256` names the PDF kept beside the corpus, if any.
-    `language` is what its text is written in, ISO 639-1, "" where that is not known. `scanned_pages` of its
-    pages were read from their pictures, as surely as `scan_confidence` says, 0..1. `labels` are what its
-    owner has filed it under, and `notes` what they have written about it. `hidden_text` is how many
-    characters its file holds that no reader sees, and `hidden_pages` where; they are in no passage.
+    that a rebuild recognises unchanged papers; `pdf_sha256` names the PDF kept beside the corpus, if any.
+    `language` is an ISO 639-1 code, "" if unknown. `scanned_pages` counts pages read from their pictures,
+    with a `scan_confidence` of 0..1. `labels` and `notes` are its owner's. `hidden_text` counts characters
+    in the file that no reader sees, on the `hidden_pages`; no passage holds them.
     """
 
     id: str
@@ -279,7 +277,7 @@ class Paper:
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """A set of papers with a name: a volume, a query, a folder."""
+    """A named set of papers: a volume, a query, a folder."""
 
     id: str
     title: str
@@ -291,7 +289,7 @@ class Collection:
 
 @dataclass(frozen=True, slots=True)
 class CollectionSummary:
-    """A collection and what the corpus holds of it; `built` is when its last build began, ISO 8601 in UTC."""
+    """A collection with its counts; `built` is the start of its last build, ISO 8601 in UTC."""
 
     collection: Collection
     papers: int
@@ -305,7 +303,7 @@ class CollectionSummary:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Papers that lie together: `label` is of terms that set them apart, `papers` how many of the corpus."""
+    """Papers near each other on the map, `papers` in number; `label` has terms that distinguish them."""
 
     number: int
     label: str
@@ -330,7 +328,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class ParserCount:
-    """The number of papers that a parser read in a build; the parser "" is metadata alone."""
+    """The number of papers that a parser read in a build; the parser "" means metadata only."""
 
     parser: str
     papers: int
@@ -340,9 +338,8 @@ class ParserCount:
 class Build:
     """One run of the indexer over one collection; times are ISO 8601 in UTC, seconds are wall-clock.
 
-    `started` is when the whole run began, which may bring several collections; `passages` counts those
-    that were embedded; `parsers` says how many of the papers each parser read; `peak_memory_mib` is the most
-    resident memory of the run's main process until then.
+    `started` is the start of the whole run, which may build several collections; `passages` counts those
+    that were embedded; `peak_memory_mib` is the most resident memory of the run's main process so far.
     """
 
     id: str
@@ -366,10 +363,10 @@ class Build:
 class Hit:
     """A passage with its scores: `score` is the fused one, 0..1.
 
-    `dense` is the cosine similarity of query and passage, None in a search by words alone; `lexical` a BM25
-    score as the index gives it, None where that side of the search did not find the passage.
-    `sentence_score` is the cosine of what is nearest of the paper's title and the passage's sentences, each
-    encoded alone; `best_sentence` is the nearest sentence, counted from 0.
+    `dense` is the cosine similarity of query and passage, None in a search by words alone; `lexical` is the
+    index's BM25 score, None if the search by words did not find the passage. `sentence_score` is the highest
+    cosine among the paper's title and the passage's sentences, each encoded alone; `best_sentence` is the
+    nearest sentence, counted from 0.
     """
 
     passage: Passage
@@ -382,7 +379,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class PaperHits:
-    """A paper and those of its passages that were found, best first; `score` is the paper's own, 0..1.
+    """A paper and its passages that were found, best first; `score` is the paper's own, 0..1.
 
     `is_named`: the query names the paper itself, one of its authors, or a phrase that it holds.
     """
@@ -397,9 +394,8 @@ class PaperHits:
 class Scope:
     """A part of the corpus; an empty tuple or None does not restrict.
 
-    `years` is an inclusive range (first, last). `topics` are keys of topics: a paper is meant that has, of
-    each kind named, at least one. `venues`, `authors` (by `Author.name`), `languages` and `labels` are
-    alternatives each.
+    `years` is an inclusive range (first, last). `topics` are keys: of each kind among them, a paper has to
+    have at least one. It has to have one of the `venues`, one of the `authors` (by `Author.name`), and so on.
     """
 
     collections: tuple[str, ...] = ()
@@ -413,7 +409,7 @@ class Scope:
 
 
 def paper_id(collection_id: str, key: str) -> str:
-    """Return the id of the paper that its collection calls `key`, for papers without an id of their own."""
+    """Return the id of a paper without an id of its own, from its `key` in the collection."""
     return f"{collection_id}/{key}"
 
 
@@ -431,7 +427,7 @@ def parse_passage_id(identifier: str) -> tuple[str, int]:
 
 
 UPLOADS = "your-documents"
-"""The collection of what a visit has brought; no collection of a corpus has this name, or begins so."""
+"""The collection of a visit's documents; no collection of a corpus has this name or prefix."""
 
 
 def library_collection(library_id: str) -> str:
@@ -440,13 +436,13 @@ def library_collection(library_id: str) -> str:
 
 
 def library_of(identifier: str) -> str:
-    """Return the id of the kept library that a paper or a collection is of, by its own id; "" for none."""
+    """Return the id of the kept library that holds a paper or collection with this id, "" for none."""
     place, _, library = identifier.partition("/")[0].partition(".")
     return library if place == UPLOADS else ""
 
 
 def is_upload(paper_id: str) -> bool:
-    """Return True if a paper is one of a visitor's documents, kept or not, by its id."""
+    """Return True if this is the id of a visitor's document, kept or not."""
     return paper_id.startswith((f"{UPLOADS}/", f"{UPLOADS}."))
 
 

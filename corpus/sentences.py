@@ -1,4 +1,4 @@
-"""Where sentences begin and end, in papers and in what models write, and which ones two passages share."""
+"""The boundaries of sentences in papers and in replies of models, and the sentences two passages share."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ from corpus.text import words
 _ALWAYS_OPEN = frozenset(
     "e.g i.e eg ie vs cf viz ca dr mr mrs ms prof approx resp w.r.t a.k.a s.t st hon rev gen mt".split()
 )
-# After these a number or a letter follows when they are abbreviations: "Fig. 3", "Eq. (2)", "App. B".
+# As abbreviations, these stand before a number or a letter: "Fig. 3", "Eq. (2)", "App. B".
 _BEFORE_NUMBER = frozenset(
     "fig figs eq eqs eqn eqns sec secs sect sects tab tabs ref refs no nos vol vols p pp ch chap app art "
     "alg algs def thm lem prop cor ex exp par para pt nr n col cols ver v jan feb mar apr jun jul aug sep "
@@ -41,12 +41,12 @@ _LETTERED = re.compile(
 )
 _LONGEST_LETTERED = 12
 _CLOSERS = "\"'”’»)]}*_"
-# Of Chinese and Japanese, of the scripts of India, of Arabic and Urdu: they end a sentence whatever follows.
+# Of Chinese, Japanese, the scripts of India, Arabic and Urdu: they always end a sentence.
 _FULL_STOPS = "。！？｡．।॥؟۔"
 _CITATION = r"\[\d{1,3}(?:[,;–-] ?\d{1,3})*\]"
 _STOP = re.compile(
     rf"[.!?…]+[{re.escape(_CLOSERS)}]*(?:{_CITATION})*"
-    # A label after the full stop and before a capital or the end was meant for the sentence before it.
+    # A label after the full stop and before a capital or the end belongs to the sentence before it.
     rf"(?:(?:[ \t]{{0,3}}{_CITATION})+(?=\s+[A-Z\"“(*]|\s*$|[ \t]*\n))?"
     rf"|[{_FULL_STOPS}]+[”’」』）]*"
 )
@@ -203,7 +203,7 @@ def _lettered_before(text: str, start: int, end: int) -> bool:
 
 
 def with_repeats(passages: Sequence[Passage]) -> Iterator[tuple[Passage, int]]:
-    """Yield each passage with how many of its first sentences the one before it has, of those given."""
+    """Yield each passage with the number of its first sentences that the given one before it has too."""
     for before, passage in pairwise(chain((None,), passages)):
         if passage:
             yield passage, repeated(before, passage) if before else 0
@@ -215,22 +215,22 @@ def repeated(before: Passage, passage: Passage) -> int:
     if not follows or {before.kind, passage.kind} != {"body"} or before.section != passage.section:
         return 0
     first, last = _sentence_keys(passage), _sentence_keys(before)
-    # A sentence at least is new, and one stays behind.
+    # At least one sentence is new, and one is only in the passage before.
     most = min(len(first), len(last)) - 1
     return next((count for count in range(most, 0, -1) if first[:count] == last[-count:]), 0)
 
 
 def _sentence_keys(passage: Passage) -> list[tuple[str, object, object]]:
     return [
-        (passage.sentence_text(index), one.boxes, one.references)
-        for index, one in enumerate(passage.sentences)
+        (passage.sentence_text(index), sentence.boxes, sentence.references)
+        for index, sentence in enumerate(passage.sentences)
     ]
 
 
 def without_repeats(passages: Sequence[Passage], whole: str = "") -> tuple[Passage, ...]:
-    """Return passages as they are read one after the other, each sentence once.
+    """Return passages for continuous reading, each sentence once.
 
-    The passage with the id `whole` keeps what it repeats; then the one before it ends earlier.
+    The passage with the id `whole` keeps its repeated sentences; the one before it loses them.
     """
     read: list[Passage] = []
     for passage, count in with_repeats(passages):
@@ -243,14 +243,17 @@ def without_repeats(passages: Sequence[Passage], whole: str = "") -> tuple[Passa
 
 
 def _part(passage: Passage, first: int, last: int) -> Passage:
-    """Return a passage with some of its sentences in a row, and the white space at neither end."""
+    """Return a passage with some of its sentences in a row, without white space at the ends."""
     if not first and last == len(passage.sentences):
         return passage
     kept = passage.sentences[first:last]
     start = kept[0].start
     text = passage.text[start : kept[-1].end].rstrip()
-    moved = [replace(one, start=one.start - start, end=min(one.end - start, len(text))) for one in kept]
-    return replace(passage, text=text, sentences=tuple[Sentence, ...](moved))
+    moved = tuple[Sentence, ...](
+        replace(sentence, start=sentence.start - start, end=min(sentence.end - start, len(text)))
+        for sentence in kept
+    )
+    return replace(passage, text=text, sentences=moved)
 
 
 _OF_FORMULAS = re.compile(r"[=≠<>≤≥≈≡∝∑∏∫√∂∇∈∉⊂⊆∪∩∀∃←→⇒⇔±×∗−+|]")
@@ -260,38 +263,38 @@ _FEWEST_LITTLE_WORDS = 2
 
 
 def is_formula(text: str) -> bool:
-    """Return True for a formula that is set apart, of which the characters alone can hardly be read."""
-    # Nearly every sentence ends here, and a screen asks this of all those of a paper.
+    """Return True if a text is a displayed formula, hard to read from its characters alone."""
+    # A screen checks every sentence of a paper, and nearly all are done here.
     if not _OF_FORMULAS.search(text):
         return False
     printed = len("".join(text.split()))
-    said = words(text)
-    if printed < 3 or not said:
+    in_text = words(text)
+    if printed < 3 or not in_text:
         return False
-    little = sum(len(word) > 1 and word in stop_words() for word in said)
+    little = sum(len(word) > 1 and word in stop_words() for word in in_text)
     in_words = sum(len(word) for word in _LONG_WORD.findall(text))
     return little < _FEWEST_LITTLE_WORDS and in_words < _PROSE * printed
 
 
 def formulas_apart(passage: Passage) -> Iterator[tuple[bool, Passage]]:
-    """Yield the parts of a passage in order: its formulas that stand on a page, and the text between them."""
+    """Yield the parts of a passage in order: its formulas with a place on a page, and the text between."""
     places = range(len(passage.sentences))
-    for is_cut, run in groupby(places, key=lambda index: _is_cut(passage, index)):
+    for is_formula_part, run in groupby(places, key=lambda index: _is_placed_formula(passage, index)):
         part = list(run)
-        yield is_cut, _part(passage, part[0], part[-1] + 1)
+        yield is_formula_part, _part(passage, part[0], part[-1] + 1)
 
 
 def with_formulas_named(passage: Passage, name: str = "[formula]") -> Passage:
-    """Return a passage to be read beside its page, which shows the formulas that are only named in it."""
+    """Return a passage with `name` in place of each formula, to be read beside its page."""
     text, sentences = "", []
-    for index, one in enumerate(passage.sentences):
-        raw = passage.text[one.start : one.end]
-        said = f"{name}{raw[len(raw.rstrip()) :]}" if _is_cut(passage, index) else raw
-        sentences.append(replace(one, start=len(text), end=len(text) + len(said)))
-        text += said
+    for index, sentence in enumerate(passage.sentences):
+        raw = passage.text[sentence.start : sentence.end]
+        shown = f"{name}{raw[len(raw.rstrip()) :]}" if _is_placed_formula(passage, index) else raw
+        sentences.append(replace(sentence, start=len(text), end=len(text) + len(shown)))
+        text += shown
     return replace(passage, text=text, sentences=tuple(sentences)) if sentences else passage
 
 
-def _is_cut(passage: Passage, index: int) -> bool:
+def _is_placed_formula(passage: Passage, index: int) -> bool:
     is_text = passage.kind in ("body", "formula")
     return is_text and bool(passage.sentences[index].boxes) and is_formula(passage.sentence_text(index))

@@ -1,4 +1,4 @@
-"""Where things are and what is chosen: environment variables PAPER_TRAIL_*, read once."""
+"""The settings: environment variables PAPER_TRAIL_*, read once, and the folders of the product."""
 
 import logging
 import os
@@ -33,7 +33,7 @@ PROJECT = Path(__file__).resolve().parent.parent
 
 _DATA = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
 DEFAULT_HOME = PROJECT / "home" if (PROJECT / "pyproject.toml").exists() else _DATA / "paper-trail"
-"""In a checkout its folder `home`; of an installed product nothing is written beside its code."""
+"""The folder `home` of a checkout; an installed product writes nothing beside its code."""
 
 OcrChoice = Literal["auto", "rapidocr", "tesseract", "off"]
 BUNDLED_ENCODER = "all-MiniLM-L6-v2"
@@ -52,7 +52,7 @@ _KEY, _KEY_NAME = re.compile(r"[A-Za-z0-9_-]{16,200}"), re.compile(r"[A-Za-z0-9_
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """A key by which a program may ask; `questions` in ten minutes, None for as many as a visitor may."""
+    """A program's key to the API; `questions` in ten minutes, None for the limit of a visitor."""
 
     name: str
     secret: SecretStr
@@ -60,7 +60,7 @@ class ApiKey:
 
 
 class _InHome:
-    """A file or folder of the product's own, by its name in `home`."""
+    """A file or folder of the product, by its name in `home`."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -70,7 +70,7 @@ class _InHome:
 
 
 class _InPlace:
-    """A file or folder of the corpus, by its name where the corpus lies."""
+    """A file or folder of the corpus, by its name in the corpus's place."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -80,10 +80,10 @@ class _InPlace:
 
 
 class Settings(BaseSettings):
-    """The product's settings; `home` is the one folder that holds the corpus and all else that is kept.
+    """The product's settings; the folder `home` holds the corpus and everything else that is kept.
 
-    Where PAPER_TRAIL_HOME is an `address`, the corpus and what belongs to it lie there, and `home` is the
-    folder `local` of this machine, which keeps the rest.
+    If PAPER_TRAIL_HOME is an `address`, the corpus and its files lie there, and `home` is the folder `local`
+    of this machine for the rest.
     """
 
     model_config = SettingsConfigDict(
@@ -95,7 +95,7 @@ class Settings(BaseSettings):
     )
 
     home: Path = DEFAULT_HOME
-    address: str = ""  # of PAPER_TRAIL_HOME, where that is not a folder
+    address: str = ""  # of PAPER_TRAIL_HOME, if that is not a folder
     local: Path = DEFAULT_HOME
     cache: Path = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "paper-trail"
     cache_gb: float = Field(default=10, gt=0, allow_inf_nan=False)
@@ -167,7 +167,7 @@ class Settings(BaseSettings):
     @model_validator(mode="before")
     @classmethod
     def _addressed(cls, values: dict[str, object]) -> dict[str, object]:
-        """Take a home in a bucket apart, of which a path would lose a stroke."""
+        """Move a home in a bucket to `address`: a path would lose one of its slashes."""
         home = str(values.get("home", ""))
         if not is_address(home):
             return {**values, "address": ""}
@@ -188,7 +188,7 @@ class Settings(BaseSettings):
 
     @property
     def models_folder(self) -> Path:
-        """The folder of weights that were fetched."""
+        """The folder of downloaded weights."""
         return self.home / "models"
 
     @field_validator("home", "local", "cache")
@@ -220,7 +220,7 @@ class Settings(BaseSettings):
 
     @property
     def place(self) -> Place:
-        """Return where the corpus lies, and all that belongs to it; raises CorpusError."""
+        """Return the place of the corpus and its files; raises CorpusError."""
         if not self.address:
             return Folder(self.home)
         return place_of_address(self.address, FileCache(self.cache, int(self.cache_gb * 1024**3)))
@@ -240,7 +240,7 @@ class Settings(BaseSettings):
 
 
 def _keys_of(value: str) -> tuple[ApiKey, ...]:
-    """Return the keys of a list of KEY, NAME:KEY or NAME:KEY:QUESTIONS; no message holds any of it."""
+    """Return the keys of a list of KEY, NAME:KEY or NAME:KEY:QUESTIONS; no error message repeats it."""
     keys = tuple(map(_key_of, (part.strip() for part in value.split(",") if part.strip())))
     secrets = {key.secret.get_secret_value() for key in keys}
     names = [key.name for key in keys if key.name]
@@ -265,12 +265,12 @@ def _key_of(written: str) -> ApiKey:
 
 def read_settings() -> Settings:
     """Return the settings of this environment; raises CorpusError that names the variable at fault."""
-    # Every screen asks for them, and more than once: reading takes milliseconds, seeing no change does not.
+    # Every screen calls this several times: reading takes milliseconds, a check for changes is faster.
     return _settings_of(frozenset((name, os.environ[name]) for name in filter(_is_ours, os.environ)))
 
 
 def _misspelt(variables: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield variables that are no settings, each with the most similar setting, or ""."""
+    """Yield the variables that are no settings, each with the most similar setting or ""."""
     known = {name.upper() for name in Settings.model_fields}
     for variable in sorted(variables):
         name = variable.upper().removeprefix(_PREFIX)

@@ -1,4 +1,4 @@
-"""Tables in words: what heads a column and a row, and a row as a sentence."""
+"""Tables in words: the heads of columns and rows, and rows as sentences."""
 
 import re
 from collections.abc import Sequence
@@ -12,17 +12,17 @@ _NOTHING = frozenset(("", "-", "--", "---", "–", "—", "−", "n/a", "N/A"))
 
 
 def is_number(cell: str) -> bool:
-    """Return True for a cell that holds one figure and hardly more."""
+    """Return True if a cell holds one figure and hardly more."""
     return _NUMBER.fullmatch(cell.replace(" ", "")) is not None
 
 
 def is_nothing(cell: str) -> bool:
-    """Return True for a cell that is empty or says that there is nothing."""
+    """Return True if a cell is empty or says that there is no value."""
     return cell in _NOTHING
 
 
 def column_heads(table: Table) -> list[str]:
-    """Return the header of each column, from the top down, without repeats; "" where there is none."""
+    """Return the header of each column, from the top down, without repeats; "" without one."""
     columns = zip(*table.rows[: table.header], strict=True) if table.header else ()
     heads = [" ".join(dict.fromkeys(cell for cell in column if cell)) for column in columns]
     return heads or [""] * len(table.rows[0])
@@ -30,9 +30,9 @@ def column_heads(table: Table) -> list[str]:
 
 @lru_cache(maxsize=64)
 def row_names(table: Table) -> tuple[tuple[str, str], ...]:
-    """Return of each row below the header what heads it and the rows beside it, and what it is called.
+    """Return the heading of the group and the name of each row below the header, "" without one.
 
-    Both are "" where nothing does; a row that heads those below it is itself called so.
+    A row that is a heading has its own text as its name.
     """
     if amid := _names_amid(table):
         return amid
@@ -53,84 +53,84 @@ def row_names(table: Table) -> tuple[tuple[str, str], ...]:
 
 
 def _names_amid(table: Table) -> tuple[tuple[str, str], ...]:
-    """Return the names where what heads rows stands beside the middle of them; nothing for other tables.
+    """Return the names in a table whose group headings stand beside the middle of their rows, else ().
 
-    Such rows come in groups that are called alike, so that where one begins is known.
+    The rows of every group have the same names in turn, which shows where a group begins.
     """
     below = table.rows[table.header :]
     last = label_columns(table) - 1
     heads = [row[0] if is_heading(table, row) else " ".join(filter(None, row[:last])) for row in below]
-    own = ["" if is_heading(table, row) else row[last] for row in below]
-    named = [at for at, name in enumerate(own) if name]
-    size = next((at for at in range(1, len(named)) if own[named[at]] == own[named[0]]), 0)
-    names = {at: ("", own[at] or heads[at]) for at in range(len(below))}
-    names |= {at: ("", ", ".join(filter(None, (heads[at], own[at])))) for at in named}
+    labels = ["" if is_heading(table, row) else row[last] for row in below]
+    named = [row for row, label in enumerate(labels) if label]
+    size = next((place for place in range(1, len(named)) if labels[named[place]] == labels[named[0]]), 0)
+    names = {row: ("", labels[row] or heads[row]) for row in range(len(below))}
+    names |= {row: ("", ", ".join(filter(None, (heads[row], labels[row])))) for row in named}
     for start in range(0, len(named), size) if size > 1 else ():
         group = named[start : start + size]
-        if [own[at] for at in group] != [own[at] for at in named[:size]]:
+        if [labels[row] for row in group] != [labels[row] for row in named[:size]]:
             continue
         rows = range(group[0], group[-1] + 1)
-        if not _is_in_the_middle([bool(heads[at]) for at in rows], [bool(own[at]) for at in rows]):
+        if not _is_in_the_middle([bool(heads[row]) for row in rows], [bool(labels[row]) for row in rows]):
             return ()
-        head = " ".join(filter(None, (heads[at] for at in rows)))
-        names |= {at: ("", f"{head}, {own[at]}") if last else (head, own[at]) for at in group}
-    return tuple(names[at] for at in range(len(below))) if size > 1 else ()
+        head = " ".join(filter(None, (heads[row] for row in rows)))
+        names |= {row: ("", f"{head}, {labels[row]}") if last else (head, labels[row]) for row in group}
+    return tuple(names[row] for row in range(len(below))) if size > 1 else ()
 
 
 def _is_in_the_middle(headed: Sequence[bool], named: Sequence[bool]) -> bool:
     """Return True if a group's heads stand in its middle; a row without a name stands between two others."""
-    places = [sum(named[:at]) - 0.5 * (not named[at]) for at, is_headed in enumerate(headed) if is_headed]
+    places = [sum(named[:row]) - 0.5 * (not named[row]) for row, is_headed in enumerate(headed) if is_headed]
     middle = (sum(named) - 1) / 2
     return bool(places) and not headed[0] and abs(sum(places) / len(places) - middle) <= 0.5
 
 
 def _label(cells: Sequence[str], above: Sequence[str]) -> list[str]:
-    """Return the cells that name a row; those to the left of its first are the same as above."""
-    first = next((at for at, cell in enumerate(cells) if cell), len(cells))
+    """Return the cells that name a row; empty ones at the left repeat those above."""
+    first = next((column for column, cell in enumerate(cells) if cell), len(cells))
     return [*above[:first], *cells[first:]]
 
 
 @lru_cache(maxsize=64)
 def label_columns(table: Table) -> int:
-    """Count the first columns that name the rows: those of text before one of figures, else one."""
-    for at, column in enumerate(zip(*table.rows[table.header :], strict=True)):
+    """Return the number of text columns before the first column of figures, at least 1."""
+    for place, column in enumerate(zip(*table.rows[table.header :], strict=True)):
         filled = [cell for cell in column if not is_nothing(cell)]
         if 2 * sum(map(is_number, filled)) > len(filled):
-            return max(1, at)
+            return max(1, place)
     return 1
 
 
 def is_heading(table: Table, row: Sequence[str]) -> bool:
-    """Return True for a row without values, or with the names of the columns again."""
+    """Return True if a row has no values, or repeats the names of the columns."""
     return all(map(is_nothing, row[1:])) or _heads_again(table, row)
 
 
 def _heads_again(table: Table, row: Sequence[str]) -> bool:
-    head = table.rows[table.header - 1] if table.header else ()
-    same = sum(bool(cell) and cell == name for cell, name in zip(row[1:], head[1:], strict=False))
+    header = table.rows[table.header - 1] if table.header else ()
+    same = sum(bool(cell) and cell == name for cell, name in zip(row[1:], header[1:], strict=False))
     return same > 0 and 2 * same >= sum(map(bool, row[1:]))
 
 
 def row_texts(table: Table) -> list[str]:
     """Return each row below the header as a sentence: "System B, test: precision 81.2; recall 79.0."."""
     columns = range(1, len(table.rows[0]))
-    return [row_text(table, at, columns) for at in range(len(table.rows) - table.header)]
+    return [row_text(table, row, columns) for row in range(len(table.rows) - table.header)]
 
 
 def row_text(table: Table, at: int, columns: Sequence[int], place: str = "") -> str:
-    """Return some cells of a row below the header as a sentence; `place` says in brackets where it stands."""
-    named, cells = _row_and_cells(table, at)
+    """Return some cells of row `at` below the header as a sentence, with its `place` in brackets."""
+    name, cells = _row_and_cells(table, at)
     values = "; ".join(cells[column] for column in columns if column in cells)
-    said = f"{named}: {values}" if named and values else named or values
-    said = f"{said} ({place})" if place else said
-    return said if said.endswith((".", "!", "?")) else f"{said}."
+    sentence = f"{name}: {values}" if name and values else name or values
+    sentence = f"{sentence} ({place})" if place else sentence
+    return sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
 
 
 def quotes_row(table: Table, at: int, text: str) -> bool:
-    """Return True if a text is what `row_text` makes of some of a row's cells, wherever they stand."""
-    named, cells = _row_and_cells(table, at)
-    start, rest = f"{named}: ", text.strip().removesuffix(".")
-    if not named or not rest.startswith(start):
+    """Return True if `row_text` makes this text of some of a row's cells, for any place."""
+    name, cells = _row_and_cells(table, at)
+    start, rest = f"{name}: ", text.strip().removesuffix(".")
+    if not name or not rest.startswith(start):
         return False
     values = _PLACE.sub("", rest.removeprefix(start)).split("; ")
     return set(values) <= set(cells.values())
@@ -139,6 +139,6 @@ def quotes_row(table: Table, at: int, text: str) -> bool:
 def _row_and_cells(table: Table, at: int) -> tuple[str, dict[int, str]]:
     """Return the name of a row below the header, and its cells with their heads by column."""
     row, heads = table.rows[table.header + at], column_heads(table)
-    named = ", ".join(part.rstrip(" :") for part in row_names(table)[at] if part)
+    name = ", ".join(part.rstrip(" :") for part in row_names(table)[at] if part)
     values = () if is_heading(table, row) else range(label_columns(table), len(row))
-    return named, {column: f"{heads[column]} {row[column]}".strip() for column in values if row[column]}
+    return name, {column: f"{heads[column]} {row[column]}".strip() for column in values if row[column]}

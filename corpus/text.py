@@ -1,4 +1,4 @@
-"""Foreign text made safe to store, and the words in it."""
+"""Text from other sources made safe to store, and the words in it."""
 
 import re
 import unicodedata
@@ -19,7 +19,7 @@ _UNSEEN = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f"
     "\ufeff\ufff9-\uffff\ud800-\udfff\ue000-\uf8ff\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
 )
-# Vowel signs and the like, of Arabic, the scripts of India and Thai: no letters for Python, and within words.
+# Vowel signs and other marks of Arabic, the scripts of India and Thai: parts of words, no letters for Python.
 _MARKS = "".join(
     chr(code) for code in (*range(0x0610, 0x0FBD), *range(0x1000, 0x1100), *range(0x1780, 0x17D4))
     if unicodedata.category(chr(code)) in ("Mn", "Mc")
@@ -31,7 +31,7 @@ _LEVEL = str.maketrans(_SUPERSCRIPTS + "⁻⁺", "0123456789-+")
 _MAY_BE_FIGURES = re.compile(
     rf"\^[\d{{]|\d(?:[,\u00a0\u2009\u202f]\d{{3}}|\s?\^|[{_SUPERSCRIPTS}⁻⁺]|\*\*|(?:\.\d+)?[eE][-+−]?\d)"
 )
-# Thousands apart by commas or narrow spaces.
+# Thousands separated by commas or narrow spaces.
 _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:(?:,\d{3})++|(?:[\u00a0\u2009\u202f]\d{3})++)(?!,?\d)")
 _POWER = re.compile(
     r"(?<![\w.])(?:(?P<factor>\d+(?:\.\d+)?)\s?[×·⋅x*]\s?)?(?P<base>\d{1,4})"
@@ -65,8 +65,8 @@ def words(text: str) -> list[str]:
 def write_out_numbers(text: str) -> str:
     """Return `text` with large numbers and powers written out: "10⁶", "10^6" and "1,000,000" as "1000000".
 
-    They are compared and searched as one number. A raised figure behind a year is a note's mark, and goes;
-    "km^2" is written as "km²" is where characters are folded (NFKC).
+    So all forms are compared and searched as one number. A raised figure behind a year is a note's mark and
+    left out; "km^2" becomes "km2", as "km²" does when characters are folded (NFKC).
     """
     if not _MAY_BE_FIGURES.search(text):
         return text
@@ -94,9 +94,9 @@ def _power(written: str, factor: str, base: str, exponent: str) -> str:
 
 
 def spaced(text: str) -> str:
-    """Return `text` with what is written without spaces cut into overlapping pairs of characters.
+    """Return `text` with scripts that use no spaces cut into overlapping pairs of characters.
 
-    So they are compared and searched without a dictionary: 检索 is found in 稠密检索.
+    They can then be compared and searched without a dictionary: 检索 is found in 稠密检索.
     """
     return _UNSPACED.sub(_in_pairs, text)
 
@@ -107,21 +107,21 @@ def _in_pairs(run: re.Match[str]) -> str:
 
 
 def seen(text: str) -> str:
-    """Return `text` without characters that are not seen; what is white space stays."""
-    # Most texts have none, and are known by that in a fifth of the time.
+    """Return `text` without invisible characters; white space stays."""
+    # Most texts have none, and this check takes a fifth of the time.
     return text if text.isascii() and text.isprintable() else _UNSEEN.sub("", text)
 
 
 def one_line(text: str) -> str:
-    """Return `text` on one line without characters that are not seen; not yet safe for Markdown."""
+    """Return `text` on one line without invisible characters; not yet safe for Markdown."""
     return " ".join(seen(text).split())
 
 
 def shortened(text: str, length: int) -> str:
-    """Return `text` on one line, cut at a word where it is longer than `length` characters."""
+    """Return `text` on one line, cut at a word if it is longer than `length` characters."""
     line = one_line(text)
     if len(line) <= length:
         return line
     head = line[:length].rpartition(" ")[0]
-    # A text without spaces is cut where it is.
+    # A text without spaces is cut at the length.
     return f"{head if len(head) > length // 2 else line[:length]} …"

@@ -1,4 +1,4 @@
-"""Counts and names of authors, as every screen, export and command writes them."""
+"""The wording of counts and authors' names on every screen, in exports and commands."""
 
 from collections.abc import Iterable, Sequence
 
@@ -14,7 +14,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def joined(parts: Iterable[str], word: str = "and") -> str:
-    """Return "a", "a and b" or "a, b and c"; `word` stands before the last."""
+    """Return "a", "a and b" or "a, b and c", with `word` before the last."""
     *before, last = [*parts] or [""]
     return f"{', '.join(before)} {word} {last}" if before else last
 
@@ -25,7 +25,7 @@ def capitalised(text: str) -> str:
 
 
 def hidden_text(characters: int, pages: Sequence[int]) -> str:
-    """Return "1,204 characters, pages 2 and 5"; of many pages the first are named."""
+    """Return "1,204 characters, pages 2 and 5"; of many pages, only the first are named."""
     named = [f"{page:,}" for page in pages[:_PAGES_NAMED]]
     rest = [f"{len(pages) - len(named):,} more"] if len(pages) > len(named) else []
     where = f", {'page' if len(pages) == 1 else 'pages'} {joined([*named, *rest])}" if pages else ""
@@ -40,7 +40,7 @@ def all_authors(authors: Sequence[Author], most: int = AUTHORS_NAMED) -> str:
 
 
 def short_authors(authors: Sequence[Author]) -> str:
-    """Return the authors as a citation names them: "Lin", "Lin and Ruan", "Lin et al."."""
+    """Return the authors as in a citation: "Lin", "Lin and Ruan", "Lin et al."."""
     names = [author.family or author.given for author in authors]
     return f"{names[0]} et al." if len(names) > 2 else " and ".join(names)
 

@@ -11,9 +11,9 @@ import typer
 from corpus.errors import CorpusError
 from corpus.settings import read_settings
 from deployment.errors import ServeError
-from deployment.site import Site, Wanted
+from deployment.site import Site, SiteOptions
 
-# A name, one for all below it (*.example.org), or an address.
+# A name, a wildcard (*.example.org), or an address.
 _HOST = re.compile(r"\*|(?:\*\.)?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|(?=[0-9A-Fa-f]*+:)[0-9A-Fa-f:]++")
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
@@ -38,23 +38,23 @@ def serve(
         raise typer.BadParameter("A certificate and its key are given together.")
     if wrong := [name for name in host or () if not _HOST.fullmatch(name)]:
         raise typer.BadParameter(f"{wrong[0]!r} is no host. Write its name alone, as papers.example.org.")
-    wanted = Wanted(processes, address, port, tuple(host or ()), certificate, key)
+    options = SiteOptions(processes, address, port, tuple(host or ()), certificate, key)
     try:
         settings = read_settings()
-        code = Site(wanted, settings, _tell_in_json if settings.log == "json" else _tell).run()
+        code = Site(options, settings, _print_json if settings.log == "json" else _print).run()
     except (ServeError, CorpusError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(2) from error
     raise typer.Exit(code)
 
 
-def _tell(line: str) -> None:
+def _print(line: str) -> None:
     print(line, flush=True)
 
 
-def _tell_in_json(line: str) -> None:
+def _print_json(line: str) -> None:
     when = datetime.now(UTC).isoformat(timespec="milliseconds")
-    _tell(json.dumps({"time": when, "level": "info", "event": "site", "message": line.strip()}))
+    _print(json.dumps({"time": when, "level": "info", "event": "site", "message": line.strip()}))
 
 
 if __name__ == "__main__":

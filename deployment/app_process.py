@@ -1,4 +1,4 @@
-"""One process of the app: started by its name, asked whether it is ready, replaced when it dies."""
+"""One process of the app: started, probed, restarted when it dies, and stopped."""
 
 import http.client
 import json
@@ -19,18 +19,18 @@ HOST = "127.0.0.1"
 ENTRY = PROJECT / "streamlit_app.py"
 # The pause before a dead process is restarted: it doubles each time the process dies young.
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
-# One that lived so long had been started well.
-GROWN_UP_SECONDS = 60.0
+# The end of a process that lived longer is not counted as a failed start.
+STABLE_SECONDS = 60.0
 _PROBE_SECONDS = 10.0
 # A process that has answered before is replaced after this many timed-out probes in a row.
 PULSE_SECONDS, MOST_SILENCES = 20.0, 3
-# States of parts that an operator must mend; nothing else is checked then (explorer/operating/health.py).
+# States that need an operator; the parts after one of these are not checked (explorer/operating/health.py).
 _LACKING = frozenset(("missing", "unusable"))
 
 
 @dataclass(slots=True)
 class Pulse:
-    """Whether a process still answers `/healthz`, asked without waiting for the reply."""
+    """Probes of a process at `/healthz` that do not wait for the reply."""
 
     port: int
     silences: int = 0
@@ -39,16 +39,17 @@ class Pulse:
     _asked: float = 0.0
 
     def reset(self) -> None:
-        """Forget what a process did that is no longer there."""
+        """Start over for a new process."""
         self._hang_up()
         self.silences, self._has_answered, self._asked = 0, False, time.monotonic()
 
     def has_stopped(self) -> bool:
-        """Look whether there is an answer, ask again when it is time; return True after too many silences."""
+        """Read a reply, send the next probe if it is due; return True after too many unanswered ones."""
         now = time.monotonic()
-        if self._connection is not None and self._is_answered(self._connection):
-            self._has_answered, self.silences = True, 0
-            self._hang_up()
+        with suppress(OSError):
+            if self._connection is not None and self._connection.recv(1):
+                self._has_answered, self.silences = True, 0
+                self._hang_up()
         if now - self._asked >= PULSE_SECONDS:
             if self._connection is not None and self._has_answered:
                 self.silences += 1
@@ -60,22 +61,17 @@ class Pulse:
     def _ask(self) -> None:
         connection = socket.socket()
         try:
-            # The kernel accepts for a process that listens, even for one that hangs; a full queue takes long.
+            # The kernel accepts connections even if the process hangs, until its queue is full.
             connection.settimeout(1.0)
             connection.connect((HOST, self.port))
             connection.sendall(b"GET /healthz HTTP/1.0\r\nHost: %b\r\n\r\n" % HOST.encode())
             connection.setblocking(False)
         except TimeoutError:
-            pass  # it counts as a silence when the next one is due
+            pass  # counted as unanswered when the next probe is due
         except OSError:
             connection.close()
             return
         self._connection = connection
-
-    def _is_answered(self, connection: socket.socket) -> bool:
-        with suppress(OSError):
-            return bool(connection.recv(1))
-        return False
 
     def _hang_up(self) -> None:
         if self._connection is not None:
@@ -85,9 +81,10 @@ class Pulse:
 
 @dataclass(slots=True)
 class AppProcess:
-    """A process of the app at a port of its own, with the settings of its environment.
+    """A process of the app with a port and an environment of its own.
 
-    It has `seconds` to end where the guardian ends it.
+    If the guardian ends it, it has `seconds` to do so. `deaths` counts ends soon after one another;
+    `is_awaited` is True while a replacement is not reported as ready.
     """
 
     name: str
@@ -96,8 +93,8 @@ class AppProcess:
     environment: Mapping[str, str]
     guardian: Guardian
     seconds: float
-    deaths: int = 0  # one soon after the other
-    is_awaited: bool = False  # in place of another
+    deaths: int = 0
+    is_awaited: bool = False
     _running: "subprocess.Popen[bytes] | None" = None
     _started: float = 0.0
     _start_again: float | None = None
@@ -112,7 +109,7 @@ class AppProcess:
 
     @property
     def pid(self) -> int:
-        """The process's number, 0 while there is none."""
+        """Return the process id, 0 while there is no process."""
         return self._running.pid if self._running and self.is_alive else 0
 
     @property
@@ -122,8 +119,8 @@ class AppProcess:
     def start(self) -> None:
         options = [f"--server.port={self.port}", f"--server.address={HOST}"]
         options += [word for host in self.hosts for word in ("--server.allowedHosts", host)]
-        # In a session of its own: Ctrl+C in a terminal is for us, who tell it when to stop. What Streamlit
-        # prints is an address that no visitor is to use. A second signal would end it with its answers.
+        # In a session of its own, as Ctrl+C in a terminal is for the site, which stops it. Streamlit's output
+        # is dropped: the address it prints is not for visitors. A second signal would end it at once.
         self._running = self.guardian.start(
             [sys.executable, "-m", "streamlit", "run", str(ENTRY), *options],
             self.seconds,
@@ -137,7 +134,7 @@ class AppProcess:
         self._pulse.reset()
 
     def end_if_hung(self) -> str:
-        """Kill it if it no longer answers; return what is to be told of that, "" for nothing."""
+        """Kill the process if it no longer answers; return a message about that, "" for none."""
         if self._running is None or not self.is_alive or not self._pulse.has_stopped():
             return ""
         self._pulse.reset()
@@ -147,12 +144,12 @@ class AppProcess:
         return f"Process {self.name} has not answered for {silent:g} s: it is ended by force."
 
     def replace_if_dead(self) -> str:
-        """Start it anew some time after it has died; return what is to be told of that, "" for nothing."""
+        """Restart the process after a pause if it has died; return a message about that, "" for none."""
         if self.is_alive or self._running is None:
             return ""
         now = time.monotonic()
         if self._start_again is None:
-            self.deaths = 1 if now - self._started > GROWN_UP_SECONDS else self.deaths + 1
+            self.deaths = 1 if now - self._started > STABLE_SECONDS else self.deaths + 1
             pause = min(FIRST_PAUSE * 2 ** min(self.deaths - 1, 10), LONGEST_PAUSE)
             self._start_again = now + pause
             how = ended_how(self._running.returncode)
@@ -163,39 +160,39 @@ class AppProcess:
         return ""
 
     def is_ready(self) -> bool:
-        """Return True if it says that it can answer questions."""
+        """Return True if the process reports that it can answer questions."""
         return set(self.readiness().values()) == {"ok"}
 
     def has_loaded(self) -> bool:
-        """Return True if it is ready, or says what it lacks."""
-        found = self.readiness()
-        is_known = "unknown" not in found.values() or not _LACKING.isdisjoint(found.values())
-        return found.get("process") == "ok" and is_known
+        """Return True if the process is ready, or reports what it lacks."""
+        states = self.readiness()
+        is_known = "unknown" not in states.values() or not _LACKING.isdisjoint(states.values())
+        return states.get("process") == "ok" and is_known
 
     def lacking(self) -> str:
         """Describe the parts that keep the process from answering, "" for none."""
-        found = self.readiness().items()
-        return ", ".join(f"{what} {how}" for what, how in found if how not in ("ok", "unknown"))
+        states = self.readiness().items()
+        return ", ".join(f"{part} {state}" for part, state in states if state not in ("ok", "unknown"))
 
     def readiness(self) -> Mapping[str, str]:
-        """Return the state of each part as the process reports it, empty where it does not."""
+        """Return the state of each part as the process reports it, empty if it does not answer."""
         connection = http.client.HTTPConnection(HOST, self.port, timeout=_PROBE_SECONDS)
         try:
             connection.request("GET", "/readyz")
-            told = json.loads(connection.getresponse().read())
-            return {str(what): str(how) for what, how in told.items() if what != "status"}
+            document = json.loads(connection.getresponse().read())
+            return {str(part): str(state) for part, state in document.items() if part != "status"}
         except (OSError, http.client.HTTPException, ValueError, AttributeError):
             return {}
         finally:
             connection.close()
 
     def begin_to_stop(self) -> None:
-        """Tell it to end its answers, and then itself."""
+        """Tell the process to finish its answers and end."""
         if self._running and self.is_alive:
             self._running.send_signal(signal.SIGTERM)
 
     def stop(self, deadline: float) -> None:
-        """Return when it has ended, by force after the deadline."""
+        """Wait until the process has ended, killing it at the deadline (monotonic seconds)."""
         if self._running is None:
             return
         try:

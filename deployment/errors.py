@@ -1,4 +1,4 @@
-"""Errors before anything is served."""
+"""Errors that keep a site from starting."""
 
 from collections.abc import Sequence
 
@@ -6,13 +6,13 @@ from deployment.listeners import Listener
 
 
 class ServeError(Exception):
-    """The app cannot be served; the message says what is missing and what to do."""
+    """The site cannot be started; the message says why and what to do."""
 
 
 class AddressTakenError(ServeError):
-    """Somebody listens at an address; the message says who, and how to end it."""
+    """Another program listens at an address; the message says which, and how to end it."""
 
-    def __init__(self, address: str, port: int, listeners: Sequence[Listener], what_for: str = "") -> None:
+    def __init__(self, address: str, port: int, listeners: Sequence[Listener], purpose: str = "") -> None:
         self.listeners = listeners
         text = f"Another program listens at port {port} of {address}"
         if listeners:
@@ -20,8 +20,8 @@ class AddressTakenError(ServeError):
             text += f": {named}. To end it: kill {' '.join(str(listener.pid) for listener in listeners)}"
         else:
             text += f". To see which: sudo lsof -nP -iTCP:{port} -sTCP:LISTEN"
-        super().__init__(f"{text}.{what_for}")
+        super().__init__(f"{text}.{purpose}")
 
     def is_taken_by(self, commands: Sequence[str]) -> bool:
-        """Return True if what listens has one of these in its command."""
+        """Return True if the command of a listener contains one of `commands`."""
         return any(part in listener.command for listener in self.listeners for part in commands)

@@ -1,9 +1,9 @@
-"""Programs that end with the process that started them, even where that is killed.
+"""Programs that end with the process that started them, even if that is killed.
 
-Two ways, for neither covers everything. The kernel signals a child whose parent has died: on Linux alone,
-and no program with rights of its own, as an nginx that may listen below port 1024. And this file runs as a
-program beside the process: when the pipe to it ends, it ends whatever is left, as workers of nginx without
-their master.
+Two mechanisms, as neither covers everything. The kernel signals a child whose parent has died, but only on
+Linux, and no program with capabilities, such as an nginx that may listen below port 1024. So this file also
+runs as a watching program: when its pipe from the process closes, it ends whatever is left, such as workers
+of an nginx without a master.
 """
 
 import ctypes
@@ -27,10 +27,10 @@ _ENDS_WITHIN_SECONDS = 10.0
 
 
 class Guardian:
-    """Starts programs, each in a group of its own, and has them ended should this process be killed.
+    """Starts programs, each in a process group of its own, that end if this process is killed.
 
-    `folder` is removed then too. To be used in the main thread: the kernel takes the end of the thread that
-    started a program for the end of its parent.
+    `folder` is removed then as well. For use in the main thread only: to the kernel, the end of the thread
+    that started a program is the end of its parent.
     """
 
     def __init__(self, folder: str = "") -> None:
@@ -39,14 +39,14 @@ class Guardian:
         self._program: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
-        self._tell()
+        self._update()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.folder = ""
-        self._tell()
+        self._update()
         if self._program and self._program.stdin:
             self._program.stdin.close()
             with suppress(subprocess.TimeoutExpired):
@@ -55,36 +55,36 @@ class Guardian:
     def start(
         self, command: Sequence[str], seconds: float, *, heeds_twice: bool = True, **options: Any
     ) -> "subprocess.Popen[bytes]":
-        """Start a program that gets SIGTERM should this process be killed, and SIGKILL `seconds` later.
+        """Start a program that gets SIGTERM if this process is killed, and SIGKILL `seconds` later.
 
-        One that does not heed a second SIGTERM as it does the first is sent one alone.
+        Without `heeds_twice` it gets only one SIGTERM, as a second one would end it at once.
         """
         by_kernel = _prctl is not None and threading.current_thread() is threading.main_thread()
         parent = os.getpid()
 
-        def tie() -> None:
+        def end_with_parent() -> None:
             assert _prctl is not None
             _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-            if os.getppid() != parent:  # it was killed before the kernel knew
+            if os.getppid() != parent:  # the parent was killed before the call
                 os._exit(1)
 
         child = subprocess.Popen(  # noqa: S603 - what our callers name
             command,
             start_new_session=True,
-            preexec_fn=tie if by_kernel else None,  # noqa: PLW1509 - we have no other thread
+            preexec_fn=end_with_parent if by_kernel else None,  # noqa: PLW1509 - we have no other thread
             **options,
         )
         self._children.append((child, seconds, heeds_twice or not by_kernel))
-        self._tell()
+        self._update()
         return child
 
     def keep(self) -> None:
-        """Start the program that watches again, should it have ended."""
+        """Restart the watching program if it has ended."""
         if self._program is None or self._program.poll() is not None:
-            self._tell()
+            self._update()
 
-    def _tell(self) -> None:
-        """Write down what there is to end, for the program that watches."""
+    def _update(self) -> None:
+        """Send the running programs to the watching program, restarting that if it has ended."""
         self._children = [child for child in self._children if child[0].poll() is None]
         if self._program is None or self._program.poll() is not None:
             self._program = subprocess.Popen(  # noqa: S603 - this file
@@ -93,30 +93,30 @@ class Guardian:
                 stdout=subprocess.DEVNULL,
                 start_new_session=True,
             )
-        left = [(child.pid, seconds, told) for child, seconds, told in self._children]
+        running = [(child.pid, seconds, gets_term) for child, seconds, gets_term in self._children]
         assert self._program.stdin is not None
-        with suppress(BrokenPipeError):  # it is started again by the next look
-            self._program.stdin.write(json.dumps([left, self.folder]).encode() + b"\n")
+        with suppress(BrokenPipeError):  # the next `keep` restarts it
+            self._program.stdin.write(json.dumps([running, self.folder]).encode() + b"\n")
             self._program.stdin.flush()
 
 
 def _watch() -> None:
-    """Read what there is to end until the pipe ends, and end what is left of that."""
+    """Read the running programs until the pipe closes, then end those that are left."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     last = b'[[], ""]'
     for line in sys.stdin.buffer:
         last = line
     children, folder = json.loads(last)
-    for group, _, is_to_be_told in children:
-        if is_to_be_told:
+    for group, _, gets_term in children:
+        if gets_term:
             _signal(group, signal.SIGTERM)
     begun = time.monotonic()
     while children := [child for child in children if _signal(child[0], 0)]:
         late = [child for child in children if time.monotonic() - begun > child[1]]
         for group, _, _ in late:
             _signal(group, signal.SIGKILL)
-        # Not looked at again: what nobody reaps stays in its group.
+        # Not checked again: a zombie stays in its group.
         children = [child for child in children if child not in late]
         time.sleep(_LOOK_SECONDS)
     if folder:
@@ -124,7 +124,7 @@ def _watch() -> None:
 
 
 def _signal(group: int, number: int) -> bool:
-    """Signal a group of processes; return True if there is one."""
+    """Signal a process group; return True if it exists."""
     try:
         os.killpg(group, number)
     except ProcessLookupError:

@@ -1,4 +1,4 @@
-"""Who listens at a port of this machine, as Linux tells it in /proc."""
+"""The processes that listen at a port of this machine, from Linux's /proc."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -13,17 +13,17 @@ _LONGEST_COMMAND = 300
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """A process that listens, or the one that started it and ends with it."""
+    """A process that listens, or the supervisor that started it."""
 
     pid: int
     command: str
 
 
 def listening_at(port: int) -> tuple[Listener, ...]:
-    """Return the processes to end so that nobody listens at a port; none where that cannot be seen."""
+    """Return the processes to end so that a port is free, none if they cannot be determined."""
     sockets = {f"socket:[{inode}]" for inode in _sockets(port)}
     pids = {int(path.name) for path in _PROC.glob("[0-9]*") if sockets & set(_open_files(path))}
-    # Workers end with their master, and all of a site with its supervisor.
+    # Workers end with their master, and the processes of a site with its supervisor.
     first = {pid for pid in pids if _parent(pid) not in pids}
     supervisors = {pid: _parent(pid) for pid in first if _SUPERVISOR in _command(_parent(pid))}
     return tuple(Listener(pid, _command(pid)) for pid in sorted({supervisors.get(pid, pid) for pid in first}))
@@ -40,7 +40,7 @@ def _sockets(port: int) -> Iterator[str]:
 
 
 def _open_files(process: Path) -> Iterator[str]:
-    # Another user's are not shown, and a process may end meanwhile.
+    # Files of other users' processes cannot be read, and a process may end meanwhile.
     with suppress(OSError):
         for file in (process / "fd").iterdir():
             with suppress(OSError):
@@ -48,7 +48,7 @@ def _open_files(process: Path) -> Iterator[str]:
 
 
 def _parent(pid: int) -> int:
-    """Return the process that started one, 0 where that cannot be seen."""
+    """Return the id of the parent process, 0 if it cannot be read."""
     try:
         stat = (_PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
         return int(stat.rpartition(")")[2].split()[1])

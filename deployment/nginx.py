@@ -1,4 +1,4 @@
-"""The configuration of nginx: who is sent to which process, and what is believed of a request."""
+"""The configuration of nginx, filled in from the template nginx.conf."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -8,9 +8,9 @@ from string import Template
 
 TEMPLATE = Path(__file__).with_name("nginx.conf")
 MOST_OPEN_FILES = 32_768
-# The bytes a form adds to its file.
+# The room for the form around an uploaded file.
 _FORM_MEGABYTES = 1
-# nginx's error for programs, in the form of all errors (explorer/api).
+# nginx's own error replies to API requests, in the form of all errors (explorer/api/errors.py).
 _TOO_LARGE = {"error": "too_large", "message": "This request is too large. Send less at once."}
 _UNREADABLE = {
     "error": "invalid_request",
@@ -24,20 +24,19 @@ _NOBODY = {"error": "busy", "message": "The server is starting or stopping. Try 
 
 
 class _Filled(Template):
-    """A text with @{name} where something is filled in: $ is nginx's own."""
+    """A template with placeholders @{name}, as nginx uses $."""
 
     delimiter = "@"
 
 
 @dataclass(frozen=True, slots=True)
 class Frontend:
-    """The configuration of nginx: the `processes` as HOST:PORT, and an address to `listen` at.
+    """The values of nginx's configuration: the `processes` as HOST:PORT, and the address to `listen` at.
 
-    `folder` is its own, for what it writes; `proxies` are the networks whose X-Forwarded-For is believed;
-    `hosts` the names under which screens are shown, where they are not shown under any;
-    `open_files` is how many each of its workers may have, of which a request takes two: the client's
-    connection and that to a process. `upload_megabytes` is the largest file the app takes. With a
-    `certificate` and its `key` it speaks HTTPS.
+    nginx writes to `folder`. `proxies` are the networks whose X-Forwarded-For is trusted, `hosts` the host
+    names that are served, all if empty. `open_files` is the limit of each worker, of which a request takes
+    two: the connections to the client and to a process. `upload_megabytes` is the size of the largest file
+    accepted. With a `certificate` and its `key` nginx serves HTTPS.
     """
 
     processes: Sequence[str]
@@ -54,7 +53,6 @@ class Frontend:
 def configuration(frontend: Frontend) -> str:
     """Return the text of nginx's configuration file."""
     named = {f"p{number}": address for number, address in enumerate(frontend.processes, 1)}
-    everyone = frontend.processes
     return _Filled(TEMPLATE.read_text(encoding="utf-8")).substitute(
         folder=frontend.folder,
         open_files=str(frontend.open_files),
@@ -71,17 +69,17 @@ def configuration(frontend: Frontend) -> str:
         proxies=_lines(8, (f"{network} 1;" for network in frontend.proxies)),
         to_upstreams=_lines(8, (f"{name} to_{name};" for name in named)),
         to_names=_lines(8, (f'"~(^|[ ,:]){_escaped(address)}$" {name};' for name, address in named.items())),
-        all_servers=_lines(8, (f"server {address} max_fails=0;" for address in everyone)),
+        all_servers=_lines(8, (f"server {address} max_fails=0;" for address in frontend.processes)),
         upstreams="\n".join(_upstream(name, named) for name in named),
     )
 
 
 def _upstream(name: str, named: dict[str, str]) -> str:
-    """Return the servers of whom a cookie names: its own process, and while that is gone the others."""
-    # nginx would take a process for gone that refuses new visitors alone: it asks each time (max_fails).
-    own = f"server {named[name]} max_fails=0;"
+    """Return the servers for visitors whose cookie names a process: that one, and the others as a backup."""
+    # max_fails=0: a process that refuses only new visitors is not marked as failed.
+    process = f"server {named[name]} max_fails=0;"
     others = [f"server {address} max_fails=0 backup;" for other, address in named.items() if other != name]
-    return f"    upstream to_{name} {{\n{_lines(8, [own, *others])}\n    }}"
+    return f"    upstream to_{name} {{\n{_lines(8, [process, *others])}\n    }}"
 
 
 def _tls(frontend: Frontend) -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""All of it: the processes and nginx before them, from the first start to the last answer."""
+"""The whole site: the processes of the app and nginx, from start to stop."""
 
 import errno
 import fcntl
@@ -26,34 +26,31 @@ from deployment.guardian import Guardian
 from deployment.listeners import listening_at
 from deployment.nginx import MOST_OPEN_FILES, Frontend, configuration
 
-# Until a process has loaded its encoder; a machine that is busy takes its time.
+# The time for a process to load its encoder on a busy machine.
 READY_WITHIN_SECONDS = 300.0
-# Until nginx listens. Its address is told then.
+# The time for nginx to listen.
 REACHED_WITHIN_SECONDS = 30.0
 # The time a process may take to end after its last answer.
 ENDS_WITHIN_SECONDS = 15.0
 NGINX_ENDS_WITHIN_SECONDS = 3.0
-# A process that has died so often at the first start is not tried again: its settings are to be looked at.
+# After this many failed first starts the site gives up.
 _MOST_DEATHS = 3
 _LOOK_SECONDS = 0.2
 _FOLDER = "paper-trail-nginx-"
-# In that folder; it is locked from soon after the folder is made until the site has ended.
+# The file in that folder which is locked until the site has ended, and the time to create and lock it.
 _LOCK, _NEW_SECONDS = "lock", 60.0
-# In the commands of what serves a site.
+# Parts of the commands of a site's programs.
 _OF_A_SITE = ("-m deployment", "paper-trail serve", _FOLDER, str(ENTRY))
-# Below those that a system gives to whoever calls out, so that a process which is started again finds its own
-# free, and above those that the workers of a Ray take.
+# Below the ephemeral ports, so that a restarted process finds its port free; above those of Ray's workers.
 _PORTS = range(20_000, 32_000)
 _EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - compared with, not listened at
 STREAMLIT_CONFIG = PROJECT / ".streamlit" / "config.toml"
-# Where Debian keeps what only its administrator has in the path.
+# Where Debian installs nginx, which is not in every user's path.
 _SBIN = "/usr/sbin:/usr/local/sbin"
-
-Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SiteOptions:
     """The site to serve: the number of processes, the address, and the hosts of requests."""
 
     processes: int
@@ -66,11 +63,11 @@ class Wanted:
 
 @dataclass(slots=True)
 class Site:
-    """The processes of the app and nginx, while they run; a signal to stop is heeded at every step."""
+    """The running processes of the app and nginx; `report` prints a line of the site's log."""
 
-    wanted: Wanted
+    options: SiteOptions
     settings: Settings
-    tell: Tell
+    report: Callable[[str], None]
     processes: Sequence[AppProcess] = ()
     _signals: list[int] = field(default_factory=list)
     _guardian: Guardian = field(default_factory=Guardian)
@@ -79,17 +76,17 @@ class Site:
         """Serve until a signal comes or nginx ends; return an exit code. Raises ServeError."""
         nginx = find_nginx()
         with ExitStack() as stack:
-            remove_left_behind()
+            remove_stale_folders()
             folder = self._guardian.folder = stack.enter_context(TemporaryDirectory(prefix=_FOLDER))
             stack.enter_context(_locked(Path(folder)))
-            # Where root starts nginx its workers are another user.
+            # Started by root, nginx runs its workers as another user.
             Path(folder).chmod(0o755)
-            self.processes = self._planned()
+            self.processes = self._plan_processes()
             self._wait_for_addresses()
-            config = self._configured(Path(folder))
+            config = self._write_configuration(Path(folder))
             check_configuration(nginx, config)
             stack.enter_context(self._guardian)
-            stack.enter_context(_heeding(self._signals))
+            stack.enter_context(_collecting(self._signals))
             try:
                 return self._serve([nginx, "-p", folder, "-c", str(config), "-e", "stderr"])
             finally:
@@ -101,15 +98,15 @@ class Site:
 
     @property
     def _host(self) -> str:
-        """The address as it stands in a URL."""
-        address = self.wanted.address
+        """Return the address as written in a URL."""
+        address = self.options.address
         return f"[{address}]" if ":" in address else address
 
-    def _planned(self) -> list[AppProcess]:
-        for_metrics = ports_of_metrics(self.settings.metrics, self.wanted.processes)
-        if self.wanted.port in for_metrics:
+    def _plan_processes(self) -> list[AppProcess]:
+        for_metrics = ports_of_metrics(self.settings.metrics, self.options.processes)
+        if self.options.port in for_metrics:
             raise ServeError(
-                f"Visitors come to port {self.wanted.port}, where metrics would be told too: "
+                f"Visitors come to port {self.options.port}, where metrics would be told too: "
                 "give them another in PAPER_TRAIL_METRICS."
             )
         if for_metrics and for_metrics[-1] > LAST_PORT:
@@ -117,23 +114,27 @@ class Site:
                 f"Metrics would be told at ports {for_metrics[0]} to {for_metrics[-1]}, and the last that "
                 f"there is is {LAST_PORT}: choose a lower one in PAPER_TRAIL_METRICS."
             )
-        ports = free_ports(self.wanted.processes, but={self.wanted.port, *for_metrics})
-        shared, hosts = shared_environment(self.settings, len(ports)), _names(self.wanted)
+        ports = free_ports(self.options.processes, but={self.options.port, *for_metrics})
+        host = self.settings.metrics.rpartition(":")[0]
+        own_metrics: list[dict[str, str]] = [{} for _ in ports]
+        for metrics, port in zip(own_metrics, for_metrics, strict=False):
+            metrics["PAPER_TRAIL_METRICS"] = f"{host}:{port}"
+        shared, hosts = shared_environment(self.settings, len(ports)), _names(self.options)
         return [
             AppProcess(
                 f"p{number}",
                 port,
                 hosts,
-                shared | _own_environment(self.settings, number),
+                shared | metrics,
                 self._guardian,
                 self._seconds_to_end,
             )
-            for number, port in enumerate(ports, 1)
+            for (number, port), metrics in zip(enumerate(ports, 1), own_metrics, strict=True)
         ]
 
     def _wait_for_addresses(self) -> None:
-        """Return when nobody listens at any address of ours; raises ServeError where somebody else does."""
-        self._wait_for(self.wanted.address, self.wanted.port)
+        """Wait until all addresses of the site are free; raises ServeError."""
+        self._wait_for(self.options.address, self.options.port)
         for process in self.processes:
             if metrics := process.environment.get("PAPER_TRAIL_METRICS", ""):
                 host, _, port = metrics.rpartition(":")
@@ -141,34 +142,35 @@ class Site:
                     host.strip("[]"), int(port), " Metrics would be told there (PAPER_TRAIL_METRICS)."
                 )
 
-    def _wait_for(self, address: str, port: int, what_for: str = "") -> None:
-        """Return when an address can be listened at, once a site that is there, or ends there, has ended."""
-        deadline, is_told = time.monotonic() + self._seconds_to_end, False
+    def _wait_for(self, address: str, port: int, purpose: str = "") -> None:
+        """Wait until an address is free, for as long as another site may take to end; raises ServeError."""
+        deadline, has_reported = time.monotonic() + self._seconds_to_end, False
         while True:
             try:
-                check_address(address, port, what_for)
+                check_address(address, port, purpose)
             except AddressTakenError as error:
-                if time.monotonic() > deadline or not (is_told or error.is_taken_by(_OF_A_SITE)):
+                if time.monotonic() > deadline or not (has_reported or error.is_taken_by(_OF_A_SITE)):
                     raise
-                if not is_told:
-                    self.tell(f"{error} This start goes on once it has ended.")
-                is_told = True
+                if not has_reported:
+                    self.report(f"{error} This start goes on once it has ended.")
+                has_reported = True
             else:
                 return
             time.sleep(_LOOK_SECONDS)
 
-    def _configured(self, folder: Path) -> Path:
-        wanted, path = self.wanted, folder / "nginx.conf"
+    def _write_configuration(self, folder: Path) -> Path:
+        """Write nginx's configuration file and return its path."""
+        options, path = self.options, folder / "nginx.conf"
         text = configuration(
             Frontend(
                 [process.address for process in self.processes],
-                f"{self._host}:{wanted.port}",
+                f"{self._host}:{options.port}",
                 str(folder),
                 upload_megabytes(),
                 [str(network) for network in self.settings.trusted_proxies],
-                str(wanted.certificate.absolute()) if wanted.certificate else "",
-                str(wanted.key.absolute()) if wanted.key else "",
-                _names(wanted),
+                str(options.certificate.absolute()) if options.certificate else "",
+                str(options.key.absolute()) if options.key else "",
+                _names(options),
                 most_open_files(),
             )
         )
@@ -188,18 +190,18 @@ class Site:
         ) as nginx:
             try:
                 self._wait_until_reached(nginx)
-                self._tell_of_start()
+                self._report_start()
                 self._watch(nginx)
                 self._stop_processes()
             finally:
                 has_died = nginx.poll() is not None
                 _stop_nginx(nginx)
         if has_died:
-            self.tell(f"nginx has ended ({ended_how(nginx.returncode)}): everything is stopped.")
+            self.report(f"nginx has ended ({ended_how(nginx.returncode)}): everything is stopped.")
         return int(has_died)
 
     def _wait_until(self, is_so: Callable[[AppProcess], bool], processes: Sequence[AppProcess]) -> None:
-        """Return when it is so of all, or when that has taken so long that they are served as they are."""
+        """Wait until `is_so` holds for all, at most `READY_WITHIN_SECONDS`; report processes not ready."""
         deadline = time.monotonic() + READY_WITHIN_SECONDS
         waiting = list(processes)
         while waiting and not self._is_told_to_stop and time.monotonic() < deadline:
@@ -211,26 +213,26 @@ class Site:
         for process in processes if not self._is_told_to_stop else ():
             lacking = process.lacking()
             if lacking or process in waiting:
-                self.tell(f"Process {process.name} is not ready ({lacking or 'it does not answer'}).")
+                self.report(f"Process {process.name} is not ready ({lacking or 'it does not answer'}).")
 
     def _wait_until_reached(self, nginx: "subprocess.Popen[bytes]") -> None:
-        """Return when nginx takes visitors; or when it has ended, or that has taken long."""
+        """Wait until nginx accepts connections or has ended, at most `REACHED_WITHIN_SECONDS`."""
         deadline = time.monotonic() + REACHED_WITHIN_SECONDS
         while nginx.poll() is None and not self._is_told_to_stop and time.monotonic() < deadline:
-            with suppress(OSError), socket.create_connection((self.wanted.address, self.wanted.port), 1.0):
+            with suppress(OSError), socket.create_connection((self.options.address, self.options.port), 1.0):
                 return
             time.sleep(_LOOK_SECONDS)
 
-    def _tell_of_start(self) -> None:
-        scheme = "https" if self.wanted.certificate else "http"
-        self.tell(f"Paper Trail: {scheme}://{self._host}:{self.wanted.port}   (stop with Ctrl+C)")
+    def _report_start(self) -> None:
+        scheme = "https" if self.options.certificate else "http"
+        self.report(f"Paper Trail: {scheme}://{self._host}:{self.options.port}   (stop with Ctrl+C)")
         for process in self.processes:
             metrics = process.environment.get("PAPER_TRAIL_METRICS", "")
             figures = f", metrics at http://{metrics}/metrics" if metrics else ""
-            self.tell(f"  {process.name}: http://{process.address}/readyz, process {process.pid}{figures}")
+            self.report(f"  {process.name}: http://{process.address}/readyz, process {process.pid}{figures}")
 
     def _watch(self, nginx: "subprocess.Popen[bytes]") -> None:
-        """Replace processes that die until a signal to stop comes; at SIGHUP replace them all, in turn."""
+        """Restart processes that die until a signal to stop comes; at SIGHUP restart all, one by one."""
         while nginx.poll() is None:
             if self._is_told_to_stop:
                 return
@@ -238,38 +240,38 @@ class Site:
                 self._signals.remove(signal.SIGHUP)
                 self._renew()
             self._replace_dead()
-            self._tell_of_replaced()
+            self._report_replaced()
             time.sleep(_LOOK_SECONDS)
 
-    def _tell_of_replaced(self) -> None:
-        """Tell of each process that was started in place of another, once it has loaded."""
+    def _report_replaced(self) -> None:
+        """Report each restarted process once it has loaded."""
         for process in self.processes:
             if process.is_awaited and process.has_loaded():
                 process.is_awaited = False
                 lacking = process.lacking()
                 how = f"not ready ({lacking})" if lacking else f"ready again, process {process.pid}"
-                self.tell(f"Process {process.name} is {how}.")
+                self.report(f"Process {process.name} is {how}.")
 
     def _renew(self) -> None:
-        """Replace one process after the other, each when the one before is ready: visitors go to the rest."""
+        """Restart the processes one by one, each when the one before is ready."""
         for process in self.processes:
-            self.tell(f"Process {process.name} ends its answers, and is replaced.")
+            self.report(f"Process {process.name} ends its answers, and is replaced.")
             process.begin_to_stop()
             process.stop(self._deadline())
             process.start()
             process.is_awaited = True
             self._wait_until(AppProcess.is_ready, [process])
-            self._tell_of_replaced()
+            self._report_replaced()
             if self._is_told_to_stop:
                 return
-        self.tell("All processes have been replaced.")
+        self.report("All processes have been replaced.")
 
     def _replace_dead(self) -> None:
         self._guardian.keep()
         for process in self.processes:
-            for told in (process.end_if_hung(), process.replace_if_dead()):
-                if told:
-                    self.tell(told)
+            for message in (process.end_if_hung(), process.replace_if_dead()):
+                if message:
+                    self.report(message)
 
     def _stop_processes(self) -> None:
         for process in self.processes:
@@ -287,26 +289,26 @@ class Site:
 
 
 def most_open_files() -> int:
-    """Return the open files allowed to a worker of nginx: no more than this user may have."""
+    """Return the limit of open files of a worker of nginx, at most what this user may have."""
     _, allowed = resource.getrlimit(resource.RLIMIT_NOFILE)
     return MOST_OPEN_FILES if allowed == resource.RLIM_INFINITY else min(MOST_OPEN_FILES, allowed)
 
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Show that a folder is in use, for as long as this process lives."""
+    """Hold the lock that marks a folder as in use; it ends with this process."""
     with (folder / _LOCK).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
-def remove_left_behind() -> None:
-    """Remove what is left of this user's sites that were killed together with their guardian."""
+def remove_stale_folders() -> None:
+    """Remove the folders of this user's sites that were killed together with their guardian."""
     for folder in Path(gettempdir()).glob(f"{_FOLDER}*"):
         with suppress(OSError):
-            found = folder.lstat()
-            is_ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
-            if not is_ours or time.time() - found.st_mtime < _NEW_SECONDS:
+            status = folder.lstat()
+            is_ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
+            if not is_ours or time.time() - status.st_mtime < _NEW_SECONDS:
                 continue
             with (folder / _LOCK).open("r") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -314,8 +316,8 @@ def remove_left_behind() -> None:
 
 
 @contextmanager
-def _heeding(signals: list[int]) -> Iterator[None]:
-    """Collect the signals that stop a program or have it renewed, in place of what they do."""
+def _collecting(signals: list[int]) -> Iterator[None]:
+    """Append SIGTERM, SIGINT and SIGHUP to `signals` instead of acting on them."""
     numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
     before = {
         signum: signal.signal(signum, lambda number, _frame: signals.append(number)) for signum in numbers
@@ -328,15 +330,15 @@ def _heeding(signals: list[int]) -> Iterator[None]:
 
 
 def find_nginx() -> str:
-    """Return where nginx is; raises ServeError where it is not installed."""
-    found = shutil.which("nginx") or shutil.which("nginx", path=_SBIN)
-    if found is None:
+    """Return the path of nginx; raises ServeError if it is not installed."""
+    path = shutil.which("nginx") or shutil.which("nginx", path=_SBIN)
+    if path is None:
         raise ServeError("nginx is not installed. Install it (Debian: apt-get install nginx-light).")
-    return found
+    return path
 
 
 def check_configuration(nginx: str, config: Path) -> None:
-    """Raise ServeError where nginx does not take a configuration."""
+    """Raise ServeError if nginx rejects a configuration."""
     done = subprocess.run(  # noqa: S603 - nginx, found in the path
         [nginx, "-t", "-q", "-p", str(config.parent), "-c", str(config), "-e", "stderr"],
         capture_output=True,
@@ -347,23 +349,23 @@ def check_configuration(nginx: str, config: Path) -> None:
         raise ServeError(f"nginx cannot be started: {done.stderr.strip()}")
 
 
-def check_address(address: str, port: int, what_for: str = "") -> None:
-    """Raise AddressTakenError where somebody listens, ServeError where this machine has no such address."""
+def check_address(address: str, port: int, purpose: str = "") -> None:
+    """Raise AddressTakenError if an address is in use, ServeError if this machine does not have it."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         socket.create_server((address, port), family=family).close()
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            raise AddressTakenError(address, port, listening_at(port), what_for) from error
-        # nginx may be allowed what this program is not, as a port below 1024.
+            raise AddressTakenError(address, port, listening_at(port), purpose) from error
+        # nginx may have permissions that this program does not, as for ports below 1024.
         if error.errno not in (errno.EACCES, errno.EPERM):
             why = str(error.strerror).partition(" (while")[0]
-            raise ServeError(f"Nothing can listen at {address} here: {why}.{what_for}") from error
+            raise ServeError(f"Nothing can listen at {address} here: {why}.{purpose}") from error
 
 
 def free_ports(count: int, but: Container[int] = ()) -> list[int]:
-    """Return ports that nobody listens at, but some; raises ServeError where there are not as many."""
-    # By chance of the system's own: whoever seeds `random` twice would get the same again.
+    """Return `count` random free ports, none of `but`; raises ServeError if there are not as many."""
+    # Not from `random`, which a program may have seeded.
     ports = secrets.SystemRandom().sample(_PORTS, len(_PORTS))
     free = list(islice((port for port in ports if port not in but and _is_free(port)), count))
     if len(free) < count:
@@ -382,43 +384,35 @@ def _is_free(port: int) -> bool:
     return True
 
 
-def _names(wanted: Wanted) -> tuple[str, ...]:
-    """Return the names under which screens are shown: this machine's for itself, its address, those told."""
+def _names(options: SiteOptions) -> tuple[str, ...]:
+    """Return the host names that are served: Streamlit's configured ones, the address, and the options'."""
     config = tomllib.loads(STREAMLIT_CONFIG.read_text(encoding="utf-8"))
-    own = [] if wanted.address in _EVERY_ADDRESS else [wanted.address]
-    return tuple(dict.fromkeys((*config["server"]["allowedHosts"], *own, *wanted.hosts)))
+    addresses = [] if options.address in _EVERY_ADDRESS else [options.address]
+    return tuple(dict.fromkeys((*config["server"]["allowedHosts"], *addresses, *options.hosts)))
 
 
 def upload_megabytes() -> int:
-    """Return the largest file that the app takes."""
-    if told := os.environ.get("STREAMLIT_SERVER_MAX_UPLOAD_SIZE"):
-        if not (told.isascii() and told.isdigit()):
+    """Return the size of the largest file that the app accepts."""
+    if size := os.environ.get("STREAMLIT_SERVER_MAX_UPLOAD_SIZE"):
+        if not (size.isascii() and size.isdigit()):
             raise ServeError("STREAMLIT_SERVER_MAX_UPLOAD_SIZE has to be a number of megabytes, as 20.")
-        return int(told)
+        return int(size)
     config = tomllib.loads(STREAMLIT_CONFIG.read_text(encoding="utf-8"))
     return int(config["server"]["maxUploadSize"])
 
 
 def shared_environment(settings: Settings, count: int) -> dict[str, str]:
     """Return the environment shared by all processes: nginx as trusted proxy, and model calls divided."""
-    own = {
+    settings_of_site = {
         "PAPER_TRAIL_TRUSTED_PROXIES": HOST,
         "PAPER_TRAIL_MODEL_CALLS": str(max(1, settings.model_calls // count)),
     }
-    # A process must know what another signed, when it takes over its visitors.
-    return {"STREAMLIT_SERVER_COOKIE_SECRET": secrets.token_hex(32), **os.environ, **own}
-
-
-def _own_environment(settings: Settings, number: int) -> dict[str, str]:
-    """Return the environment of one process: its own address for metrics."""
-    if not settings.metrics:
-        return {}
-    host = settings.metrics.rpartition(":")[0]
-    return {"PAPER_TRAIL_METRICS": f"{host}:{ports_of_metrics(settings.metrics, number)[-1]}"}
+    # The same secret for all, so that processes accept each other's cookies.
+    return {"STREAMLIT_SERVER_COOKIE_SECRET": secrets.token_hex(32), **os.environ, **settings_of_site}
 
 
 def ports_of_metrics(place: str, count: int) -> range:
-    """Return the ports that processes tell their metrics at: from that of a HOST:PORT on, none of ""."""
+    """Return the metrics ports of `count` processes, from that of HOST:PORT on; none for ""."""
     if not place:
         return range(0)
     first = int(place.rpartition(":")[2])
@@ -426,13 +420,13 @@ def ports_of_metrics(place: str, count: int) -> range:
 
 
 def _stop_nginx(nginx: "subprocess.Popen[bytes]") -> None:
-    """Have nginx end its replies, and end by force what does not."""
+    """Stop nginx gracefully, then by force."""
     for number in (signal.SIGQUIT, signal.SIGTERM, signal.SIGKILL):
         if nginx.poll() is not None:
             break
         nginx.send_signal(number)
         with suppress(subprocess.TimeoutExpired):
             nginx.wait(NGINX_ENDS_WITHIN_SECONDS)
-    # The workers of one that was killed live on, and listen: they are of its group, which is its own.
+    # Workers of a killed master live on in its process group, and listen.
     with suppress(ProcessLookupError):
         os.killpg(nginx.pid, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Work at the start of the server, and beside the screens while it runs."""
+"""Background work of the server: loading at its start, collecting garbage, trying example questions."""
 
 import asyncio
 import gc
@@ -21,11 +21,11 @@ from corpus.records import Scope
 from corpus.sandbox.confinement import offered_confinement, unconfined
 from corpus.search.query import read_query
 from explorer.app.navigation import SCREENS, loading_modules
-from explorer.app.resources import Library, has_corpus, open_library
+from explorer.app.resources import has_corpus, open_library
 from explorer.app.theme import remember_theme
 from explorer.operating.figures import serving_metrics
 from explorer.operating.health import note_loaded
-from explorer.operating.stopping import ending_answers_first
+from explorer.operating.stopping import finishing_jobs_first
 from explorer.presenters.coverage import example_questions
 from explorer.presenters.finding import Finding
 from indexer.uploads.folders import sweep
@@ -34,37 +34,36 @@ logger = logging.getLogger(__name__)
 
 FREEZE_SECONDS = 0.25
 COLLECT_SECONDS = 2.0
-# Only every 30th collection covers all generations: twenty conversations are 100,000 objects, and everybody
-# waits a tenth of a second.
+# Only every 30th collection covers all generations, as with twenty conversations open that stops the server
+# for a tenth of a second.
 COLLECT_ALL = 30
 YOUNG = 1
-# Before questions are tried, when a server's first visitors come; and until a build may have brought others.
+# The delay before questions are tried, and until they are tried again, as a build may have added others.
 TRY_FIRST_SECONDS = 60.0
 TRY_AGAIN_SECONDS = 300.0
-# For so long a process has hardly worked when nobody is served, a tenth of one core.
+# The server is idle if it used less than this share of a core for this long.
 QUIET_SECONDS = 2.0
 QUIET_SHARE = 0.1
-# Modules that the first visitor to a page would wait for, and the garbage collector scan from then on.
+# Modules that would otherwise be loaded by the first visitor to a page, and not be frozen.
 _DRAWN_WITH = ("pandas", *(screen.module for screen in SCREENS))
 
 
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
-    """Let the server answer at once, and load encoder and corpus beside it."""
+    """Start the background tasks, so that the server answers while encoder and corpus are loaded."""
     remember_theme()
-    beside = asyncio.create_task(_load_and_collect())
-    trying = asyncio.create_task(_try_questions())
-    with serving_metrics(), ending_answers_first():
+    tasks = [asyncio.create_task(_load_and_collect()), asyncio.create_task(_try_questions())]
+    with serving_metrics(), finishing_jobs_first():
         yield
-    beside.cancel()
-    trying.cancel()
+    for task in tasks:
+        task.cancel()
 
 
 async def _load_and_collect() -> None:
-    """Load what every question needs, and then collect garbage now and then, mostly what is young.
+    """Run the warm-up, then collect garbage at intervals, mostly the young generations.
 
-    Streamlit would collect it after every run of a screen (`runner.postScriptGC`), while all other visitors
-    wait; without that it would pile up.
+    Streamlit's own collection after every run of a screen (`runner.postScriptGC`) is off, as all other
+    visitors wait for it.
     """
     await _load()
     for times in count(1):
@@ -76,16 +75,16 @@ async def _load_and_collect() -> None:
 
 
 async def _try_questions() -> None:
-    """Try the questions that may be offered, one at a time: a server that ends waits for one at most."""
+    """Try candidate example questions one at a time, so that a stopping server waits for one at most."""
     await asyncio.sleep(TRY_FIRST_SECONDS)
     while True:
-        await _quiet()
+        await _wait_until_idle()
         if not await asyncio.to_thread(try_question):
             await asyncio.sleep(TRY_AGAIN_SECONDS)
 
 
-async def _quiet() -> None:
-    """Wait until nobody is served: answering a question takes what a hundred screens take."""
+async def _wait_until_idle() -> None:
+    """Wait until the server is idle, as answering a question takes as long as drawing a hundred screens."""
     worked = float("inf")
     while worked > QUIET_SHARE * QUIET_SECONDS:
         before = time.process_time()
@@ -94,7 +93,7 @@ async def _quiet() -> None:
 
 
 def try_question() -> bool:
-    """Try the next question that may be offered on the corpus as it is now; return False for none."""
+    """Try the next candidate example question on the current corpus; return False if there is none."""
     try:
         return has_corpus() and try_next_question(open_library().assistant(EXTRACTIVE))
     except (AssistantError, CorpusError) as error:
@@ -103,11 +102,10 @@ def try_question() -> bool:
 
 
 async def _load() -> None:
-    """Load what every question needs, keeping the garbage collector away from it.
+    """Run the warm-up, freezing loaded objects so that the garbage collector skips them.
 
-    Looking for garbage takes longer the more objects live: with the encoder's libraries half a second each
-    time. Frozen objects are left alone; freezing while they are still being loaded keeps the first question
-    from waiting for its own progress display.
+    A full collection takes half a second with the encoder's libraries loaded. Freezing already during the
+    warm-up keeps collections from delaying the first question.
     """
     loading = asyncio.create_task(asyncio.to_thread(warm_up))
     while not loading.done():
@@ -133,17 +131,13 @@ def warm_up() -> None:
         library.encoder.encode_query("warm up")
         library.corpus.load()
         read_query(library.corpus, "warm up")
-        _list_all(library)
+        # The first view of the Collection screen: a tenth of a second for 100,000 passages.
+        Finding(library.corpus, library.encoder, "", Scope()).papers("position", 1)
+        summaries = library.corpus.collections()
+        example_questions(library.corpus, [summary.collection.id for summary in summaries])
         library.corpus.statistics.sort_all()
         for entry in uncounted_models(library.settings):
             logger.warning("%s is not offered: spending is limited, and its price is not known.", entry.label)
     except (AssistantError, CorpusError) as error:
         logger.warning("%s", error)
     score_attribution("warm up", "warm up")
-
-
-def _list_all(library: Library) -> None:
-    """Count and sort what the Collection screen begins with: a tenth of a second for 100,000 passages."""
-    collections = library.corpus.collections()
-    Finding(library.corpus, library.encoder, "", Scope()).papers("position", 1)
-    example_questions(library.corpus, tuple(one.collection.id for one in collections))

@@ -1,4 +1,4 @@
-"""BibTeX entries: made for papers whose source brings none, and kept where it brings its own."""
+"""BibTeX entries: made from a paper's metadata, or taken from its source and made safe to typeset."""
 
 import re
 import unicodedata
@@ -13,7 +13,7 @@ from corpus.text import storable, words
 _SPECIAL = str.maketrans(
     {
         "\\": r"\textbackslash{}",
-        # BibTeX counts braces even behind a backslash: a lone one would swallow the entries after it.
+        # BibTeX counts braces even after a backslash: a lone one would swallow the entries after it.
         "{": r"\textbraceleft{}",
         "}": r"\textbraceright{}",
         "&": r"\&",
@@ -27,7 +27,7 @@ _SPECIAL = str.maketrans(
 )
 _HEAD = re.compile(r"\s*@\s*([A-Za-z]+)\s*\{\s*([^\s,{}()\"'#%~\\=@]+)\s*,")
 _BRACE = re.compile(r"[{}]")
-# The types of publications that are told apart, and where each says what it appeared in.
+# The supported entry types, and the field of each that names the venue.
 KINDS = (
     "article",
     "book",
@@ -48,12 +48,12 @@ _VENUE_FIELDS = {
 }
 _FORMULA = re.compile(r"(\$[^$]+\$)")
 _OF_FORMULAS = re.compile(r"[\\^_=<>]")
-# These end a line, begin an argument or a column.
+# Comments, arguments and column separators cannot be in a formula.
 _NO_FORMULA = re.compile(r"(?<!\\)[%#&]")
 _NO_ENTRY = frozenset({"comment", "preamble", "string"})
 _SPLITS_NAMES = re.compile(r"\band\b|,", re.IGNORECASE)
 _PAGE_DASH = re.compile(r"(?<=\w)\s*[-–—]+\s*(?=\w)")
-# Of the commands of TeX, those that only typeset: others could read and write files.
+# The commands of TeX that only typeset; others could read and write files.
 _COMMAND = re.compile(r"\\([A-Za-z@]+)")
 _TYPESETTING = frozenset(
     "AA AE BibTeX DH DJ Delta Gamma H IJ L LaTeX Lambda NG O OE Omega P Phi Pi Psi S SS Sigma TH TeX "
@@ -67,12 +67,12 @@ _TYPESETTING = frozenset(
     "textsuperscript texttt textunderscore th theta times to tt u url v varepsilon varphi widehat "
     "widetilde xi zeta".split()
 )
-# A link's text stands without the packages that a link needs.
+# Links are reduced to their text, as they need a package.
 _LINK = re.compile(r"\\href\s*\{[^{}]*\}\s*(?=\{)")
 _SAFE_KEY = re.compile(r"\w[\w:./+*-]*")
 _KIND = re.compile(r"[a-z]+")
 _FIELD_NAME = re.compile(r"[a-z][a-z0-9_.:+-]*")
-# Where a file lies is nothing to hand on, and said anew by whoever keeps it.
+# Fields with paths of local files.
 _PRIVATE_FIELDS = re.compile(r"file|pdf|local-?url|localfile|bdsk-(?:file|url)-.*|__.*")
 LONGEST_ENTRY = 50_000
 
@@ -90,7 +90,7 @@ class BibtexEntry:
 
 
 def read_entry(text: str) -> BibtexEntry | None:
-    """Return the one entry that a text holds; None where it holds none, several, or one that does not end."""
+    """Return the only entry of a text, None if there is none, several, or one without an end."""
     text = storable(text).strip()
     head = _HEAD.match(text)
     if head is None or head[1].lower() in _NO_ENTRY or not _ends_once(text, head.end()):
@@ -109,12 +109,12 @@ def _ends_once(text: str, start: int) -> bool:
 
 
 def bibtex(paper: Paper, kind: str = "") -> str:
-    """Return a BibTeX entry made of a paper's metadata, every value escaped; `kind` is its type if known."""
+    """Return the BibTeX text of a paper's metadata; `kind` is its entry type if known."""
     return str(make_entry(paper, kind))
 
 
 def make_entry(paper: Paper, kind: str = "") -> BibtexEntry:
-    """Return an entry made of a paper's metadata, every value escaped; `kind` is its type if known."""
+    """Return the entry of a paper's metadata, all values escaped; `kind` is its entry type if known."""
     if kind not in KINDS:
         kind = "inproceedings" if paper.venue else "misc"
     values = {
@@ -130,11 +130,10 @@ def make_entry(paper: Paper, kind: str = "") -> BibtexEntry:
 
 
 def own_entry(kind: str, key: str, printed: Mapping[str, str]) -> BibtexEntry:
-    """Return an entry as its file has it, all of it safe to typeset; `key` is "" where none could be used.
+    """Return an entry of a file made safe to typeset; its key is "" if `key` has no usable characters.
 
-    `printed` are the values as they stand in the file. Where one holds a command that does more than
-    typeset, its text stands in its place. Names of files are left out, and of an endless entry the longest
-    fields.
+    `printed` are the values as written in the file. A value with a command that does more than typeset is
+    replaced by its text. Paths of files are left out, and the longest fields of an overlong entry.
     """
     values = {
         name: safe_value(value)
@@ -154,15 +153,15 @@ def safe_value(value: str) -> str:
     if is_safe(value):
         return value
     parts = _FORMULA.split(latex_to_text(value))
-    kept = (
+    safe_parts = (
         part if number % 2 and is_safe(part) else part.translate(_SPECIAL)
         for number, part in enumerate(parts)
     )
-    return " ".join("".join(kept).split())
+    return " ".join("".join(safe_parts).split())
 
 
 def is_safe(text: str) -> bool:
-    """Return True if the braces of a text match and its commands do nothing but typeset."""
+    """Return True if the braces of a text match and all of its commands only typeset."""
     depth = 0
     for brace in _BRACE.finditer(text):
         depth += 1 if brace[0] == "{" else -1
@@ -172,7 +171,7 @@ def is_safe(text: str) -> bool:
 
 
 def is_safe_key(key: str) -> bool:
-    """Return True if a key can stand in a citation: a comma or a brace in it would end it."""
+    """Return True if a key can be cited: it has no comma, brace or other character that ends it."""
     return bool(_SAFE_KEY.fullmatch(key))
 
 
@@ -185,32 +184,30 @@ def citation_key(paper: Paper) -> str:
     """Return a stable key such as "smith-2022-dense": first author's family name, year, first long word."""
     family = paper.authors[0].family.split() if paper.authors else []
     word = next((word for word in words(paper.title) if len(word) > 3), "")
-    parts = (_ascii(part) for part in (*family[-1:], str(paper.year or ""), word))
-    return "-".join(part for part in parts if part) or "paper"
+    parts = []
+    for part in (*family[-1:], str(paper.year or ""), word):
+        plain = unicodedata.normalize("NFKD", part).encode("ascii", "ignore").decode()
+        parts.append(re.sub(r"[^a-z0-9]", "", plain.lower()))
+    return "-".join(filter(None, parts)) or "paper"
 
 
 def _name(author: Author) -> str:
-    """Return a name as BibTeX takes it apart: the family name first; a group's in braces, to stay whole."""
+    """Return a name in BibTeX's form, family name first; the name of a group is kept whole by braces."""
     parts = [part for part in (author.family, author.suffix, author.first_names) if part]
     if not author.family or not author.first_names or any(map(_SPLITS_NAMES.search, parts)):
         return f"{{{_escaped(author.name)}}}"
     return ", ".join(map(_escaped, parts))
 
 
-def _ascii(text: str) -> str:
-    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
-    return re.sub(r"[^a-z0-9]", "", plain.lower())
-
-
 def _escaped(text: str) -> str:
-    """Return text with everything escaped but formulas, which are TeX already."""
+    """Return text with everything escaped except formulas, which are TeX."""
     parts = _FORMULA.split(storable(text))
     escaped = (part if _is_formula(part) else tex_figures(part.translate(_SPECIAL)) for part in parts)
     return " ".join("".join(escaped).split())
 
 
 def _is_formula(text: str) -> bool:
-    """Return True for "$x_1$" and the like, if it only typesets; not for "$5 and $"."""
+    """Return True for a formula such as "$x_1$" that only typesets, but not for "$5 and $"."""
     body = text[1:-1]
     is_formula = bool(_FORMULA.fullmatch(text)) and body == body.strip() and is_safe(body)
     return is_formula and not _NO_FORMULA.search(body) and bool(len(body) == 1 or _OF_FORMULAS.search(body))

@@ -1,4 +1,4 @@
-"""LaTeX of bibliographies as plain text."""
+"""LaTeX of bibliographies converted to plain text."""
 
 import logging
 import re
@@ -19,17 +19,17 @@ from pylatexenc.macrospec import std_macro
 
 from corpus.markup.raised import lower_text, raise_text
 
-# Whatever the library cannot decode stays as it is typed.
+# Its warnings are dropped: what the library cannot decode stays as it is typed.
 logging.getLogger("pylatexenc").addHandler(logging.NullHandler())
 logging.getLogger("pylatexenc").propagate = False
 
-# Text without these needs no decoder, which takes its time over every letter.
+# Text without these needs no decoder, which is slow.
 _COMMANDS = re.compile(r"[\\{}$]")
 _ESCAPE = re.compile(r"\\[%&#_ ]|(?<!\\)(?:---?|``|''|[!?]`|~)")
 _PLAIN = {"---": "—", "--": "–", "``": "“", "''": "”", "!`": "¡", "?`": "¿", "~": " "}
-# The library takes a percent sign for the beginning of a comment; BibTeX's fields have none.
+# To the library a percent sign begins a comment; BibTeX fields have no comments.
 _PERCENT = re.compile(r"(?<!\\)((?:\\\\)*)%")
-# An accent over nothing is a backslash that somebody typed: "a\b".
+# An accent over nothing is a typed backslash: "a\b".
 _LONE_ACCENT = re.compile(r"(?<!\\)\\([bcdHkrtuv]|['\"`=.])(?=\s*(?:$|[^\w\s{\\]))")
 _EMPTY_ACCENT = re.compile(r"\\([~^])\s*\{\s*\}")
 _ADDRESS = re.compile(r"\\(?:url|nolinkurl|path)\s*\{[^{}]*\}")
@@ -85,22 +85,22 @@ _TYPED = (
 
 
 def latex_to_text(text: str, *, keep_groups: bool = False) -> str:
-    """Return LaTeX as text: accents composed, commands replaced by their words, formulas as they are.
+    """Return LaTeX as text: accents composed, commands replaced by their words, formulas unchanged.
 
-    With `keep_groups`, braces round two letters and more stay: names are split by them. Never raises; what
-    the decoder cannot read loses its braces alone.
+    With `keep_groups`, braces around two or more letters stay, by which names are split. Never raises; text
+    that the decoder cannot read only loses its braces.
     """
     if not _COMMANDS.search(_ESCAPE.sub("", text)):
-        return _ESCAPE.sub(lambda found: _PLAIN.get(found[0], found[0][-1]), text)
+        return _ESCAPE.sub(lambda match: _PLAIN.get(match[0], match[0][-1]), text)
     prepared = _ADDRESS.sub(
-        lambda found: found[0].replace("~", r"\textasciitilde{}").replace("-", "-{}"), text
+        lambda match: match[0].replace("~", r"\textasciitilde{}").replace("-", "-{}"), text
     )
-    prepared = _SYMBOL_IN_MATH.sub(lambda found: _SYMBOLS.get(found[1], found[1]), prepared)
+    prepared = _SYMBOL_IN_MATH.sub(lambda match: _SYMBOLS.get(match[1], match[1]), prepared)
     prepared = _EMPTY_ACCENT.sub(
-        lambda found: r"\textasciitilde{}" if found[1] == "~" else r"\textasciicircum{}", prepared
+        lambda match: r"\textasciitilde{}" if match[1] == "~" else r"\textasciicircum{}", prepared
     )
     prepared = _LONE_ACCENT.sub(
-        lambda found: rf"\textbackslash{{}}{found[1]}" if found[1].isalpha() else found[1], prepared
+        lambda match: rf"\textbackslash{{}}{match[1]}" if match[1].isalpha() else match[1], prepared
     )
     prepared = _PERCENT.sub(r"\1\\%", prepared)
     try:
@@ -112,17 +112,17 @@ def latex_to_text(text: str, *, keep_groups: bool = False) -> str:
 
 
 def typed_text(text: str) -> str:
-    """Return an address, an identifier or a path as it was typed: LaTeX's escapes undone, nothing else."""
+    """Undo only LaTeX's escapes in an address, an identifier or a path."""
     for pattern, character in _TYPED:
         text = pattern.sub(character, text)
     text = _LINK.sub(r"\1", text)
-    text = _LITERAL.sub(lambda found: found[1] or found[2], text)
+    text = _LITERAL.sub(lambda match: match[1] or match[2], text)
     return re.sub(r"[{}]", "", text).strip()
 
 
 @lru_cache(maxsize=2)
 def _decoder(keep_groups: bool) -> tuple[Any, Any]:
-    """Return the decoder, and the commands with their arguments, for its parser."""
+    """Return the decoder, and the syntax of commands for its parser."""
     texts = get_default_latex_context_db()
     texts.add_context_category(
         "bibliographies",
@@ -133,7 +133,7 @@ def _decoder(keep_groups: bool) -> tuple[Any, Any]:
             *(MacroTextSpec(name, simplify_repl=character) for name, character in _CHARACTERS.items()),
             *(MacroTextSpec(name, simplify_repl=_last_words) for name in (*_ONE_ARGUMENT, "href")),
             *(MacroTextSpec(name, simplify_repl=_quoted) for name in ("enquote", "mkbibquote")),
-            MacroTextSpec("verb", simplify_repl=_verbatim),
+            MacroTextSpec("verb", simplify_repl=lambda node: str(node.nodeargd.verbatim_text)),
             *(MacroTextSpec(name, simplify_repl=_citation) for name in ("cite", "citet", "citep")),
             *(MacroTextSpec(name, simplify_repl="") for name in ("noopsort", "SortNoop", "nop", "label")),
             MacroTextSpec("newline", simplify_repl=" "),
@@ -162,14 +162,14 @@ def _decoder(keep_groups: bool) -> tuple[Any, Any]:
 
 
 def _symbols() -> Iterator[Any]:
-    """Yield the commands of text that stand for one character, of the library's table for the other way."""
+    """Yield the commands for single characters, from the library's table for encoding."""
     for code, latex in get_builtin_uni2latex_dict().items():
         if command := _SYMBOL.fullmatch(latex):
             yield MacroTextSpec(command[1], simplify_repl=chr(code))
 
 
 def _last_words(node: Any, l2tobj: Any) -> str:
-    """Return the last argument of a command; without any, the command as it is typed."""
+    """Return the last argument of a command as text; without arguments, the command as it is typed."""
     arguments = getattr(node.nodeargd, "argnlist", None) or ()
     if words := [argument for argument in arguments if argument is not None]:
         return str(l2tobj.nodelist_to_text(words[-1:]))
@@ -179,10 +179,6 @@ def _last_words(node: Any, l2tobj: Any) -> str:
 
 def _quoted(node: Any, l2tobj: Any) -> str:
     return f"“{_last_words(node, l2tobj)}”"
-
-
-def _verbatim(node: Any) -> str:
-    return str(node.nodeargd.verbatim_text)
 
 
 def _citation(node: Any, l2tobj: Any) -> str:

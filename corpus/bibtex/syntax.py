@@ -1,8 +1,8 @@
-r"""BibTeX files as entries with their fields: as BibTeX reads them, and beyond where the meaning is plain.
+r"""A parser of BibTeX files that follows BibTeX, and tolerates errors with a plain meaning.
 
-Strings are put in, `#` joins, braces count even behind a backslash, and nothing in a field is a comment. A
-comma too few or too many, a brace too many and a field given twice cost nothing; an entry whose braces never
-close costs itself, and the next is found at the beginning of a line.
+Strings are substituted, `#` joins values, braces count even after a backslash, and a field has no comments.
+Missing or surplus commas, surplus braces and repeated fields are tolerated; an entry whose braces never close
+is broken, and parsing goes on with the next entry at the beginning of a line.
 """
 
 import re
@@ -24,7 +24,7 @@ _NEXT_FIELD = re.compile(r"(?<![\w.:+-])[A-Za-z][\w.:+-]*+\s*+=")
 _FIELD_WITHIN = re.compile(r",\s*[A-Za-z][\w.:+-]*\s*=\s*[{\"\d]")
 _BEHIND_QUOTE = re.compile(r"(?:(?<!\s)\s++)?(?:[,#})]|\Z|(?<![\w.:+-])[A-Za-z][\w.:+-]*+\s*+=)")
 _BEHIND_BRACE = re.compile(r"[})]\s*,[\s,]*[A-Za-z][\w.:+-]*\s*=\s*[{\"\w]")
-# Within braces and quotation marks an entry begins at the beginning of a line only.
+# Within braces and quotation marks an entry begins only at the beginning of a line.
 _BRACES = re.compile(r"[{}]|^[ \t]*@[ \t]*[A-Za-z][A-Za-z0-9_.+-]*\s*[{(\[]", re.MULTILINE)
 _QUOTES = re.compile(r"[{}\"]|^[ \t]*@[ \t]*[A-Za-z][A-Za-z0-9_.+-]*\s*[{(\[]", re.MULTILINE)
 _MONTHS = {
@@ -45,10 +45,10 @@ _MONTHS = {
 
 @dataclass(frozen=True, slots=True)
 class ParsedEntry:
-    """An entry: its type in lower case, its key, and its fields by their names in lower case.
+    """An entry: its type in lower case, its key, and its fields by name in lower case.
 
-    A value is as it is printed, LaTeX and all, without its outermost braces or quotation marks. Of a field
-    that is given twice the first counts.
+    A value is unchanged LaTeX without its outermost braces or quotation marks. The first of repeated fields
+    counts.
     """
 
     kind: str
@@ -59,7 +59,7 @@ class ParsedEntry:
 
 @dataclass(frozen=True, slots=True)
 class BrokenEntry:
-    """A part of a file that cannot be read: its first line, counted from 1, its key if any, and why."""
+    """A part of a file that cannot be read: its line, counted from 1, its key if any, and the reason."""
 
     line: int
     key: str
@@ -69,14 +69,14 @@ class BrokenEntry:
 
 @dataclass(frozen=True, slots=True)
 class ParsedFile:
-    """The entries of a file and what in it cannot be read, each in its order."""
+    """The entries and the broken parts of a file, each in order."""
 
     entries: tuple[ParsedEntry, ...]
     broken: tuple[BrokenEntry, ...]
 
 
 class _NeverEndsError(Exception):
-    """A value or an entry does not end: `position` is where the next entry begins."""
+    """A value or an entry has no end; `position` is the start of the next entry."""
 
     def __init__(self, position: int, reason: str) -> None:
         super().__init__(reason)
@@ -92,7 +92,7 @@ def parse_bibtex(text: str) -> ParsedFile:
 
 
 class _Parser:
-    """Reads a text from `position` on."""
+    """Parses a text, collecting its entries and broken parts."""
 
     def __init__(self, text: str) -> None:
         self.entries: list[ParsedEntry] = []
@@ -128,26 +128,26 @@ class _Parser:
             self.entries.append(ParsedEntry(kind, key, MappingProxyType(fields), self._lines.at(start)))
 
     def _key(self) -> str:
-        found = _KEY.match(self._text, self._position)
-        assert found  # it matches the empty text too
-        key, end = found[1], found.end()
+        match = _KEY.match(self._text, self._position)
+        assert match  # it matches the empty text too
+        key, end = match[1], match.end()
         if self._text[end : end + 1] == "=":
-            # Without a comma behind it, or without any key.
+            # The key has no comma after it, or there is no key.
             key = key.rstrip().rpartition(" ")[0]
-            end = found.start(1) + len(key)
+            end = match.start(1) + len(key)
         elif (closing := key.find(")")) >= 0 and self._text[end : end + 1] != ",":
-            key, end = key[:closing], found.start(1) + closing
+            key, end = key[:closing], match.start(1) + closing
         self._position = end
         return key.strip()
 
     def _fields(self, closing: str) -> Iterator[tuple[str, str]]:
-        """Yield the fields up to the end of the block, and go behind it."""
+        """Yield the fields of the block, and move past its end."""
         swallowed = False
         while True:
             self._skip_space()
             character = self._text[self._position : self._position + 1]
             if not character or _START.match(self._text, self._position):
-                # Only the brace that closes the entry is missing, unless it closed a field before.
+                # Only the closing brace of the entry is missing, unless a value swallowed other fields.
                 if swallowed:
                     raise _NeverEndsError(self._position, "has a brace that is never closed")
                 return
@@ -165,7 +165,7 @@ class _Parser:
             yield name[0].lower(), value
 
     def _value(self, closing: str) -> str:
-        """Return the value of an expression of strings, and go behind it."""
+        """Return the value of an expression of strings, and move past it."""
         pieces: list[str] = []
         while True:
             self._skip_space()
@@ -186,7 +186,7 @@ class _Parser:
                 continue
             if _NEXT_FIELD.match(self._text, self._position) or _START.match(self._text, self._position):
                 break
-            # Words behind a value, as in "year = 2010 spring" or behind a brace too many, belong to it.
+            # Words after a value, as in "year = 2010 spring" or after a surplus brace, belong to it.
             words = _WORDS.match(self._text, self._position)
             rest = words[0].rstrip() if words else ""
             if closing == ")":
@@ -198,7 +198,7 @@ class _Parser:
         return "".join(pieces)
 
     def _end_of_braces(self, position: int) -> int:
-        """Return the place behind the brace that closes those opened before `position`."""
+        """Return the position after the brace that closes the one opened before `position`."""
         depth = 1
         for mark in _BRACES.finditer(self._text, position):
             if "@" in mark[0]:
@@ -209,7 +209,7 @@ class _Parser:
         raise _NeverEndsError(len(self._text), "has a brace that is never closed")
 
     def _end_of_quotes(self, position: int) -> int:
-        """Return the place behind the closing mark: the first outside braces that a value can end with."""
+        """Return the position after the closing quotation mark, the first outside braces to end a value."""
         depth = 0
         for mark in _QUOTES.finditer(self._text, position):
             if "@" in mark[0]:
@@ -226,7 +226,7 @@ class _Parser:
         self._position = space.end() if space else self._position
 
     def _note_stray(self, start: int, end: int) -> None:
-        """Note what stands between entries and was meant to be (part of) one; other text is a comment."""
+        """Note text between entries that looks like a part of one; other text is a comment."""
         between = self._text[start:end]
         if start and self.entries and re.match(r"\s*,\s*[A-Za-z][\w.:+-]*\s*=", between):
             self._note_broken(start, end, "stands behind the end of the entry before it")
@@ -243,14 +243,14 @@ class _Parser:
 
 
 class _LineNumbers:
-    """Counts lines up to places that only grow."""
+    """Counts the lines up to increasing positions of a text."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._place, self._line = 0, 1
 
     def at(self, place: int) -> int:
-        """Return the line of a place, counted from 1; no place may lie before the last one asked for."""
+        """Return the line of a position, counted from 1; positions must not decrease from call to call."""
         self._line += self._text.count("\n", self._place, place)
         self._place = max(self._place, place)
         return self._line

@@ -1,6 +1,6 @@
 """Bounds of the numbers, texts and lists in foreign records, from a file or a reply.
 
-Types alone admit a box of 1e300 points, a year of 400 digits and a million authors.
+Type checks alone admit a box of 1e300 points, a year of 400 digits and a million authors.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The bounds of a field, by its content: a number, a text, or a list of either."""
+    """The bounds of a field: of a number, the length of a text, or the entries of a list."""
 
     least: float = 0
     most: float = 1e9
@@ -19,13 +19,13 @@ class Bound:
 
 
 USUAL = Bound()
-"""The bound of every field that is not named."""
+"""The bound of every field without one of its own."""
 
 
 class Bounds:
-    """Bounds of the fields of records, by names such as "Box.page"; `USUAL` holds for what has none.
+    """Bounds of the fields of records, by names such as "Box.page"; `USUAL` for all others.
 
-    Of a list its bound holds for the list and for each text or number in it.
+    The bound of a list also applies to each text or number in it.
     """
 
     def __init__(self, named: Mapping[str, Bound]) -> None:
@@ -33,7 +33,7 @@ class Bounds:
         self._of_types: dict[type, tuple[tuple[str, Bound], ...]] = {}
 
     def fault_in(self, record: object) -> str:
-        """Describe the first field of a record, or of those within, that is out of bounds; "" for none."""
+        """Describe the first field of a record, or of a nested one, that is out of bounds, "" for none."""
         return next(self._faults_of(record), "")
 
     def _faults_of(self, record: object) -> Iterator[str]:
@@ -59,7 +59,7 @@ class Bounds:
             for entry in value:
                 yield from self._faults(entry, name, bound)
         elif isinstance(value, int | float):
-            # A NaN is neither more nor less than anything.
+            # Written so that NaN is out of bounds.
             if not bound.least <= value <= bound.most:
                 yield f"its {name} is a number that there cannot be"
         elif value is not None:

@@ -1,4 +1,4 @@
-"""Render the demonstration papers from their Typst sources, always to the same bytes."""
+"""Render the demonstration papers from their Typst sources, reproducibly."""
 
 import json
 from pathlib import Path
@@ -8,13 +8,8 @@ import typst
 FOLDER = Path(__file__).resolve().parent
 
 
-def paper_keys(catalogue: Path = FOLDER / "papers.json") -> tuple[str, ...]:
-    """Return the keys of the papers in the order of the catalogue."""
-    return tuple(paper["key"] for paper in json.loads(catalogue.read_text("utf-8"))["papers"])
-
-
 def render_paper(key: str, target: Path) -> None:
-    """Write the PDF of one paper to `target`; only the fonts that Typst brings are used."""
+    """Write the PDF of a paper to `target`, with Typst's own fonts only."""
     pdf = typst.compile(FOLDER / "source" / f"{key}.typ", root=FOLDER, ignore_system_fonts=True)
     if not isinstance(pdf, bytes):
         raise TypeError(f"{key}: Typst gave several documents where one PDF was expected")
@@ -23,9 +18,9 @@ def render_paper(key: str, target: Path) -> None:
 
 def main() -> None:
     """Render every paper of the catalogue into the folder of PDFs."""
-    for key in paper_keys():
-        target = FOLDER / "pdf" / f"{key}.pdf"
-        render_paper(key, target)
+    for paper in json.loads((FOLDER / "papers.json").read_text("utf-8"))["papers"]:
+        target = FOLDER / "pdf" / f"{paper['key']}.pdf"
+        render_paper(paper["key"], target)
         print(f"{target.name}: {target.stat().st_size:,} bytes")
 
 

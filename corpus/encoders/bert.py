@@ -1,7 +1,7 @@
-"""BERT as ONNX Runtime runs it fastest on processors: matrices in eight-bit integers, attention in one piece.
+"""BERT as an ONNX graph that is fast on CPUs: matrices in eight-bit integers, attention as one operation.
 
-Written down operation by operation (Devlin et al. 2019, section 3), so that weights that were just put
-together can be run at once: no torch, no exporter, no file.
+The graph is built operation by operation (Devlin et al. 2019, section 3), so that new weights can be run
+without torch, an exporter or a file.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,15 +23,15 @@ PAIR_INPUTS = (*INPUTS, _SIDES)
 OUTPUT = "numbers"
 _FUSED = "com.microsoft"
 _OPSET, _IR = 17, 8
-# One bit less in the weights: processors without VNNI would saturate on the eighth.
+# Seven bits for the weights: processors without VNNI saturate with eight.
 _LARGEST, _LARGEST_WORD, _TINY = 63, 127, 1e-9
-# ONNX's numbers for its kinds of tensors.
+# ONNX's numbers of tensor types.
 _FLOAT, _INT32, _INT64 = 1, 6, 7
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The shape of a network, besides the sizes of its matrices."""
+    """The hyperparameters of a network besides the sizes of its matrices."""
 
     layers: int
     heads: int
@@ -39,9 +39,9 @@ class Shape:
 
 
 def bert_encoder(weights: Weights, shape: Shape, pooling: Pooling) -> bytes:
-    """Return the ONNX file of a BERT that gives a text's unit vector, (texts, size).
+    """Return the ONNX file of a BERT that computes unit vectors of texts, (texts, size).
 
-    It takes `INPUTS`, (texts, tokens), and pools the states of a text to their mean, or to the first.
+    Its inputs are `INPUTS`, (texts, tokens); it pools the states of a text by their mean or by the first.
     """
     graph = _Graph(weights, shape)
     states = graph.states(INPUTS)
@@ -50,10 +50,10 @@ def bert_encoder(weights: Weights, shape: Shape, pooling: Pooling) -> bytes:
 
 
 def bert_network(weights: Weights, shape: Shape, *, per_token: bool = False) -> bytes:
-    """Return the ONNX file of a BERT with the matrix `head.weight` on top, (outputs, size), and its bias.
+    """Return the ONNX file of a BERT with the linear head `head.weight`, (outputs, size), and its bias.
 
-    It takes `PAIR_INPUTS`, (texts, tokens), and gives (texts, outputs) over the mean of a text's states, or
-    (texts, tokens, outputs) where it is `per_token`.
+    Its inputs are `PAIR_INPUTS`, (texts, tokens); its output is (texts, outputs) of the mean of a text's
+    states, or `per_token` (texts, tokens, outputs).
     """
     graph = _Graph(weights, shape)
     states = graph.states(PAIR_INPUTS)
@@ -64,7 +64,7 @@ def bert_network(weights: Weights, shape: Shape, *, per_token: bool = False) -> 
 
 @dataclass(slots=True)
 class _Graph:
-    """A graph as it grows: each operation returns the name of what it makes."""
+    """A graph under construction; each method returns the name of the tensor that it adds."""
 
     weights: Weights
     shape: Shape
@@ -72,7 +72,7 @@ class _Graph:
     constants: list["TensorProto"] = field(default_factory=list)
 
     def states(self, inputs: Sequence[str]) -> str:
-        """Add all there is between a text's tokens and their last states."""
+        """Add the embeddings and all layers; return the last states of the tokens."""
         mask = self.add("Cast", [_MASK], to=_INT32)
         states = self._embedded(has_sides=_SIDES in inputs)
         for number in range(self.shape.layers):
@@ -81,14 +81,14 @@ class _Graph:
 
     def head(self, states: str) -> str:
         matrix = self._constant("head.weight", np.ascontiguousarray(self.weights["head.weight"].T))
-        return self.add("Add", [self.add("MatMul", [states, matrix]), self._own("head.bias")])
+        return self.add("Add", [self.add("MatMul", [states, matrix]), self._weight("head.bias")])
 
     def add(self, kind: str, inputs: Sequence[str], **attributes: Any) -> str:
         from onnx import helper  # noqa: PLC0415 - only where a network is put together
 
-        made = f"{kind}_{len(self.nodes)}"
-        self.nodes.append(helper.make_node(kind, inputs, [made], **attributes))
-        return made
+        output = f"{kind}_{len(self.nodes)}"
+        self.nodes.append(helper.make_node(kind, inputs, [output], **attributes))
+        return output
 
     def _constant(self, name: str, value: NDArray[np.generic]) -> str:
         from onnx import numpy_helper  # noqa: PLC0415
@@ -97,10 +97,10 @@ class _Graph:
         return name
 
     def _embedded(self, *, has_sides: bool) -> str:
-        """Add what stands for each token, its place and its side; without sides all are of the first."""
+        """Add the embeddings of tokens, positions and sides; without sides all tokens are of the first."""
         token = self._rounded_word() if has_sides else self._word()
-        place = self.add("Gather", [self._own("embeddings.position_embeddings.weight"), self._places()])
-        sides = self._own("embeddings.token_type_embeddings.weight")
+        place = self.add("Gather", [self._weight("embeddings.position_embeddings.weight"), self._places()])
+        sides = self._weight("embeddings.token_type_embeddings.weight")
         side = self.add("Gather", [sides, _SIDES if has_sides else self._constant("first_side", np.array(0))])
         whole = self.add("Add", [self.add("Add", [token, place]), side])
         return self._normal("embeddings.LayerNorm", whole)
@@ -114,9 +114,9 @@ class _Graph:
         words = self.weights["embeddings.word_embeddings.weight"]
         scale = np.maximum(np.abs(words).max(axis=1, keepdims=True), _TINY) / _LARGEST_WORD
         rounded = words / scale
-        held = self._constant("words", np.rint(rounded, out=rounded).astype(np.int8))
+        rounded_words = self._constant("words", np.rint(rounded, out=rounded).astype(np.int8))
         scales = self._constant("word_scales", scale.astype(np.float32))
-        token = self.add("Cast", [self.add("Gather", [held, _IDS])], to=_FLOAT)
+        token = self.add("Cast", [self.add("Gather", [rounded_words, _IDS])], to=_FLOAT)
         return self.add("Mul", [token, self.add("Gather", [scales, _IDS])])
 
     def _places(self) -> str:
@@ -125,53 +125,55 @@ class _Graph:
         return self.add("Range", [zero, count, one])
 
     def _layer(self, name: str, states: str, mask: str) -> str:
-        """Add attention and the feed-forward net of a layer, each added to what came in."""
-        own = f"{name}.attention.self"
-        parts = [self._product(f"{own}.{part}", states) for part in ("query", "key", "value")]
-        seen = self.add("MultiHeadAttention", [*parts, "", mask], domain=_FUSED, num_heads=self.shape.heads)
-        seen = self._product(f"{name}.attention.output.dense", seen)
-        states = self._joined(f"{name}.attention.output.LayerNorm", seen, states)
+        """Add the attention and the feed-forward network of a layer, each with its residual connection."""
+        attention = f"{name}.attention.self"
+        parts = [self._product(f"{attention}.{part}", states) for part in ("query", "key", "value")]
+        attended = self.add(
+            "MultiHeadAttention", [*parts, "", mask], domain=_FUSED, num_heads=self.shape.heads
+        )
+        attended = self._product(f"{name}.attention.output.dense", attended)
+        states = self._residual(f"{name}.attention.output.LayerNorm", attended, states)
         wide = self._product(f"{name}.intermediate.dense", states)
         narrow = self._product(f"{name}.output.dense", self.add("Gelu", [wide], domain=_FUSED))
-        return self._joined(f"{name}.output.LayerNorm", narrow, states)
+        return self._residual(f"{name}.output.LayerNorm", narrow, states)
 
     def _product(self, name: str, states: str) -> str:
-        """Add a matrix in eight-bit integers, with a scale of its own for every column, and its bias."""
+        """Add the product with a matrix in eight-bit integers with a scale per column, and its bias."""
         matrix = self.weights[f"{name}.weight"].T
         scale = np.maximum(np.abs(matrix).max(axis=0), _TINY) / _LARGEST
-        held = self._constant(f"{name}.weight", np.rint(matrix / scale).astype(np.int8))
+        integers = self._constant(f"{name}.weight", np.rint(matrix / scale).astype(np.int8))
         scales = self._constant(f"{name}.scale", scale.astype(np.float32))
-        inputs = [states, held, scales, "", self._own(f"{name}.bias")]
+        inputs = [states, integers, scales, "", self._weight(f"{name}.bias")]
         return self.add("DynamicQuantizeMatMul", inputs, domain=_FUSED)
 
-    def _joined(self, name: str, new: str, states: str) -> str:
+    def _residual(self, name: str, new: str, states: str) -> str:
         return self._normal(name, self.add("Add", [new, states]))
 
     def _normal(self, name: str, states: str) -> str:
-        normal = [self._own(f"{name}.weight"), self._own(f"{name}.bias")]
+        normal = [self._weight(f"{name}.weight"), self._weight(f"{name}.bias")]
         return self.add("LayerNormalization", [states, *normal], epsilon=self.shape.epsilon, axis=-1)
 
-    def _own(self, name: str) -> str:
+    def _weight(self, name: str) -> str:
         return self._constant(name, self.weights[name])
 
     def mean(self, states: str) -> str:
-        """Add the mean of the states of a text's own tokens."""
+        """Add the mean of the states of a text's tokens, without padding."""
         last, tokens = self._constant("last", np.array([-1])), self._constant("tokens", np.array([1]))
-        kept = self.add("Cast", [self.add("Unsqueeze", [_MASK, last])], to=_FLOAT)
-        total = self.add("ReduceSum", [self.add("Mul", [states, kept]), tokens], keepdims=0)
-        return self.add("Div", [total, self.add("ReduceSum", [kept, tokens], keepdims=0)])
+        real_tokens = self.add("Cast", [self.add("Unsqueeze", [_MASK, last])], to=_FLOAT)
+        total = self.add("ReduceSum", [self.add("Mul", [states, real_tokens]), tokens], keepdims=0)
+        return self.add("Div", [total, self.add("ReduceSum", [real_tokens, tokens], keepdims=0)])
 
     def first(self, states: str) -> str:
         """Add the state of a text's first token."""
         return self.add("Gather", [states, self._constant("first_token", np.array(0))], axis=1)
 
     def to_file(self, inputs: Sequence[str], sizes: Sequence[str]) -> bytes:
-        """Return the graph as a file; what was added last is what it gives."""
+        """Return the graph as a file, with the tensor added last as its output."""
         from onnx import helper  # noqa: PLC0415
 
         self.nodes[-1].output[0] = OUTPUT
-        given = [helper.make_tensor_value_info(name, _INT64, ["texts", "tokens"]) for name in inputs]
+        input_infos = [helper.make_tensor_value_info(name, _INT64, ["texts", "tokens"]) for name in inputs]
         output = helper.make_tensor_value_info(OUTPUT, _FLOAT, sizes)
-        made = helper.make_graph(self.nodes, "bert", given, [output], self.constants)
+        graph = helper.make_graph(self.nodes, "bert", input_infos, [output], self.constants)
         opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_FUSED, 1)]
-        return bytes(helper.make_model(made, opset_imports=opsets, ir_version=_IR).SerializeToString())
+        return bytes(helper.make_model(graph, opset_imports=opsets, ir_version=_IR).SerializeToString())

@@ -1,4 +1,4 @@
-"""A sentence-transformers model becomes a file that ONNX Runtime runs in eight-bit integers, checked once."""
+"""Exports a sentence-transformers model to an ONNX file in eight-bit integers, and compares the two."""
 
 import contextlib
 import logging
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
     from torch.nn import Module
 
-# Tokens of a text that the bundled encoder reads, as its configuration has them.
+# The tokens of a text that the bundled encoder reads, from its configuration.
 BUNDLED_LONGEST = 256
-# The bundled encoder's texts keep 0.99; one scale for a whole matrix instead of one per column gives 0.94.
+# The bundled encoder reaches 0.99; with one scale per matrix instead of one per column it is 0.94.
 LOWEST_COSINE = 0.98
 SAMPLES = (
     "Sparse attention",
@@ -43,13 +43,13 @@ logger = logging.getLogger(__name__)
 
 
 class ExportError(CorpusError):
-    """A model cannot be run outside torch, or not well enough; the message says why."""
+    """A model cannot be run outside torch, or not accurately enough; the message says why."""
 
 
 def export(encoder: SentenceEncoder, path: Path) -> None:
     """Write the accelerated form of `encoder` to `path`, unless another process just has.
 
-    Raises CorpusError when the encoder cannot be loaded and ExportError when it must stay in torch.
+    Raises CorpusError if the encoder cannot be loaded, and ExportError if it must stay in torch.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -63,17 +63,17 @@ def export(encoder: SentenceEncoder, path: Path) -> None:
 
 def _export(encoder: SentenceEncoder, path: Path) -> None:
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        made = Path(folder) / path.name
+        exported = Path(folder) / path.name
         try:
             companion, network = _bundled() if encoder.name == BUNDLED_ENCODER else _of_model(encoder)
-            _save(companion, network, made)
+            _save(companion, network, exported)
         except ImportError as error:
             raise ExportError(f"A package that exports models cannot be imported: {error}.") from error
         except (RuntimeError, ValueError) as error:
             raise ExportError(f"The encoder {encoder.name!r} could not be exported: {error}") from error
-        if encoder.name != BUNDLED_ENCODER:  # its vectors are compared by a test, without everybody's torch
-            _compare(encoder, OnnxEncoder(encoder.name, companion.sha256, made))
-        replace_durably(made, path)
+        if encoder.name != BUNDLED_ENCODER:  # compared in a test, so that users need no torch
+            _compare(encoder, OnnxEncoder(encoder.name, companion.sha256, exported))
+        replace_durably(exported, path)
 
 
 def _save(companion: Companion, network: bytes, path: Path) -> None:
@@ -86,7 +86,7 @@ def _save(companion: Companion, network: bytes, path: Path) -> None:
 
 
 def _bundled() -> tuple[Companion, bytes]:
-    """Return the bundled encoder without torch, as its configuration has it: by far the most often wanted."""
+    """Return the bundled encoder's companion and network, made without torch."""
     from tokenizers import Tokenizer  # noqa: PLC0415
 
     tokenizer = Tokenizer.from_file(str(bundled_path() / "tokenizer.json"))
@@ -97,7 +97,7 @@ def _bundled() -> tuple[Companion, bytes]:
 
 
 def _of_model(encoder: SentenceEncoder) -> tuple[Companion, bytes]:
-    """Return a model's companion and network; raises ExportError for a model that is not plain."""
+    """Return a model's companion and network; raises ExportError for an unsupported architecture."""
     model = encoder.model
     transformer: Any = model[0]
     tokenizer = getattr(transformer.tokenizer, "backend_tokenizer", None)
@@ -106,7 +106,7 @@ def _of_model(encoder: SentenceEncoder) -> tuple[Companion, bytes]:
     prompts = model.prompts
     documents = (prompts[key] for key in ("document", "passage", "corpus") if key in prompts)
     companion = _companion(
-        type(tokenizer).from_str(tokenizer.to_str()),  # a copy: the model's own stays as it is
+        type(tokenizer).from_str(tokenizer.to_str()),  # a copy, as it is changed below
         model.max_seq_length,
         encoder.sha256,
         model.get_embedding_dimension() or 0,
@@ -114,9 +114,13 @@ def _of_model(encoder: SentenceEncoder) -> tuple[Companion, bytes]:
         prompts=(prompts.get("query") or "", next(documents, "") or ""),
     )
     pooling = _pooling(model)
-    if _is_plain_bert(transformer.model):
-        return companion, _bert(transformer.model, pooling)
-    return companion, _traced(transformer.model, pooling, model.max_seq_length)
+    config = transformer.model.config
+    is_bert = type(transformer.model).__name__ == "BertModel"
+    if not is_bert or config.hidden_act != "gelu" or config.is_decoder:
+        return companion, _traced(transformer.model, pooling, model.max_seq_length)
+    weights = {name: value.float().cpu().numpy() for name, value in transformer.model.state_dict().items()}
+    shape = Shape(config.num_hidden_layers, config.num_attention_heads, config.layer_norm_eps)
+    return companion, bert_encoder(weights, shape, pooling)
 
 
 def _companion(
@@ -128,7 +132,7 @@ def _companion(
     padding_id: int = 0,
     prompts: tuple[str, str] = ("", ""),
 ) -> Companion:
-    """Return the companion of a network; its tokenizer truncates texts and leaves them unpadded."""
+    """Return the companion of a network, with a tokenizer that truncates and does not pad."""
     tokenizer.no_padding()
     if longest is not None:
         tokenizer.enable_truncation(longest)
@@ -136,7 +140,7 @@ def _companion(
 
 
 def _pooling(model: "SentenceTransformer") -> Pooling:
-    """Return the pooling of a plain model: a transformer with a pooling layer; raises ExportError."""
+    """Return the pooling of a model of a transformer and a pooling layer; raises ExportError for others."""
     from sentence_transformers.sentence_transformer import modules  # noqa: PLC0415
 
     kinds = [type(module) for module in model]
@@ -149,20 +153,8 @@ def _pooling(model: "SentenceTransformer") -> Pooling:
     return mode
 
 
-def _is_plain_bert(network: "Module") -> bool:
-    config: Any = network.config
-    return type(network).__name__ == "BertModel" and config.hidden_act == "gelu" and not config.is_decoder
-
-
-def _bert(network: "Module", pooling: Pooling) -> bytes:
-    config: Any = network.config
-    weights = {name: value.float().cpu().numpy() for name, value in network.state_dict().items()}
-    shape = Shape(config.num_hidden_layers, config.num_attention_heads, config.layer_norm_eps)
-    return bert_encoder(weights, shape, pooling)
-
-
 def _traced(network: "Module", pooling: Pooling, longest: int | None) -> bytes:
-    """Have torch write down what a network does, and quantise it."""
+    """Export a network with torch and quantise it."""
     import torch  # noqa: PLC0415 - seconds to import
     from onnxruntime.quantization import (  # type: ignore[import-untyped]  # noqa: PLC0415
         QuantType,
@@ -182,7 +174,7 @@ def _traced(network: "Module", pooling: Pooling, longest: int | None) -> bytes:
             external_data=False,
             dynamo=True,
         )
-        # One bit less in the weights: processors without VNNI would saturate on the eighth.
+        # `reduce_range`: processors without VNNI saturate with eight bits.
         quantize_dynamic(
             whole,
             quantised,
@@ -195,7 +187,7 @@ def _traced(network: "Module", pooling: Pooling, longest: int | None) -> bytes:
 
 
 def _pooled(network: "Module", pooling: Pooling) -> "Module":
-    """Return a network with its pooling as one module of tensors."""
+    """Return a network with its pooling as one module."""
     import torch  # noqa: PLC0415
 
     class Network(torch.nn.Module):
@@ -220,7 +212,7 @@ def _compare(encoder: SentenceEncoder, accelerated: OnnxEncoder) -> None:
         (encoder.encode_query(SAMPLES[1])[None], accelerated.encode_query(SAMPLES[1])[None]),
     )
     lowest = min(float(np.sum(ours * theirs, axis=1).min()) for theirs, ours in pairs)
-    if not lowest >= LOWEST_COSINE:  # not a number is refused too
+    if not lowest >= LOWEST_COSINE:  # also for NaN
         raise ExportError(
             f"The accelerated vectors of {encoder.name!r} are too far from its own (cosine {lowest:.3f})."
         )
@@ -228,10 +220,12 @@ def _compare(encoder: SentenceEncoder, accelerated: OnnxEncoder) -> None:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep the exporter's running commentary from screens and logs; what fails still raises."""
+    """Silence the exporter's output, warnings and log."""
     disabled, silent = logging.root.manager.disable, logging.NullHandler()
     logging.disable(logging.ERROR)
-    logging.root.addHandler(silent)  # without any, what the quantiser logs would set up logging for good
+    logging.root.addHandler(
+        silent
+    )  # without a handler, the quantiser's first message would configure logging
     try:
         with warnings.catch_warnings(), contextlib.redirect_stdout(StringIO()):
             warnings.simplefilter("ignore")

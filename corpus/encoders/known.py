@@ -1,4 +1,4 @@
-"""Vectors of sentences that are known from a corpus, so that a question need not encode them again."""
+"""Encoding of texts with reuse of vectors that are stored in a corpus."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,7 +8,7 @@ from corpus.encoders.base import Encoder, Vectors
 
 
 def encode_known(encoder: Encoder, texts: Sequence[str], known: Mapping[str, Vectors]) -> Vectors:
-    """Return unit vectors of texts, (n, d): those that are `known`, (d,), and of the other texts new ones."""
+    """Return the unit vectors of texts, (n, d): the `known` ones, (d,), and new ones for the other texts."""
     new = [text for text in dict.fromkeys(texts) if text not in known]
     if len(new) == len(texts):
         return encoder.encode_passages(texts)

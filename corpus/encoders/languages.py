@@ -27,9 +27,9 @@ class _Known(BaseModel):
 
 @cache
 def encoder_languages(name: str) -> Languages:
-    """Return the codes of the languages that an encoder reads, with UNTOLD where it was made for many.
+    """Return the codes of the languages that an encoder reads, with UNTOLD if it is multilingual.
 
-    `name` is a hub id or a folder's path. One of which nothing is known reads English.
+    `name` is a hub id or a folder's path. An unknown encoder reads English.
     """
     last = Path(name).name.lower()
     known = next((codes for start, codes in _known().items() if last.startswith(start)), None)
@@ -37,7 +37,7 @@ def encoder_languages(name: str) -> Languages:
 
 
 def reads_language(name: str, code: str) -> bool:
-    """Return True if an encoder of that name reads a language; one said to be for any language reads all."""
+    """Return True if the encoder reads a language; a multilingual one without a list reads all."""
     languages = encoder_languages(name)
     return code in languages or (UNTOLD in languages and languages <= {UNTOLD, ENGLISH})
 
@@ -48,13 +48,13 @@ def _codes(tags: Sequence[str]) -> Languages:
 
 
 def _card_languages(name: str) -> tuple[str, ...]:
-    """Return the languages that a model's card lists, as it writes them; () where no card is here."""
+    """Return the languages that a model's local card lists, as written there; () without a card."""
     from huggingface_hub import try_to_load_from_cache  # noqa: PLC0415 - never needed for the bundled encoder
 
     card = Path(name) / "README.md"
     if not Path(name).is_dir() and name.count("/") == 1:
-        held = try_to_load_from_cache(name, card.name)  # None or a mark where it was never fetched
-        card = Path(held) if isinstance(held, str) else card
+        cached = try_to_load_from_cache(name, card.name)  # None or a marker if it was never fetched
+        card = Path(cached) if isinstance(cached, str) else card
     try:
         front = _FRONT.match(card.read_text(encoding="utf-8"))
         data = yaml.safe_load(front[1]) if front else None
@@ -62,7 +62,7 @@ def _card_languages(name: str) -> tuple[str, ...]:
         return ()
     listed = data.get("language") if isinstance(data, dict) else None
     tags = listed if isinstance(listed, list) else [listed]
-    # YAML reads the code of Norwegian, unquoted, as False.
+    # YAML parses an unquoted "no" (Norwegian) as False.
     return tuple("no" if tag is False else str(tag) for tag in tags if tag is not None)
 
 
@@ -70,4 +70,4 @@ def _card_languages(name: str) -> tuple[str, ...]:
 def _known() -> Mapping[str, tuple[str, ...]]:
     file = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
     known = [_Known.model_validate(table) for table in file["encoders"]]
-    return {name: tuple(one.languages.split()) for one in known for name in one.names}
+    return {name: tuple(entry.languages.split()) for entry in known for name in entry.names}

@@ -23,17 +23,17 @@ from corpus.errors import CorpusError
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession  # type: ignore[import-untyped]
 
-# Where in the file's metadata the product keeps what goes with the network.
+# The key of the companion in the file's metadata.
 COMPANION_KEY = "paper_trail"
 # Tokens encoded at a time: per second of CPU, 512 on a core were a tenth better than 1,024.
 TOKENS_PER_CORE = 512
-# A sum and its normalisation take four times as long as one operation as they do as two.
+# This fusion of a sum with its normalisation is four times as slow as the two operations.
 SLOW_FUSIONS = ("SkipLayerNormFusion",)
 
 
 @dataclass(frozen=True, slots=True)
 class Companion:
-    """The data a network needs besides itself; `tokenizer` is in the tokenizers library's own JSON."""
+    """The data that goes with a network; `tokenizer` is JSON of the tokenizers library."""
 
     sha256: str
     dimension: int
@@ -50,7 +50,7 @@ _COMPANION = TypeAdapter(Companion)
 
 
 class OnnxEncoder:
-    """An exported encoder, loaded when first used; `sha256` is the hash of the weights it was made from."""
+    """An exported encoder, loaded when first used; `sha256` is the hash of the original weights."""
 
     runtime: Runtime = "onnx-int8"
 
@@ -59,7 +59,7 @@ class OnnxEncoder:
         self._lock = threading.Lock()
 
     def load(self) -> None:
-        with self._lock:  # what it loads is safe to share between threads, loading it twice is only slow
+        with self._lock:  # only to avoid loading it twice
             _ = self._network
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
@@ -92,13 +92,14 @@ class _Network:
 
     def encode(self, texts: Sequence[str], prompt: str) -> Vectors:
         vectors = np.empty((len(texts), self.companion.dimension), dtype=np.float32)
-        tokens = [found.ids for found in self._tokenizer.encode_batch_fast([prompt + text for text in texts])]
+        encodings = self._tokenizer.encode_batch_fast([prompt + text for text in texts])
+        tokens = [encoding.ids for encoding in encodings]
 
         def encode_batch(batch: list[int]) -> None:
             vectors[batch] = self._run([tokens[index] for index in batch])
 
         batches = list(token_batches([len(ids) for ids in tokens], TOKENS_PER_CORE))
-        # One text, such as a query, needs no other thread.
+        # A single batch, such as a query, needs no other thread.
         done = map(encode_batch, batches) if len(batches) == 1 else core_threads().map(encode_batch, batches)
         deque(done, maxlen=0)
         return vectors
@@ -112,7 +113,7 @@ class _Network:
 
 
 def open_session(network: Path | bytes, unusable: CorpusError) -> "InferenceSession":
-    """Open a network, in a file or as its bytes; raises `unusable` where it is none that can be run."""
+    """Open a network from a file or from bytes; raises `unusable` if it cannot be run."""
     try:
         import onnxruntime  # noqa: PLC0415 - only where text is encoded
         from onnxruntime.capi import (  # type: ignore[import-untyped]  # noqa: PLC0415
@@ -124,7 +125,7 @@ def open_session(network: Path | bytes, unusable: CorpusError) -> "InferenceSess
             "pip install -r requirements.txt"
         ) from error
     options = onnxruntime.SessionOptions()
-    # A run has one thread; several runs at once keep all cores busy.
+    # One thread per run; concurrent runs keep all cores busy.
     options.intra_op_num_threads = 1
     try:
         return onnxruntime.InferenceSession(

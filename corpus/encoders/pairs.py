@@ -1,4 +1,4 @@
-"""A network that reads two texts beside each other, such as a question and what may answer it."""
+"""A network over pairs of texts, such as a question and a candidate answer."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tokenizers import Encoding
 
 TOKENS_AT_ONCE = 512
-# The bundled encoder's, as its configuration has them.
+# From the configuration of the bundled encoder.
 LAYERS, HEADS, EPSILON = 6, 12, 1e-12
 
 Numbers = NDArray[np.float32]
@@ -33,21 +33,21 @@ def bundled_weights() -> dict[str, NDArray[np.float32]]:
 
 @dataclass(frozen=True, slots=True)
 class TokenNumbers:
-    """The numbers of each token of a pair, (tokens, outputs), and where in the texts the tokens begin."""
+    """The outputs for each token of a pair, (tokens, outputs), and the tokens by their start in each text."""
 
     numbers: Numbers
     starts: tuple[dict[int, int], dict[int, int]]
 
     def token_at(self, side: int, place: int) -> int | None:
-        """Return the token that begins at a place of the first text (0) or the second (1), None of none."""
+        """Return the token that begins at an offset of the first text (0) or the second (1), else None."""
         return self.starts[side].get(place)
 
 
 class PairNetwork:
-    """The bundled encoder's network with other weights and a head; safe to share between threads.
+    """The bundled encoder's network with other weights and a head; thread-safe.
 
-    Of a pair that is longer than `longest` tokens the longer text is cut. It has numbers for each pair, or
-    where it is `per_token` for each of its tokens.
+    In a pair of more than `longest` tokens the longer text is cut. The network computes outputs for each
+    pair, or `per_token` for each token.
     """
 
     def __init__(self, weights: Weights, longest: int, *, per_token: bool = False) -> None:
@@ -63,39 +63,42 @@ class PairNetwork:
         self._outputs = len(weights["head.bias"])
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> Numbers:
-        """Return the numbers of each pair: (pairs, outputs)."""
-        read = np.empty((len(pairs), self._outputs), dtype=np.float32)
+        """Return the outputs for each pair: (pairs, outputs)."""
+        numbers = np.empty((len(pairs), self._outputs), dtype=np.float32)
         encoded = self._tokenizer.encode_batch_fast(list(pairs))
 
         def read_batch(batch: list[int]) -> None:
             columns = ([encoded[index].ids for index in batch], [encoded[index].type_ids for index in batch])
-            read[batch] = self._run(*columns)
+            numbers[batch] = self._run(*columns)
 
-        batches = list(token_batches([len(one.ids) for one in encoded], TOKENS_AT_ONCE))
+        batches = list(token_batches([len(encoding.ids) for encoding in encoded], TOKENS_AT_ONCE))
         deque(core_threads().map(read_batch, batches), maxlen=0)
-        return read
+        return numbers
 
     def read_tokens(self, pairs: Sequence[tuple[str, str]]) -> list[TokenNumbers]:
-        """Return the numbers of each pair's tokens."""
+        """Return the outputs for each token of each pair."""
 
-        def read_one(found: "Encoding") -> TokenNumbers:
-            return TokenNumbers(self._run([found.ids], [found.type_ids])[0], token_starts(found))
+        def read_one(encoding: "Encoding") -> TokenNumbers:
+            return TokenNumbers(self._run([encoding.ids], [encoding.type_ids])[0], token_starts(encoding))
 
         return list(core_threads().map(read_one, self._tokenizer.encode_batch(list(pairs))))
 
     def _run(self, ids: Sequence[Sequence[int]], sides: Sequence[Sequence[int]]) -> Numbers:
         shape = (len(ids), max(map(len, ids)))
         padded, mask, side = (np.zeros(shape, np.int64) for _ in PAIR_INPUTS)
-        for row, (own, its_sides) in enumerate(zip(ids, sides, strict=True)):
-            padded[row, : len(own)], mask[row, : len(own)], side[row, : len(own)] = own, 1, its_sides
+        for row, (tokens, token_sides) in enumerate(zip(ids, sides, strict=True)):
+            size = len(tokens)
+            padded[row, :size], mask[row, :size], side[row, :size] = tokens, 1, token_sides
         inputs = dict(zip(PAIR_INPUTS, (padded, mask, side), strict=True))
         return cast(Numbers, self._session.run(None, inputs)[0])
 
 
-def token_starts(found: "Encoding") -> tuple[dict[int, int], dict[int, int]]:
+def token_starts(encoding: "Encoding") -> tuple[dict[int, int], dict[int, int]]:
     """Map the start of each token in the first text, and in the second, to its position."""
     starts: tuple[dict[int, int], dict[int, int]] = ({}, {})
-    for at, (side, (start, end)) in enumerate(zip(found.sequence_ids, found.offsets, strict=True)):
+    for position, (side, (start, end)) in enumerate(
+        zip(encoding.sequence_ids, encoding.offsets, strict=True)
+    ):
         if side is not None and end > start:
-            starts[side][start] = at
+            starts[side][start] = position
     return starts

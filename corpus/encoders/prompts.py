@@ -1,4 +1,4 @@
-"""Prompts that an encoder was trained with, for those whose configuration lacks them."""
+"""Prompts of encoders that were trained with them but do not have them in their configuration."""
 
 import tomllib
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 QUERY, DOCUMENT = "query", "document"
-# sentence-transformers reads these too, but never where "document" is there, and it always is.
+# Alternative names of the document prompt that sentence-transformers ignores, as it always has "document".
 _OTHER_NAMES = ("passage", "corpus")
 
 
@@ -21,14 +21,14 @@ class _Known(BaseModel):
 
 
 def prompts_to_add(name: str, own: Mapping[str, str | None]) -> dict[str, str]:
-    """Return the prompts that an encoder of this name lacks; what its configuration says is kept.
+    """Return the prompts to add to those of an encoder's configuration (`own`).
 
     `name` is a hub id or a folder's path.
     """
-    said = {key: prompt for key, prompt in own.items() if prompt}
-    document = next((said[key] for key in (DOCUMENT, *_OTHER_NAMES) if key in said), "")
-    if QUERY in said or document:
-        return {} if document == said.get(DOCUMENT, "") else {DOCUMENT: document}
+    prompts = {key: prompt for key, prompt in own.items() if prompt}
+    document = next((prompts[key] for key in (DOCUMENT, *_OTHER_NAMES) if key in prompts), "")
+    if QUERY in prompts or document:
+        return {} if document == prompts.get(DOCUMENT, "") else {DOCUMENT: document}
     return _known_prompts().get(Path(name).name.lower(), {})
 
 
@@ -36,4 +36,8 @@ def prompts_to_add(name: str, own: Mapping[str, str | None]) -> dict[str, str]:
 def _known_prompts() -> Mapping[str, dict[str, str]]:
     file = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
     known = [_Known.model_validate(table) for table in file["prompts"]]
-    return {encoder: {QUERY: one.query, DOCUMENT: one.document} for one in known for encoder in one.encoders}
+    return {
+        encoder: {QUERY: entry.query, DOCUMENT: entry.document}
+        for entry in known
+        for encoder in entry.encoders
+    }

@@ -1,7 +1,7 @@
-"""Scales of cosines: other encoders' cosines are mapped to the bundled one's, which has the thresholds.
+"""Scales that map the cosines of other encoders to those of the bundled one, for which thresholds are set.
 
-An encoder's cosines of a few pairs of sentences, in order, are set against those that the bundled encoder
-gives; what lies between is interpolated. So no order changes, and what is near for one is near for all.
+The sorted cosines of sample pairs of sentences are matched with those of the bundled encoder; values between
+are interpolated. The mapping is monotonic, so no order changes.
 """
 
 import tomllib
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from corpus.encoders.base import BUNDLED_SHA256, Encoder, Vectors
 
-# Neighbours in order are averaged: so a knot does not hang on a single pair.
+# Averaged, so that a knot does not depend on a single pair.
 PAIRS_PER_KNOT = 4
 # The bundled encoder's own knots; both its runtimes agree to about 0.01.
 BUNDLED_KNOTS = (0.001, 0.044, 0.199, 0.397, 0.534, 0.675, 0.892)
@@ -25,7 +25,7 @@ Cosines = TypeVar("Cosines", float, float | None, Vectors)
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Where an encoder's cosines stand on the bundled one's scale; no knots leave them as they are."""
+    """Maps an encoder's cosines to the bundled one's scale; without knots it changes nothing."""
 
     knots: tuple[float, ...] = ()
 
@@ -33,8 +33,8 @@ class Scale:
         if cosines is None or not self.knots:
             return cosines
         own, bundled = _with_ends(self.knots), _with_ends(BUNDLED_KNOTS)
-        found = np.interp(cosines, own, bundled)
-        return float(found) if isinstance(cosines, float) else found.astype(np.float32)
+        scaled = np.interp(cosines, own, bundled)
+        return float(scaled) if isinstance(cosines, float) else scaled.astype(np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +47,7 @@ class CosineScales:
 
 @lru_cache(maxsize=4)
 def cosine_scales(encoder: Encoder) -> CosineScales:
-    """Return the scales of an encoder, measured once; the bundled one keeps its cosines.
-
-    Raises CorpusError where the encoder cannot be had.
-    """
+    """Return the scales of an encoder, measured once; raises CorpusError if it cannot be loaded."""
     if encoder.sha256 == BUNDLED_SHA256:
         return CosineScales()
     firsts, seconds = zip(*_pairs(), strict=True)
@@ -67,7 +64,7 @@ def _knots(firsts: Vectors, seconds: Vectors) -> tuple[float, ...]:
 
 
 def _with_ends(knots: Sequence[float]) -> NDArray[np.float64]:
-    """Return knots up to those of the same text, and down on the line from there to the lowest."""
+    """Return the knots with 1 as the upper end, and 1 reflected at the lowest knot as the lower."""
     return np.asarray([2 * knots[0] - 1.0, *knots, 1.0])
 
 

@@ -1,6 +1,6 @@
-"""Documents put into a kept library, and taken out of it again.
+"""Documents added to a kept library, and removed from it.
 
-A document is there when the published tables have its paper: its files are there before, and gone after.
+A document exists once the published tables have its paper: its files are stored before, and removed after.
 """
 
 import re
@@ -23,16 +23,13 @@ from corpus.store import rows
 from corpus.store.corpus import Corpus
 from corpus.store.writer import CorpusWriter
 
-# Older versions of the tables still hold the text; LanceDB warns of no time at all.
+# Older versions of the tables are dropped at once; LanceDB warns of a time of zero.
 _AT_ONCE = timedelta(milliseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
 class NewDocument:
-    """A document of a visit that is to be kept: its paper there, and its file as it was brought.
-
-    The file is None where the PDF that is shown is what was brought.
-    """
+    """An upload to keep: the id of its paper in the visit, and its original file, None for a PDF."""
 
     paper_id: str
     file: Path | None = None
@@ -40,9 +37,9 @@ class NewDocument:
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """Documents ready to be put into a library, as rows that have its ids; `ids` are theirs, by those before.
+    """Documents ready to be added to a library, as rows with its ids; `ids` maps former ids to these.
 
-    `there` are documents that the library has already; `cut` is the size of the passages.
+    `there` maps the former ids of documents that the library has already; `cut` is the passage size.
     """
 
     papers: pa.Table
@@ -54,7 +51,7 @@ class Parcel:
 
     @property
     def size(self) -> int:
-        """Return about how many bytes it will take."""
+        """Return the approximate size in bytes."""
         files = sum(path.stat().st_size for path in self.files.values() if path.is_file())
         return int(self.papers.nbytes + self.passages.nbytes + files)
 
@@ -62,18 +59,18 @@ class Parcel:
 def pack(
     source: Corpus, pdfs: Path, documents: Sequence[NewDocument], library_id: str, held: Sequence[Paper] = ()
 ) -> Parcel:
-    """Make a visit's documents ready for a library that holds some papers already."""
+    """Prepare uploads for a library that already has the papers `held`."""
     known = {paper.fingerprint: paper.id for paper in held if paper.fingerprint}
-    taken = {paper.id for paper in held}
+    used_ids = {paper.id for paper in held}
     first = 1 + max((paper.position for paper in held), default=-1)
     ids, there, files, positions = dict[str, str](), dict[str, str](), dict[str, Path](), list[int]()
-    brought = {one.paper_id: one.file for one in documents}
+    brought = {document.paper_id: document.file for document in documents}
     for paper in source.papers_by_id(list(brought)):
         if paper.fingerprint in known:
             there[paper.id] = known[paper.fingerprint]
             continue
-        ids[paper.id] = unused_id(library_id, paper.id, taken)
-        taken.add(ids[paper.id])
+        ids[paper.id] = unused_id(library_id, paper.id, used_ids)
+        used_ids.add(ids[paper.id])
         positions.append(first + len(positions))
         if paper.pdf_sha256:
             files[f"pdf/{paper.pdf_sha256}.pdf"] = pdfs / f"{paper.pdf_sha256}.pdf"
@@ -81,7 +78,7 @@ def pack(
             files[f"files/{_key(ids[paper.id])}{_suffix(file)}"] = file
     papers, passages = _rows(source, "papers", "id", ids), _rows(source, "passages", "paper_id", ids)
     places = dict(zip(ids.values(), positions, strict=True))
-    column = pa.array([places[one] for one in papers["id"].to_pylist()], pa.int32())
+    column = pa.array([places[id_] for id_ in papers["id"].to_pylist()], pa.int32())
     papers = papers.set_column(
         papers.schema.get_field_index("position"), rows.PAPERS.field("position"), column
     )
@@ -90,7 +87,7 @@ def pack(
 
 
 def add_documents(folder: LibraryFolder, title: str, parcel: Parcel, encoder: Encoder) -> Corpus:
-    """Put documents into a library that is locked and marked; files first, then the tables in one step."""
+    """Add documents to a locked and marked library: first the files, then all tables in one step."""
     for name, path in parcel.files.items():
         target = folder.path / name
         try:
@@ -110,7 +107,7 @@ def add_documents(folder: LibraryFolder, title: str, parcel: Parcel, encoder: En
 
 
 def take_out(folder: LibraryFolder, ids: Sequence[str], encoder: Encoder) -> Corpus:
-    """Take papers out of a library that is locked and marked; nothing of them stays on disk."""
+    """Remove papers from a locked and marked library, and all of their data from the disk."""
     writer = _writer(folder, encoder)
     writer.remove_papers(ids)
     writer.publish()
@@ -118,13 +115,13 @@ def take_out(folder: LibraryFolder, ids: Sequence[str], encoder: Encoder) -> Cor
 
 
 def put_in_order(folder: LibraryFolder, encoder: Encoder, writer: CorpusWriter | None = None) -> Corpus:
-    """Drop from a library that is locked what a change that was cut off left, and what older tables hold."""
+    """Remove from a locked library what an interrupted change has left, and older table versions."""
     folder.swap_corpus()
     writer = writer or _writer(folder, encoder)
     writer.compact(_AT_ONCE, unverified=True)
     corpus = _published(writer)
-    held = corpus.papers()
-    pdfs, keys = {f"{paper.pdf_sha256}.pdf" for paper in held}, {_key(paper.id) for paper in held}
+    papers = corpus.papers()
+    pdfs, keys = {f"{paper.pdf_sha256}.pdf" for paper in papers}, {_key(paper.id) for paper in papers}
     for path in folder.pdfs.glob("*"):
         if path.name not in pdfs:
             path.unlink(missing_ok=True)
@@ -135,18 +132,18 @@ def put_in_order(folder: LibraryFolder, encoder: Encoder, writer: CorpusWriter |
 
 
 def brought_files(folder: LibraryFolder, papers: Sequence[Paper]) -> dict[str, Path]:
-    """Return the file of each paper as it was brought, by the paper's id, as far as there is one."""
-    found: dict[str, Path] = {}
+    """Return the original file of each paper, by paper id, as far as there is one."""
+    by_paper: dict[str, Path] = {}
     files = {path.name.removesuffix(path.suffix): path for path in folder.files.glob("*")}
     for paper in papers:
         path = files.get(_key(paper.id), folder.pdfs / f"{paper.pdf_sha256}.pdf")
         if path.is_file():
-            found[paper.id] = path
-    return found
+            by_paper[paper.id] = path
+    return by_paper
 
 
 def unused_id(library_id: str, wanted: str, taken: Container[str]) -> str:
-    """Return the id of a paper in a library: its own key, with a number where that is taken."""
+    """Return the id of a paper in a library: its key, with a number if that is taken."""
     collection, key = library_collection(library_id), _key(wanted)
     if (identifier := paper_id(collection, key)) not in taken:
         return identifier
@@ -159,28 +156,23 @@ def _key(identifier: str) -> str:
 
 
 def _suffix(file: Path) -> str:
-    # A file has one in any case: what stands before it is the paper's key, which may have dots too.
+    # Every file gets a suffix, as the paper's key before it may contain dots.
     return file.suffix if re.fullmatch(r"\.[a-z]{1,8}", file.suffix) else ".txt"
 
 
 def _rows(source: Corpus, table: str, owner: str, ids: Mapping[str, str]) -> pa.Table:
-    """Return the rows of some papers with the ids that they have in a library."""
+    """Return the rows of papers (by column `owner`) with the ids that they have in a library."""
     schema = rows.PAPERS if table == "papers" else rows.passages_schema(source.manifest.dimension)
-    found = (
-        row | _renamed(row, owner, ids)
-        for batch in source.scan(table, schema.names)
-        for row in batch.to_pylist()
-        if row[owner] in ids
-    )
-    return pa.Table.from_pylist(list(found), schema=schema)
-
-
-def _renamed(row: Mapping[str, str], owner: str, ids: Mapping[str, str]) -> dict[str, str]:
-    paper = ids[row[owner]]
-    changed = {owner: paper, "collection_id": paper.rpartition("/")[0]}
-    if owner != "id":
-        changed["id"] = f"{paper}{row['id'].removeprefix(row[owner])}"
-    return changed
+    renamed = []
+    for batch in source.scan(table, schema.names):
+        for row in batch.to_pylist():
+            former = row[owner]
+            if former in ids:
+                paper = ids[former]
+                # The id of a paper is replaced by, that of a passage begins with, the paper's new id.
+                row |= {"id": f"{paper}{row['id'].removeprefix(former)}", owner: paper}
+                renamed.append(row | {"collection_id": paper.rpartition("/")[0]})
+    return pa.Table.from_pylist(renamed, schema=schema)
 
 
 def _writer(folder: LibraryFolder, encoder: Encoder) -> CorpusWriter:

@@ -1,4 +1,4 @@
-"""A kept library made searchable with another encoder than the one that it was kept with."""
+"""Encoding of a kept library with another encoder than before."""
 
 import shutil
 from collections.abc import Callable, Iterable, Sequence
@@ -28,7 +28,7 @@ Encode = Callable[[Iterable[tuple[Paper, Passage]]], Encoded]
 
 
 def encode_anew(folder: LibraryFolder, encoder: Encoder, encode: Encode) -> None:
-    """Make a library that is locked and marked searchable with this encoder; then the old tables go."""
+    """Encode a locked and marked library with `encoder`, and replace its tables."""
     corpus = Corpus(folder.corpus, read_manifest(folder.corpus))
     shutil.rmtree(folder.new_corpus, ignore_errors=True)
     writer = CorpusWriter(folder.new_corpus, encoder)

@@ -1,9 +1,8 @@
-"""The folder of a kept library: who may change it, and what becomes of a change that was cut off.
+"""The folder of a kept library: its lock, and the recovery of interrupted changes.
 
-Whether a library exists its row in the database says, so that it is there as a whole or not at all. A folder
-that is being made, changed or removed is marked until that is done. A marked folder that nobody works on any
-more is brought in order where its library has a row. Without one it is removed, if the mark says that it was
-being made or removed, and names this very database: another one knows nothing of the library.
+A library exists if the database has its row. Its folder is marked while it is being made, changed or removed.
+A marked folder that is no longer locked is repaired if its library has a row. Without a row it is removed, if
+the mark says that it was being made or removed and names this database: another database may have the row.
 """
 
 import re
@@ -32,14 +31,14 @@ class LibraryGoneError(CorpusError):
 
 @dataclass(frozen=True, slots=True)
 class LibraryFolder:
-    """Where a kept library is; `database` is the identity of the one that has its row, for marks."""
+    """The folder of a kept library; `database` identifies the database with its row, for marks."""
 
     path: Path
     database: str = ""
 
     @classmethod
     def of(cls, libraries: Path, library_id: str, database: str = "") -> "LibraryFolder":
-        """Return the folder of the library with that id, which may not be there."""
+        """Return the folder of the library with that id, which need not exist."""
         if not _ID.fullmatch(library_id):
             raise LibraryGoneError("There is no such library.")
         return cls(libraries / library_id, database)
@@ -54,7 +53,7 @@ class LibraryFolder:
 
     @property
     def new_corpus(self) -> Path:
-        """Return where tables are that are to take the place of those in `corpus`."""
+        """Return the folder of new tables that are to replace those in `corpus`."""
         return self.path / "corpus-new"
 
     @property
@@ -63,7 +62,7 @@ class LibraryFolder:
 
     @property
     def files(self) -> Path:
-        """Return where files are kept as they were brought, of documents that are no PDFs."""
+        """Return the folder of the original files of documents that are not PDFs."""
         return self.path / "files"
 
     @property
@@ -71,15 +70,15 @@ class LibraryFolder:
         return (self.path / _UNDER_WAY).exists()
 
     def may_be_removed(self, database: str) -> bool:
-        """Return True if the mark says that a folder without a row in this database is a left-over."""
+        """Return True if the folder, without a row in this database, was left by an interrupted change."""
         with _on_disk(self.path):
             work, _, marked_with = (self.path / _UNDER_WAY).read_text(encoding="utf-8").partition(" ")
-        # A mark of an earlier version, or one cut off by a power loss, names no database.
+        # A mark of an earlier version, or one truncated by a power loss, names no database.
         return bool(database) and marked_with == database and work in ("making", "removing")
 
     @contextmanager
     def locked(self, patience: float = PATIENCE_SECONDS) -> Iterator[None]:
-        """Have the folder for oneself, of all threads and processes; raises CorpusError after a while."""
+        """Lock the folder for all threads and processes; raises CorpusError after `patience` seconds."""
         try:
             lock = FileLock(self._lock, timeout=patience)
             with lock:
@@ -91,9 +90,9 @@ class LibraryFolder:
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """Mark the folder while it is changed, by who has it locked; raises LibraryGoneError.
+        """Mark the locked folder while it is changed; raises LibraryGoneError.
 
-        The mark stays where the change fails, or one before it did: what is left of that is swept later.
+        The mark stays if this change or an earlier one fails, to be swept later.
         """
         if not self.path.is_dir():
             raise LibraryGoneError("This library has been deleted meanwhile.")
@@ -104,15 +103,15 @@ class LibraryFolder:
             self.unmark()
 
     def swap_corpus(self) -> None:
-        """Put new tables, once complete, in the place of the old ones, wherever a try was cut off."""
+        """Replace the old tables by complete new ones, also after an interrupted attempt."""
         new, old = self.new_corpus, self.path / "corpus-old"
         if (new / "manifest.json").is_file():
             shutil.rmtree(old, ignore_errors=True)
             if self.corpus.exists():
                 self.corpus.replace(old)
             new.replace(self.corpus)
-        for left in (new, old):
-            shutil.rmtree(left, ignore_errors=True)
+        for leftover in (new, old):
+            shutil.rmtree(leftover, ignore_errors=True)
 
     def mark(self, work: Work) -> None:
         with _on_disk(self.path):
@@ -128,7 +127,7 @@ class LibraryFolder:
             sync(self.path)
 
     def remove(self) -> None:
-        """Remove everything, by who has it locked; raises CorpusError where something stays."""
+        """Remove the locked folder; raises CorpusError if files remain."""
         shutil.rmtree(self.path, ignore_errors=True)
         if self.path.exists():
             raise CorpusError(
@@ -145,7 +144,7 @@ class LibraryFolder:
 
 @contextmanager
 def begun_folder(libraries: Path, library_id: str, database: str) -> Iterator[LibraryFolder]:
-    """Make a marked folder for a new library, locked while it is filled, and removed where that fails."""
+    """Create a marked and locked folder for a new library; it is removed if the block fails."""
     folder = LibraryFolder.of(libraries, library_id, database)
     with _on_disk(libraries):
         libraries.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -163,9 +162,9 @@ def begun_folder(libraries: Path, library_id: str, database: str) -> Iterator[Li
 
 
 def library_folders(libraries: Path) -> tuple[LibraryFolder, ...]:
-    """Return the folders that are there, whatever their libraries' rows say."""
-    found = (path for path in libraries.glob("*") if path.is_dir() and _ID.fullmatch(path.name))
-    return tuple(map(LibraryFolder, sorted(found)))
+    """Return the existing folders, whether or not their libraries have rows."""
+    folders = (path for path in libraries.glob("*") if path.is_dir() and _ID.fullmatch(path.name))
+    return tuple(map(LibraryFolder, sorted(folders)))
 
 
 @contextmanager

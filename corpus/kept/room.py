@@ -1,9 +1,8 @@
-"""The room that visitors' files take on this machine, and reservations of more.
+"""The disk space that visitors' files take on this machine, with reservations.
 
-Each kept library and each visit has a file with the bytes that it takes, and whose it is. Whoever adds files
-raises that figure first, under one lock for all threads and processes; when they are done it is measured
-anew. So nothing is walked through to learn what all of them take, and what is removed takes its figure with
-it.
+The folder of each kept library and each visit has a record of its size in bytes and its owner. Before files
+are added the size is increased, under one lock for all threads and processes; afterwards it is measured. So
+the total is known without walking all folders, and removing a folder removes its record.
 """
 
 import logging
@@ -27,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 
 class OwnerFullError(NoRoomError):
-    """One person would have more than they may; `size` is how much that would be, in bytes."""
+    """An owner would exceed their limit; `size` is the total that they would have, in bytes."""
 
     def __init__(self, size: int) -> None:
         super().__init__(f"This would be {size / MB:,.0f} MB.")
@@ -36,7 +35,7 @@ class OwnerFullError(NoRoomError):
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """The bytes that a folder takes, and its owner, "" for nobody in particular."""
+    """The size of a folder in bytes, and its owner, "" if it has none."""
 
     size: int
     owner: str = ""
@@ -44,9 +43,9 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """The room for visitors' files under a `home`, with how many megabytes they may take together.
+    """The limits of visitors' files under a `home`: all together, and what must stay free on the disk.
 
-    `free_megabytes` is what has to stay free on the disk; 0 is no limit.
+    Both are in megabytes; 0 is no limit.
     """
 
     home: Path
@@ -58,19 +57,20 @@ class Room:
         return cls(settings.home, settings.files_megabytes_of_all, settings.free_disk_megabytes)
 
     def take(self, folder: Path, size: int, owner: str = "", owner_megabytes: int = 0) -> None:
-        """Set `size` more bytes aside for a folder; raises NoRoomError where there is no room for them.
+        """Reserve `size` more bytes for a folder; raises NoRoomError if they exceed a limit.
 
-        Of an owner who may have `owner_megabytes` it raises OwnerFullError; 0 is no limit.
+        Raises OwnerFullError if they exceed the owner's limit, `owner_megabytes`; 0 is no limit.
         """
         check_free_disk(self.home, self.free_megabytes, size)
         folder = folder.absolute()
         with self._locked():
             taken = self._taken()
             before = taken.get(folder, Taken(0))
-            all_of_owner = size + sum(one.size for one in taken.values() if owner and one.owner == owner)
+            of_owner = (record for record in taken.values() if owner and record.owner == owner)
+            all_of_owner = size + sum(record.size for record in of_owner)
             if 0 < owner_megabytes * MB < all_of_owner:
                 raise OwnerFullError(all_of_owner)
-            if 0 < self.megabytes * MB < size + sum(one.size for one in taken.values()):
+            if 0 < self.megabytes * MB < size + sum(record.size for record in taken.values()):
                 refusals.warn(
                     "Nothing more of visitors' files is kept at %s: they take %d MB together. Delete what is "
                     "not needed, or change PAPER_TRAIL_FILES_MEGABYTES_OF_ALL.",
@@ -84,23 +84,23 @@ class Room:
             _write(folder, Taken(before.size + size, owner or before.owner))
 
     def settle(self, folder: Path, owner: str = "") -> None:
-        """Note what a folder takes now; one that is gone takes nothing."""
+        """Measure a folder and record its size, if it still exists."""
         if folder.is_dir():
             with suppress(NoRoomError), self._locked():
                 _measure(folder, owner)
 
     def know(self, folder: Path, owner: str) -> None:
-        """Note whose a folder is that was made before this was noted."""
-        if (found := _read(folder)) is None or found.owner != owner:
+        """Record the owner of a folder that was created before owners were recorded."""
+        if (record := _read(folder)) is None or record.owner != owner:
             self.settle(folder, owner)
 
     def size_of(self, folder: Path) -> int:
-        """Return the bytes that a folder takes, with its reservations."""
+        """Return the size of a folder in bytes, with its reservations."""
         return (_read(folder) or _measure(folder)).size
 
     def size(self) -> int:
-        """Return the bytes that all folders take, with their reservations."""
-        return sum(one.size for one in self._taken().values())
+        """Return the size of all folders in bytes, with their reservations."""
+        return sum(record.size for record in self._taken().values())
 
     def _taken(self) -> dict[Path, Taken]:
         home = self.home.absolute()
@@ -109,7 +109,7 @@ class Room:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        # Beside the libraries, which several machines may share.
+        # In the folder of libraries, which several machines may share.
         lock = self.home / "libraries" / "room.lock"
         try:
             lock.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -124,9 +124,9 @@ class Room:
 
 
 def _measured(folder: Path) -> int:
-    """Return the bytes of a folder's files, without its record."""
+    """Return the size of a folder's files in bytes, without its record."""
     total = 0
-    # Others may change it meanwhile: os.walk passes over folders that are gone, rglob does not.
+    # Not rglob, which raises for folders that are removed meanwhile.
     for place, _, names in os.walk(folder):
         for path in (Path(place, name) for name in names):
             with suppress(OSError):
@@ -135,7 +135,7 @@ def _measured(folder: Path) -> int:
 
 
 def _read(folder: Path) -> Taken | None:
-    """Read the record of a folder, None where it is missing or damaged."""
+    """Read the record of a folder, None if it is missing or damaged."""
     try:
         size, _, owner = (folder / RECORD).read_text(encoding="utf-8").partition(" ")
         return Taken(int(size), owner)
@@ -146,7 +146,7 @@ def _read(folder: Path) -> Taken | None:
 def _measure(folder: Path, owner: str = "") -> Taken:
     before = _read(folder)
     taken = Taken(_measured(folder), owner or (before.owner if before else ""))
-    # Where it cannot be noted it is measured the next time too.
+    # If it cannot be recorded, it is measured again the next time.
     with suppress(OSError):
         if taken == Taken(0):
             (folder / RECORD).unlink(missing_ok=True)

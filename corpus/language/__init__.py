@@ -1,1 +1,1 @@
-"""The language of papers and questions: which it is; English words, their stems, and BM25 by them."""
+"""The languages of papers and questions; English stems, stop words and BM25."""

@@ -1,8 +1,8 @@
-"""Abbreviations that texts spell out: "word sense disambiguation (WSD)", "WSD (word sense disambiguation)".
+"""Abbreviations that texts define: "word sense disambiguation (WSD)", "WSD (word sense disambiguation)".
 
-They are found by Schwartz and Hearst's "A simple algorithm for identifying abbreviation definitions in
+The method is that of Schwartz and Hearst, "A simple algorithm for identifying abbreviation definitions in
 biomedical text" (PSB 2003, section 3), with two more conditions: a short form is one word with at least two
-capitals, which leaves out "(Figure 2)", "(2019)" and "(see below)", and a long form has at least two words.
+capitals, which excludes "(Figure 2)", "(2019)" and "(see below)", and a long form has at least two words.
 """
 
 import re
@@ -15,7 +15,7 @@ from corpus.language.stemming import stem
 
 SHORTEST, LONGEST = 2, 10  # characters of a short form
 SHORTEST_SMALL = 3  # characters of a short form in lower case
-LONGEST_FORM = 10  # words of a long form that are looked for in a text
+LONGEST_FORM = 10  # words of a long form
 # The share of the papers with a short form that must mean the same by it.
 AGREEING = 0.7
 FARTHEST = 200  # characters between the start of a long form and its brackets
@@ -31,11 +31,11 @@ _POINTS_ELSEWHERE = ("see ", "e.g", "i.e", "cf")
 
 
 def find_abbreviations(text: str) -> dict[str, str]:
-    """Return the short forms that a text spells out, each with its first long form as it stands there.
+    """Return the short forms that a text defines, each with its first long form as written there.
 
-    A short form is returned in the singular: "large language models (LLMs)" gives "LLM".
+    Short forms are in the singular: "large language models (LLMs)" gives "LLM".
     """
-    found: dict[str, str] = {}
+    forms: dict[str, str] = {}
     for brackets in _IN_BRACKETS.finditer(text):
         before = text[max(0, brackets.start() - FARTHEST) : brackets.start()].rstrip()
         inside = _PART_END.split(brackets[1], maxsplit=1)[0].strip()
@@ -48,12 +48,12 @@ def find_abbreviations(text: str) -> dict[str, str]:
             is_whole = long == inside and not inside.lower().startswith(_POINTS_ELSEWHERE)
             long = long if is_whole else ""
         if long:
-            found.setdefault(short, long)
-    return found
+            forms.setdefault(short, long)
+    return forms
 
 
 def _short_form(text: str) -> str:
-    """Return a short form in the singular, or "" for what is none."""
+    """Return a short form in the singular, "" if the text is not one."""
     form = text.removesuffix("s") if _capitals(text) > 1 else text
     is_short = _SHORT_FORM.fullmatch(form) and SHORTEST <= len(form) <= LONGEST
     return form if is_short and _capitals(form) > 1 else ""
@@ -64,7 +64,7 @@ def _capitals(text: str) -> int:
 
 
 def _words_before(before: str, short: str) -> str:
-    """Return the last words of a clause, as many as may spell out a short form of n letters: n + 5 or 2n."""
+    """Return the last words of a clause, at most min(n + 5, 2n) for a short form of n letters."""
     ends = [match.end() for match in _CLAUSE_END.finditer(before)]
     clause = before[ends[-1] :] if ends else before
     tokens = list(_TOKEN.finditer(clause))
@@ -73,29 +73,29 @@ def _words_before(before: str, short: str) -> str:
 
 
 def _long_form(short: str, text: str) -> str:
-    """Return the shortest end of a text that has the letters of a short form in order, or "".
+    """Return the shortest end of a text with the letters of a short form in order, "" if there is none.
 
-    The first letter begins a word.
+    The first letter must begin a word.
     """
     lower = text.lower()
     if len(lower) != len(text):  # "İ" is two characters in lower case
         return ""
-    at = len(text)
+    start = len(text)
     letters = [letter for letter in short.lower() if letter.isalnum()]
     for place in reversed(range(len(letters))):
-        at = lower.rfind(letters[place], 0, at)
-        while at > 0 and place == 0 and (lower[at - 1].isalnum() or lower[at - 1] == "-"):
-            at = lower.rfind(letters[place], 0, at)
-        if at < 0:
+        start = lower.rfind(letters[place], 0, start)
+        while start > 0 and place == 0 and (lower[start - 1].isalnum() or lower[start - 1] == "-"):
+            start = lower.rfind(letters[place], 0, start)
+        if start < 0:
             return ""
-    long = text[at:]
+    long = text[start:]
     words = _WORD.findall(long.lower())
     return long if len(words) > 1 and len(long) > len(short) and short.lower() not in words else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The short or the long form of an abbreviation where a text has it, as it is written there."""
+    """An occurrence of an abbreviation in a text, in its short or its long form."""
 
     start: int
     text: str
@@ -109,32 +109,29 @@ class Form:
 
     @property
     def other(self) -> str:
-        """The form that does not stand there."""
+        """Return the form that the text does not use."""
         return self.long if self.is_short else self.short
 
 
 @dataclass(frozen=True, slots=True)
 class Abbreviations:
-    """Short forms by their long forms, and long forms by their short ones.
-
-    The keys are short forms in lower case, and the stems of long forms.
-    """
+    """Long forms by lower-case short form, and short forms by the stems of the long form."""
 
     long_forms: Mapping[str, str] = field(default_factory=dict)
     short_forms: Mapping[str, str] = field(default_factory=dict)
 
     def forms_in(self, text: str, may_be_short: Callable[[str], bool] = lambda _: False) -> Iterator[Form]:
-        """Yield the short and long forms in a text, the longest at each place.
+        """Yield the short and long forms in a text, the longest at each position.
 
-        A word without capitals is a short form only where `may_be_short` is True for it.
+        A word without capitals is a short form only if `may_be_short` is True for it.
         """
         words = list(_WORD.finditer(text)) if self.long_forms else []
         stems = [stem(_folded(word[0])) for word in words]
         end = 0
-        for at, word in enumerate(words):
+        for index, word in enumerate(words):
             if word.start() < end:
                 continue
-            form = self._long_at(text, words, stems, at) or self._short_at(word, may_be_short)
+            form = self._long_at(text, words, stems, index) or self._short_at(word, may_be_short)
             if form:
                 end = form.end
                 yield form
@@ -145,8 +142,8 @@ class Abbreviations:
         start = words[at].start()
         for last in range(min(at + LONGEST_FORM, len(words)) - 1, at, -1):
             if short := self.short_forms.get("".join(stems[at : last + 1])):
-                own = text[start : words[last].end()]
-                return Form(start, own, short, own, is_short=False)
+                long = text[start : words[last].end()]
+                return Form(start, long, short, long, is_short=False)
         return None
 
     def _short_at(self, word: re.Match[str], may_be_short: Callable[[str], bool]) -> Form | None:
@@ -160,13 +157,13 @@ class Abbreviations:
 
 
 def agreed_abbreviations(found: Iterable[Mapping[str, str]], least: int = 1) -> Abbreviations:
-    """Return the abbreviations on which at least `least` texts agree, from those found in each.
+    """Return the abbreviations on which at least `least` texts agree, from those `found` in each text.
 
-    A short form with unrelated long forms means none of them, unless `AGREEING` of the texts mean one.
+    A short form with several long forms has a meaning only if the share `AGREEING` of the texts means it.
     """
     written: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     shorts: dict[str, Counter[str]] = defaultdict(Counter)
-    for short, long in (pair for own in found for pair in own.items()):
+    for short, long in (pair for of_text in found for pair in of_text.items()):
         key = _key(long)
         has_name = any(_capitals(word[1:]) for word in _WORD.findall(long))
         written[short.lower()][key][long if has_name else long.lower()] += 1

@@ -1,4 +1,4 @@
-"""BM25 over a few texts, for where no index is: the sentences of a paper, the candidates of a question."""
+"""BM25 over a few texts without an index, such as the sentences of a paper or candidates of an answer."""
 
 import math
 from collections import Counter
@@ -13,7 +13,7 @@ _TEXTS_KEPT = 65_536
 
 
 class Bm25:
-    """Texts by the stems of their words, without stop words (Robertson and Zaragoza, 2009, section 3)."""
+    """An in-memory BM25 index of stems without stop words (Robertson and Zaragoza, 2009, section 3)."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.terms = [terms_of(text) for text in texts]
@@ -26,12 +26,12 @@ class Bm25:
                 self._holding.setdefault(term, []).append((index, count))
 
     def rarity(self, term: str) -> float:
-        """Return the inverse document frequency of a term, never less than 0, as in Lucene."""
+        """Return the inverse document frequency of a term, at least 0, as in Lucene."""
         holding = len(self._holding.get(term, ()))
         return math.log1p((len(self.terms) - holding + 0.5) / (holding + 0.5))
 
     def scores(self, question: str) -> list[float]:
-        """Return the score of each text, in their order."""
+        """Return the score of each text, in order."""
         scores = [0.0] * len(self.terms)
         for term in dict.fromkeys(terms_of(question)):
             rarity = self.rarity(term)
@@ -40,7 +40,7 @@ class Bm25:
         return scores
 
     def order(self, question: str, most: int | None = None) -> list[int]:
-        """Return the indices of the texts, the nearest first."""
+        """Return the indices of the texts, highest score first."""
         scores = self.scores(question)
         return sorted(range(len(scores)), key=lambda index: -scores[index])[:most]
 

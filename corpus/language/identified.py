@@ -1,7 +1,7 @@
-"""The language a text is written in, told by a small model that comes with its package (py3langid).
+"""Identification of the language of a text, by the small model of py3langid.
 
-Of a paper it is said where it is likely. Of a question only what is sure counts: one in English that is taken
-for another language would be refused, and questions are short and full of names.
+For a paper a likely language is enough. For a question it must be certain: an English question taken for
+another language would be refused, and questions are short and full of names.
 """
 
 import re
@@ -20,7 +20,7 @@ from corpus.text import words
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
-UNTOLD = "und"  # a language of which only is sure that it is not English
+UNTOLD = "und"  # an unknown language that is certainly not English
 _SHORTEST_WORD = 3
 _TEXTS_KEPT = 1024
 # "Von Mises", "de la Cruz", "El Niño", "Die Hard" are names in any language.
@@ -65,13 +65,13 @@ class _Languages(_Table):
 
 
 def language_of_text(text: str) -> str:
-    """Identify the language of a text, ISO 639-1; "" where it is short or unsure."""
+    """Identify the language of a text, ISO 639-1; "" if it is too short or uncertain."""
     bars = _languages().paper
     text = text[: bars.read]
     if sum(map(str.isalpha, text)) < bars.letters:
         return ""
-    told = words(text)
-    if told and _english_words(told) >= bars.english_share * len(told):
+    text_words = words(text)
+    if text_words and _english_words(text_words) >= bars.english_share * len(text_words):
         return ENGLISH
     code, sure = _ranked(text)[0]
     return code if sure >= bars.sure else ""
@@ -79,20 +79,20 @@ def language_of_text(text: str) -> str:
 
 @lru_cache(maxsize=_TEXTS_KEPT)
 def foreign_language(text: str) -> str:
-    """Identify the language of a short text that is surely not English, else return "".
+    """Identify the language of a short text that is certainly not English, else return "".
 
-    UNTOLD where only that is sure.
+    Returns UNTOLD if the language is uncertain.
     """
-    own = _QUOTED.sub(" ", text)
-    if _is_in_other_letters(own):
-        return _likeliest(own)
-    nameless, told = _NAME_PARTICLES.sub(" ", own), words(own)
+    unquoted = _QUOTED.sub(" ", text)
+    if _is_in_other_letters(unquoted):
+        return _likeliest(unquoted)
+    nameless, text_words = _NAME_PARTICLES.sub(" ", unquoted), words(unquoted)
     is_marked = not _languages().all_words.isdisjoint(words(nameless))
-    marked = sum(word in _languages().all_words for word in told) if is_marked else 0
-    english = _english_words(told)
+    marked = sum(word in _languages().all_words for word in text_words) if is_marked else 0
+    english = _english_words(text_words)
     if marked > max(1, english):
-        return _likeliest(own)
-    if not is_marked and told and english >= _languages().question.english_share * len(told):
+        return _likeliest(unquoted)
+    if not is_marked and text_words and english >= _languages().question.english_share * len(text_words):
         return ""
     return _surely_foreign(nameless, is_marked=0 < marked >= english)
 
@@ -103,13 +103,13 @@ def _english_words(told: Sequence[str]) -> int:
 
 
 def _is_in_other_letters(text: str) -> bool:
-    """Return True if most letters of a text are no Latin ones, and not only signs of formulae: "σ(α)".
+    """Return True if most letters of a text are not Latin, and not only symbols of formulas: "σ(α)".
 
-    Those of Latin names do not count: "ColBERTv2 的索引有多大？".
+    Letters of Latin names do not count: "ColBERTv2 的索引有多大？".
     """
     nameless = _LATIN_WORD.sub(lambda word: word[0] if word[0].isalpha() and word[0].islower() else " ", text)
     letters = [character for character in nameless if character.isalpha()]
-    others = [one for one in letters if "LATIN" not in unicodedata.name(one, "")]
+    others = [letter for letter in letters if "LATIN" not in unicodedata.name(letter, "")]
     written = (run for run in _PLAIN.findall(text) if len(run) > 1)
     return len(others) * 2 > len(letters) and any(set(run) & set(others) for run in written)
 

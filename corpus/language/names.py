@@ -1,4 +1,4 @@
-"""The names of languages and their codes: Unicode's names, by langcodes."""
+"""The names and codes of languages, from langcodes."""
 
 from collections.abc import Collection
 from functools import cache
@@ -14,7 +14,7 @@ LONGEST_NAME = 100
 
 @cache
 def language_name(code: str) -> str:
-    """Return a language's name in English, "de" as "German"; what is no known code stays as it is."""
+    """Return a language's name in English, "German" for "de"; an unknown code is unchanged."""
     try:
         language = langcodes.Language.get(code)
     except LanguageTagError:
@@ -23,25 +23,26 @@ def language_name(code: str) -> str:
 
 
 def language_names(codes: Collection[str], most: int = 4) -> str:
-    """Return languages in words, English first: "English, French, German and 90 more"."""
+    """Return the names of languages, English first: "English, French, German and 90 more"."""
     names = sorted(map(language_name, codes), key=lambda name: (name != "English", name))
     more = len(names) - most
     return joined([*names[:most], *([f"{more} more"] if more > 0 else [])])
 
 
 def language_code(name: str) -> str:
-    """Return the code, ISO 639-1, of a language that is given by one or by its name; "" where it has none.
+    """Return the ISO 639-1 code of a language given by a code or a name, "" if it has none.
 
-    "en-US", "eng", "English" and "anglais" are "en".
+    "en-US", "eng", "English" and "anglais" give "en".
     """
     return _language_code(name) if len(name) <= LONGEST_NAME else ""
 
 
 @cache
 def _language_code(name: str) -> str:
-    given = name.strip().replace("_", "-")
+    tag_text = name.strip().replace("_", "-")
     try:
-        tag = langcodes.standardize_tag(given) if langcodes.tag_is_valid(given) else str(langcodes.find(name))
+        is_tag = langcodes.tag_is_valid(tag_text)
+        tag = langcodes.standardize_tag(tag_text) if is_tag else str(langcodes.find(name))
     except (LookupError, LanguageTagError):
         return ""
     code = tag.partition("-")[0]

@@ -1,4 +1,4 @@
-"""Words as they are compared: their stems (Snowball's for English), and those that carry no subject."""
+"""Stems of words (Snowball's for English), stop words, and the comparison of words."""
 
 import re
 import tomllib
@@ -19,19 +19,19 @@ _STEMS_KEPT, _TEXTS_KEPT = 65_536, 4096
 _BRITISH = re.compile(r"is(?=(?:e|es|ed|er|ers|ing|ings|ation|ations)$)")
 _AMERICAN = re.compile(r"our(?=s?$|al$|ed$|ing$)")
 _POSSESSIVE = re.compile(r"['’]s?$")
-# A stemmer keeps its own state while it is at a word.
+# The stemmer is not thread-safe.
 _stemmer, _one_at_a_time = Stemmer.Stemmer("english"), Lock()
 
 
 @cache
 def stop_words() -> frozenset[str]:
-    """Return the words that carry no subject, the one list for all who leave them out."""
+    """Return the English stop words, the one list for all callers."""
     return frozenset(Path(__file__).with_name("stopwords.txt").read_text(encoding="utf-8").split())
 
 
 @cache
 def function_words(language: str) -> frozenset[str]:
-    """Return the words of a language, by its code, that carry no subject; none of one that is not listed."""
+    """Return the function words of a language, by its code; none for a language that is not listed."""
     if language == ENGLISH:
         return stop_words()
     file = Path(__file__).with_name("function_words.toml").read_text(encoding="utf-8")
@@ -40,7 +40,7 @@ def function_words(language: str) -> frozenset[str]:
 
 @lru_cache(maxsize=_STEMS_KEPT)
 def stem(word: str) -> str:
-    """Return the stem that a lower-case word's forms share: "studies", "studied"; "labour's", "labor"."""
+    """Return the stem of a lower-case word, the same for "studies" and "studied", "labour's" and "labor"."""
     word = _POSSESSIVE.sub("", word).replace("-", "")
     if len(word) > SHORTEST_RESPELT:
         word = _AMERICAN.sub("or", _BRITISH.sub("iz", word))
@@ -49,33 +49,33 @@ def stem(word: str) -> str:
 
 
 def holds(held: Stems, asked: str) -> bool:
-    """Return True if a text with the stems `held` has the word asked for, or a longer one ("speedup")."""
-    return asked in held or (
-        len(asked) >= SHORTEST_BEGINNING
-        and any(_is_word(word[len(asked) :]) for word in held if word.startswith(asked))
+    """Return True if the stems `held` contain the stem `asked`, or a compound with it ("speedup").
+
+    The rest of a compound must be a word, not an ending: "similar" is no compound of "simil".
+    """
+    if asked in held:
+        return True
+    rests = (word.removeprefix(asked) for word in held if word.startswith(asked))
+    return len(asked) >= SHORTEST_BEGINNING and any(
+        len(rest) >= SHORTEST_REST or rest in stop_words() for rest in rests
     )
-
-
-def _is_word(rest: str) -> bool:
-    """Return True if what is left of a longer word may be a word, not an ending: "similar" is no simile."""
-    return len(rest) >= SHORTEST_REST or rest in stop_words()
 
 
 @lru_cache(maxsize=_TEXTS_KEPT)
 def compounds(text: str) -> dict[str, Stems]:
-    """Return the stem that two neighbours would have as one word, with theirs: "code mixing"."""
+    """Return the stems of adjacent words by the stem that they would have as one word ("code mixing")."""
     return {
-        f"{one}{stem(other)}": frozenset({stem(one), stem(other)})
-        for one, other in pairwise(words(text))
-        if one not in stop_words() and other not in stop_words()
+        f"{first}{stem(other)}": frozenset({stem(first), stem(other)})
+        for first, other in pairwise(words(text))
+        if first not in stop_words() and other not in stop_words()
     }
 
 
 def spelt_as(asked: str, text: str, held: Stems) -> Stems:
-    """Return the stems `held` of a text with those of what is asked that the text writes in another way.
+    """Return the stems `held` of a text, with those of `asked` that the text spells as one word or as two.
 
-    "Code mixing", "code-mixing" and "codemixing" are one thing.
+    "Code mixing", "code-mixing" and "codemixing" are the same.
     """
-    parts = [own for whole, own in compounds(asked).items() if whole in held]
+    parts = [neighbours for whole, neighbours in compounds(asked).items() if whole in held]
     wholes = {stem(word) for word in words(asked)} & compounds(text).keys()
     return held.union(wholes, *parts) if parts or wholes else held

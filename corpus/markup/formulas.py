@@ -1,4 +1,4 @@
-"""MathML on one line: 10 with a raised 6 as 10⁶, fractions with a slash."""
+"""MathML as text on one line: superscripts as 10⁶, fractions with a slash."""
 
 import unicodedata
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ _ACCENTS = {
 
 
 def linear_formula(element: str, children: Sequence[str]) -> str:
-    """Return an element of MathML on one line; `children` are its children, already on one line."""
+    """Return a MathML element as text on one line; `children` are the texts of its children."""
     parts = [child if child.isspace() and element == "mtext" else child.strip() for child in children]
     parts = [part for part in parts if part]
     build, count = _BUILT.get(element, (_row, -1))
@@ -21,7 +21,7 @@ def linear_formula(element: str, children: Sequence[str]) -> str:
 
 
 def _row(*parts: str) -> str:
-    """Join the parts of a formula; words are kept apart from what follows them: "log n"."""
+    """Join the parts of a formula, with a space after words: "log n"."""
     row = ""
     for part in parts:
         is_word = any(len(letters) > 1 and letters.isalpha() for letters in (row[-2:], part[:2]))

@@ -1,7 +1,7 @@
-"""Titles, abstracts and notes in which HTML, JATS or MathML stands between prose, as plain text.
+"""Titles, abstracts and notes with HTML, JATS or MathML in them as plain text.
 
-A parser of HTML takes "a<b and c>d" for a tag. Here a tag has a known name, attributes with values and,
-apart from breaks, a partner that closes it; everything else is text.
+An HTML parser would take "a<b and c>d" for a tag. Here a tag must have a known name, attributes with values
+and, except for breaks, a closing partner; everything else is text.
 """
 
 import re
@@ -19,13 +19,13 @@ _TAG = re.compile(
     r"<(/?)((?:jats|mml|m|ce|html|xhtml):)?([a-z][a-z0-9-]*)((?:\s[^<>]*)?)(/?)>", re.IGNORECASE
 )
 _ATTRIBUTES = re.compile(r"(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s\"'=]+))*\s*/?")
-# Entities end with a semicolon: "Q&A" and "x&lt1" hold none, "&lt 5" is a common slip.
+# Entities end with a semicolon: "Q&A" and "x&lt1" contain none; "&lt 5" is a common error.
 _ENTITY = re.compile(
     r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});|&(?:amp|lt|gt|nbsp|quot)(?=\s)"
 )
-# Text is escaped twice by some exports, three times by few.
+# Some exports escape text twice, a few three times.
 _MOST_ESCAPES = 3
-# Elements within others beyond this many are read as if they were not there.
+# Elements that are nested deeper are ignored.
 _DEEPEST = 40
 
 _PHRASES = frozenset(
@@ -39,7 +39,7 @@ _BLOCKS = frozenset(
     "table tbody thead title tr trans-abstract ul".split()
 )
 _CELLS = frozenset(("td", "th"))
-# Often not closed.
+# Elements that are often not closed.
 _LOOSE = frozenset("br dd dt hr li p td th tr".split())
 _VOID = frozenset(("br", "hr", "img", "input", "wbr", "graphic", "inline-graphic"))
 _UNSEEN = frozenset(("annotation", "annotation-xml", "head", "script", "style"))
@@ -50,7 +50,7 @@ _FRAMES: dict[str, Callable[[str], str]] = {
     "inf": lower_text,
     "subscript": lower_text,
     "q": lambda text: f"“{text}”",
-    # Only where the same formula stands beside it in MathML.
+    # Dropped only if there is the same formula in MathML.
     "tex-math": lambda _: "",
     **dict.fromkeys(_UNSEEN, lambda _: ""),
 }
@@ -67,7 +67,7 @@ class _Tag(NamedTuple):
 
 @dataclass(slots=True)
 class _Frame:
-    """An element whose text is changed when it closes; `parts` are the texts of its children."""
+    """An open element whose text is converted when it closes; `parts` are the texts of its children."""
 
     name: str
     parts: list[str] = field(default_factory=list)
@@ -80,32 +80,27 @@ class _Frame:
 
 
 def plain_markup(text: str) -> str:
-    """Return the text of a title, abstract or note, each block on a line of its own; escapes are undone.
+    r"""Return the text of a title, abstract or note without markup and escapes, a line for each block.
 
-    "10<sup>6</sup>" and "$10^6$" are 10⁶. What is no markup stays: "p<0.05 for n>30".
+    "10<sup>6</sup>" and "$10^6$" become 10⁶. Text that is not markup stays: "p<0.05 for n>30".
     """
     for _ in range(_MOST_ESCAPES):
         before = text
-        text = _without_preambles(text)
+        # Some publishers write \documentclass and packages before each formula.
+        head, *rest = text.replace(r"\end{document}", "").split(r"\documentclass")
+        preambles = (part.partition(r"\begin{document}") for part in rest)
+        text = head + "".join(
+            body if begin else rf"\documentclass{start}" for start, begin, body in preambles
+        )
         if "<" in text or "&" in text:
-            text = _without_markup(_without_comments(text))
+            head, *rest = text.replace("<![CDATA[", "").replace("]]>", "").split("<!--")
+            comments = (part.partition("-->") for part in rest)
+            text = head + "".join(after if end else f"<!--{comment}" for comment, end, after in comments)
+            text = _without_markup(text)
         if text == before:
             break
     lines = (" ".join(line.split()) for line in storable(plain_figures(text)).split("\n"))
     return "\n".join(filter(None, lines))
-
-
-def _without_comments(text: str) -> str:
-    head, *rest = text.replace("<![CDATA[", "").replace("]]>", "").split("<!--")
-    parts = (part.partition("-->") for part in rest)
-    return head + "".join(behind if end else f"<!--{comment}" for comment, end, behind in parts)
-
-
-def _without_preambles(text: str) -> str:
-    r"""Return text without what some publishers write before each formula: \documentclass and packages."""
-    head, *rest = text.replace(r"\end{document}", "").split(r"\documentclass")
-    parts = (part.partition(r"\begin{document}") for part in rest)
-    return head + "".join(body if begin else rf"\documentclass{before}" for before, begin, body in parts)
 
 
 def _without_markup(text: str) -> str:
@@ -113,11 +108,11 @@ def _without_markup(text: str) -> str:
     framed = _FRAMES.keys() | FORMULA_ELEMENTS
     if not {"alternatives", "math"} <= {tag.name for tag in tags}:
         framed -= {"tex-math"}
-    frames, at = [_Frame("")], 0
+    frames, position = [_Frame("")], 0
     opened: Counter[str] = Counter()
     for tag in tags:
-        frames[-1].parts.append(_unescaped(text[at : tag.start]))
-        at = tag.end
+        frames[-1].parts.append(_unescaped(text[position : tag.start]))
+        position = tag.end
         if tag.name in _BLOCKS:
             frames[-1].parts.append("\n")
         elif tag.name in _CELLS or tag.name == "mspace":
@@ -133,7 +128,7 @@ def _without_markup(text: str) -> str:
         elif len(frames) < _DEEPEST:
             frames.append(_Frame(tag.name))
             opened[tag.name] += 1
-    frames[-1].parts.append(_unescaped(text[at:]))
+    frames[-1].parts.append(_unescaped(text[position:]))
     while len(frames) > 1:
         _close_last(frames)
     return frames[0].close()
@@ -146,22 +141,18 @@ def _close_last(frames: list[_Frame]) -> str:
 
 
 def _tags(text: str) -> Iterator[_Tag]:
-    """Yield the tags among what looks like tags."""
-    found = [
-        _Tag(match.start(), match.end(), match[3].lower(), bool(match[1]), _is_empty(match))
-        for match in _TAG.finditer(text)
-        if (match[2] or match[3].lower() in _KNOWN) and _ATTRIBUTES.fullmatch(match[4])
-    ]
-    paired = _paired(found)
-    for number, tag in enumerate(found):
+    """Yield the tags of a text, without text that only looks like a tag."""
+    candidates = []
+    for match in _TAG.finditer(text):
+        name = match[3].lower()
+        if (match[2] or name in _KNOWN) and _ATTRIBUTES.fullmatch(match[4]):
+            is_void = name in _VOID or name in VOID_FORMULA_ELEMENTS
+            is_empty = bool(match[5]) or match[4].endswith("/") or is_void
+            candidates.append(_Tag(match.start(), match.end(), name, bool(match[1]), is_empty))
+    paired = _paired(candidates)
+    for number, tag in enumerate(candidates):
         if tag.is_empty or number in paired or _stands_alone(tag, text):
             yield tag
-
-
-def _is_empty(match: re.Match[str]) -> bool:
-    name = match[3].lower()
-    is_void = name in _VOID or name in VOID_FORMULA_ELEMENTS
-    return bool(match[5]) or match[4].endswith("/") or is_void
 
 
 def _paired(tags: Sequence[_Tag]) -> set[int]:
@@ -180,7 +171,7 @@ def _paired(tags: Sequence[_Tag]) -> set[int]:
 def _stands_alone(tag: _Tag, text: str) -> bool:
     """Return True if a tag without a partner is markup, not mathematics ("a<b>c") or a word ("the <b> tag").
 
-    A raised figure that is not closed keeps its tag: without it, it would be another number.
+    An unclosed superscript keeps its tag, as its number would read differently without it.
     """
     before, behind = text[max(0, tag.start - 1) : tag.start], text[tag.end : tag.end + 1]
     if tag.name == "p" and not tag.is_closing:

@@ -1,4 +1,4 @@
-"""Raised and lowered text in plain characters: 10 with a raised 6 is 10⁶, not 106."""
+"""Superscripts and subscripts in Unicode characters: 10⁶, not 106."""
 
 import re
 
@@ -9,13 +9,13 @@ _LEVEL = str.maketrans(
     f"{_RAISED_SIGNS}ⁱⁿ{_LOWERED_SIGNS}", f"{_SIGNS}in{_SIGNS}".replace("−", "-").replace("–", "-")
 )
 _RUN = re.compile(f"(?P<raised>[{_RAISED_SIGNS}ⁱⁿ]+)|[{_LOWERED_SIGNS}]+")
-# A formula that is a number with an exponent, or a raised or lowered number alone: "$10^6$", "CO$_2$".
+# A formula that is a number with an exponent, or only a superscript or subscript: "$10^6$", "CO$_2$".
 _TEX_FIGURE = re.compile(
     r"\$(?P<base>[+-]?\d[\d.,]*)?(?:\{\})?(?P<script>[\^_])(?:\{(?P<group>[+−-]?\d+)\}|(?P<digit>\d))\$"
 )
-# Used alone: "ⁱ⁺¹" is hard to read.
+# Used only for single letters: "ⁱ⁺¹" is hard to read.
 _RAISED_LETTERS = str.maketrans("in", "ⁱⁿ")
-# Raised by convention: these read the same on the line.
+# Superscripts by convention, which read the same on the line.
 _ORDINALS = frozenset(("st", "nd", "rd", "th"))
 _RAISED_ANYHOW = frozenset("*†‡§¶°′″®™©ªº⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁱⁿ")
 _LOWERED_ANYHOW = frozenset("₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎")
@@ -23,9 +23,9 @@ _NAMED = {"tm": "™", "r": "®", "(r)": "®", "∘": "°", "◦": "°"}
 
 
 def raise_text(text: str) -> str:
-    """Return raised text as Unicode superscripts where all of it has them, else as "^{...}" or "^x".
+    """Return a superscript in Unicode if all of its characters exist there, else as "^{...}" or "^x".
 
-    Ordinals ("th") and signs that are raised anyhow ("*", "°") stay as they are.
+    Ordinals ("th") and signs that are raised anyway ("*", "°") are unchanged.
     """
     text = " ".join(text.split())
     if text in _ORDINALS or _RAISED_ANYHOW.issuperset(text):
@@ -36,7 +36,7 @@ def raise_text(text: str) -> str:
 
 
 def lower_text(text: str) -> str:
-    """Return lowered text as Unicode subscripts where all of it has them, else as "_{...}" or "_x"."""
+    """Return a subscript in Unicode if all of its characters exist there, else as "_{...}" or "_x"."""
     text = " ".join(text.split())
     return text if _LOWERED_ANYHOW.issuperset(text) else _converted(text, _LOWERED, "_")
 
@@ -48,15 +48,15 @@ def _converted(text: str, table: dict[int, int], mark: str) -> str:
 
 
 def plain_figures(text: str) -> str:
-    """Return text with the formulas that are raised or lowered numbers as Unicode: "CO$_2$" as CO₂."""
-    return _TEX_FIGURE.sub(_plain_figure, text) if "$" in text else text
+    """Return text with formulas of superscript or subscript numbers in Unicode: "CO$_2$" as CO₂."""
 
+    def plain(formula: re.Match[str]) -> str:
+        change = raise_text if formula["script"] == "^" else lower_text
+        return (formula["base"] or "") + change(formula["group"] or formula["digit"])
 
-def _plain_figure(formula: re.Match[str]) -> str:
-    change = raise_text if formula["script"] == "^" else lower_text
-    return (formula["base"] or "") + change(formula["group"] or formula["digit"])
+    return _TEX_FIGURE.sub(plain, text) if "$" in text else text
 
 
 def tex_figures(text: str) -> str:
-    """Return text with raised and lowered characters of Unicode as formulas of TeX: CO₂ as "CO$_{2}$"."""
+    """Return text with Unicode superscripts and subscripts as TeX formulas: CO₂ as "CO$_{2}$"."""
     return _RUN.sub(lambda run: f"${'^' if run['raised'] else '_'}{{{run[0].translate(_LEVEL)}}}$", text)

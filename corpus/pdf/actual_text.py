@@ -1,7 +1,7 @@
-"""Texts by which a PDF replaces what it draws ("ActualText"): used only where they say the same.
+"""Texts by which a PDF replaces the letters that it draws ("ActualText"), removed if they differ.
 
-PDFium reads such a text instead of the letters of its span. A file can have it say anything, so those that
-differ from the letters drawn are taken off the page before its text is read.
+PDFium reads such a text instead of the letters of its span, but a file can contain any text there. So texts
+that differ from the drawn letters are removed from the page before its text is read.
 """
 
 import codecs
@@ -22,8 +22,8 @@ from corpus.pdf.words import Word
 
 _KEY = ctypes.create_string_buffer(b"ActualText")
 _KEY_ADDRESS = ctypes.addressof(_KEY)
-_LONGEST_REORDERED = 8  # letters; scripts that are drawn in another order than they are spelled
-_LETTERS_OF_GLYPH = 3  # of one that has no character, as the ligature "ffi"
+_LONGEST_REORDERED = 8  # letters; some scripts are drawn in another order than they are spelled
+_LETTERS_OF_GLYPH = 3  # the most of a glyph without a character, such as the ligature "ffi"
 _ENCODINGS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -34,15 +34,15 @@ _ENCODINGS = (
 def remove_false_texts(
     document: pypdfium2.PdfDocument, index: int, page: pypdfium2.PdfPage, painting: Painting
 ) -> tuple[Word, ...]:
-    """Take the texts off a page that differ from what it draws, and return their words.
+    """Remove the texts of a page that differ from its drawn letters, and return their words.
 
-    To be called before the page's text is read. The boxes of the words are those of the page.
+    Call it before the page's text is read. The box of each word is the whole page.
     """
     texts = list(painting.texts)
     spans: dict[int, list[int]] = {}
-    for at, text in enumerate(texts):
+    for place, text in enumerate(texts):
         for mark in _marks(text):
-            spans.setdefault(mark, []).append(at)
+            spans.setdefault(mark, []).append(place)
     if not spans:
         return ()
     drawn = _drawn(document, index)
@@ -55,9 +55,9 @@ def remove_false_texts(
         if actual is None or not _agree(actual, letters, sum(drawn[at][1] for at in places)):
             false[mark] = actual or ""
     for mark in false:
-        for at in spans[mark]:
+        for place in spans[mark]:
             pdfium_c.FPDFPageObj_RemoveMark(
-                ctypes.cast(texts[at], pdfium_c.FPDF_PAGEOBJECT),
+                ctypes.cast(texts[place], pdfium_c.FPDF_PAGEOBJECT),
                 ctypes.cast(mark, pdfium_c.FPDF_PAGEOBJECTMARK),
             )
     width, height = page.get_size()
@@ -69,12 +69,14 @@ def remove_false_texts(
     )
 
 
-def unchecked_texts(painting: Painting, text: object, found: Characters) -> NDArray[np.bool_]:
-    """Return the characters that may come from ActualText on an unchecked part of the page."""
+def unchecked_texts(painting: Painting, text: object, characters: Characters) -> NDArray[np.bool_]:
+    """Flag the characters that may come from ActualText on an unchecked part of the page."""
     page = quick.address(text)
-    objects = list(map(quick.object_of, repeat(page), found.places.tolist()))
-    unchecked = {one for one in set(objects) if one and one not in painting.texts and _marks(one)}
-    return np.array([one in unchecked for one in objects], bool)
+    objects = list(map(quick.object_of, repeat(page), characters.places.tolist()))
+    unchecked = {
+        handle for handle in set(objects) if handle and handle not in painting.texts and _marks(handle)
+    }
+    return np.array([handle in unchecked for handle in objects], bool)
 
 
 def _marks(text: int) -> list[int]:
@@ -85,7 +87,7 @@ def _marks(text: int) -> list[int]:
 
 
 def _string(mark: int) -> str | None:
-    """Return the text of a mark, None where it is no plain string."""
+    """Return the text of a mark, None if it is not a plain string."""
     handle = ctypes.cast(mark, pdfium_c.FPDF_PAGEOBJECTMARK)
     size = ctypes.c_ulong()
     if not pdfium_c.FPDFPageObjMark_GetParamBlobValue(handle, _KEY.value, None, 0, size):
@@ -100,7 +102,7 @@ def _string(mark: int) -> str | None:
 
 
 def _drawn(document: pypdfium2.PdfDocument, index: int) -> list[tuple[str, int]]:
-    """Return the drawn text of each text object, and how many of its glyphs have no character."""
+    """Return the drawn text of each text object, and the number of its glyphs without a character."""
     page = document[index]
     try:
         texts = list(read_painting(page.raw).texts)
@@ -123,23 +125,25 @@ def _by_object(text: object, handles: Sequence[int]) -> list[tuple[str, int]]:
     page, count = quick.address(text), pdfium_c.FPDFText_CountChars(text)
     signs: dict[int, list[str]] = {handle: [] for handle in handles}
     unmapped = dict.fromkeys(handles, 0)
-    for at, handle in enumerate(map(quick.object_of, repeat(page), range(count))):
+    for index, handle in enumerate(map(quick.object_of, repeat(page), range(count))):
         if handle not in signs:
             continue
-        if pdfium_c.FPDFText_HasUnicodeMapError(text, at) == 1:
+        if pdfium_c.FPDFText_HasUnicodeMapError(text, index) == 1:
             unmapped[handle] += 1
-        elif 0 < (code := quick.unicode_of(page, at)) < 0x110000:
+        elif 0 < (code := quick.unicode_of(page, index)) < 0x110000:
             signs[handle].append(chr(code))
-    return [(_whole("".join(signs[handle])), unmapped[handle]) for handle in handles]
-
-
-def _whole(signs: str) -> str:
-    """Return a text in which pairs of surrogates are the letters that they stand for."""
-    return signs.encode("utf-16", "surrogatepass").decode("utf-16", "ignore")
+    # Joins pairs of surrogates.
+    return [
+        (
+            "".join(signs[handle]).encode("utf-16", "surrogatepass").decode("utf-16", "ignore"),
+            unmapped[handle],
+        )
+        for handle in handles
+    ]
 
 
 def _agree(actual: str, drawn: str, unmapped: int) -> bool:
-    """Return True if a text has the letters drawn; it may spell what glyphs without a character mean."""
+    """Return True if a text has the drawn letters, and at most a few more for glyphs without a character."""
     actual, drawn = _letters(actual), _letters(drawn)
     if len(actual) == len(drawn) <= _LONGEST_REORDERED:
         actual, drawn = "".join(sorted(actual)), "".join(sorted(drawn))

@@ -1,10 +1,10 @@
-"""The characters of PDFs: what their codes stand for in text, and what their letters tell of their size."""
+"""The characters of PDFs: the text of their codes, accents, and font sizes from the heights of letters."""
 
 import unicodedata
 from collections.abc import Sequence
 
-# Radicals of dictionaries, which fonts give for the characters that look the same (of Unicode's table of
-# equivalent ideographs those that are characters of their own; the others decompose).
+# Radicals that fonts use for the characters that look the same (from Unicode's table of equivalent
+# ideographs, those that do not decompose).
 _RADICALS = dict(
     zip(
         "⺎⺒⺓⺔⺝⺟⺠⺩⺫⺬⺮⺯⺰⺷⺼⻁⻄⻅⻆⻉⻋⻓⻑⻔⻘⻙⻚⻛⻜⻝⻟⻢⻣⻤⻥⻦⻨⻩⻪⻫⻬⻭⻮⻯⻰⻱⻲⻳",
@@ -23,7 +23,7 @@ _ACCENTS = {
 
 
 def character(code: int) -> str:
-    """Return the text of a character code, "" for one that must not get into text."""
+    """Return the text of a character code, "" for a code that must not be in a text."""
     if 0xD800 <= code <= 0xDFFF or code >= 0x110000 or (code & 0xFFFE) == 0xFFFE:
         return ""
     sign = chr(code)
@@ -39,7 +39,7 @@ def character(code: int) -> str:
 
 
 def compose(text: str) -> str:
-    """Put accents that TeX sets before their letter ("¨o") onto it."""
+    """Combine accents that TeX sets before their letter ("¨o") with it."""
     if text.isascii() and "`" not in text:
         return text
     if not any(ord(sign) in _ACCENTS for sign in text[:-1]):
@@ -60,7 +60,7 @@ def compose(text: str) -> str:
 
 
 def size_from_letters(letters: Sequence[str], heights: Sequence[float]) -> float:
-    """Estimate a font's height from how high its letters are drawn."""
+    """Estimate a font's height from the heights of its letters."""
     sizes = sorted(
         height / (0.45 if letter in "acemnorsuvwxz" else 0.65 if letter in "gpqy" else 0.69)
         for letter, height in zip(letters, heights, strict=True)

@@ -1,6 +1,6 @@
-"""PDF files, opened: how many pages they have, of which size, and what is wrong with them.
+"""Opening of PDF files, and their numbers and sizes of pages.
 
-PDFium is not thread-safe: every call into it, closing included, happens behind the one lock of this module.
+PDFium is not thread-safe: every call into it, closing included, must hold the lock of this module.
 """
 
 import threading
@@ -29,21 +29,21 @@ def page_count(path: str | Path) -> int:
 
 
 def title_in_properties(path: str | Path) -> str:
-    """Return the title in the file's properties, or ""; it is often not the paper's. Raises PdfError."""
+    """Return the title in the file's properties, "" for none; often not the paper's. Raises PdfError."""
     with opened(path) as document, LOCK:
         title = str(document.get_metadata_value("Title") or "")
     return " ".join("".join(character(ord(c)) if ord(c) > 0x20 else " " for c in title).split())
 
 
 def page_size(path: str | Path, page: int) -> tuple[float, float]:
-    """Return width and height of a page in points, as it is shown; raises PdfError."""
+    """Return the width and height of a page as shown, in points; raises PdfError."""
     with opened(path) as document, LOCK:
         return size_of(document, path, page)
 
 
 @contextmanager
 def opened(path: str | Path) -> Iterator[pypdfium2.PdfDocument]:
-    """Open a file; its document is used behind the lock, which is not held meanwhile. Raises PdfError."""
+    """Open a file; callers must hold the lock to use its document. Raises PdfError."""
     _check_header(Path(path))
     with LOCK:
         document = _open(Path(path))
@@ -58,7 +58,7 @@ def _check_header(path: Path) -> None:
     try:
         with path.open("rb") as file:
             head = file.read(_HEADER_BYTES)
-    except (OSError, ValueError) as error:  # a ValueError for a name that no file can have
+    except (OSError, ValueError) as error:  # a ValueError for an invalid file name
         why = getattr(error, "strerror", "") or error
         raise PdfError(f"{path.name} cannot be opened: {why}") from error
     if not head:
@@ -83,7 +83,7 @@ def _open(path: Path) -> pypdfium2.PdfDocument:
 
 
 def size_of(document: pypdfium2.PdfDocument, path: str | Path, page: int) -> tuple[float, float]:
-    """Return width and height of a page, counted from 1, to who holds the lock; raises PdfError."""
+    """Return the width and height of a page, counted from 1; the caller holds the lock. Raises PdfError."""
     if not 1 <= page <= len(document):
         raise PdfError(f"{Path(path).name} has no page {page}: it has {len(document)}")
     try:

@@ -1,6 +1,6 @@
-"""The characters of a page as they are drawn, in arrays.
+"""The drawn characters of a page with their extents, in arrays.
 
-PDFium tells of one character at a time, and a page has thousands: all else is reckoned for a page at once.
+PDFium reports one character at a time; everything else is computed for the whole page at once.
 """
 
 import ctypes
@@ -29,7 +29,7 @@ _HYPHENS = (0xFFFE, 0x0002, 0x00AD)
 # Old TeX fonts without a map to Unicode keep their ligatures at these codes.
 _TEX_LIGATURES = {0x0B: "ff", 0x0C: "fi", 0x0D: "fl", 0x0E: "ffi", 0x0F: "ffl"}
 UNKNOWN_LETTER = "\ufffd"
-"""A glyph that the file draws among letters without saying which it stands for, mostly a ligature."""
+"""A glyph among letters that the file does not map to a character, mostly a ligature."""
 _LINE_ENDS = (10, 13)
 _NO_SIGN = 0xDC00  # half of a letter, which has no text of its own
 _UNITS = ctypes.POINTER(ctypes.c_ushort)
@@ -37,7 +37,7 @@ _UNITS = ctypes.POINTER(ctypes.c_ushort)
 
 @dataclass(frozen=True, slots=True)
 class Extents:
-    """Where characters are drawn, parallel arrays: boxes and baselines in points from the top left."""
+    """The extents of characters in parallel arrays: boxes and baselines in points from the top left."""
 
     left: Numbers
     top: Numbers
@@ -46,7 +46,7 @@ class Extents:
     baseline: Numbers
 
     def __getitem__(self, at: Any) -> "Extents":
-        return Extents(*(one[at] for one in self.arrays))
+        return Extents(*(array[at] for array in self.arrays))
 
     @property
     def arrays(self) -> tuple[Numbers, Numbers, Numbers, Numbers, Numbers]:
@@ -55,11 +55,11 @@ class Extents:
 
 @dataclass(frozen=True, slots=True)
 class Characters:
-    """A page's characters in the order of the file: those that are drawn, and those that separate words.
+    """A page's characters in the order of the file: the drawn ones, and those that separate words.
 
-    `signs`, `places` (in the page's text) and `extents` are of those drawn; `breaks` are the places of those
-    that separate. Of these `is_hyphen` says which cut a word at the end of a line, and `is_line_end` which
-    end a line; hyphens have `extents_of_breaks` if they are drawn (`is_drawn`), the others' are zero.
+    `signs`, `places` (indices in the page's text) and `extents` are those of the drawn characters; `breaks`
+    are the places of the separators. Of these `is_hyphen` marks hyphens at the end of a line, `is_line_end`
+    line ends; `extents_of_breaks` are those of drawn hyphens (`is_drawn`), zero for others.
     """
 
     signs: Sequence[str]
@@ -71,30 +71,30 @@ class Characters:
     is_drawn: _Flags
     extents_of_breaks: Extents
 
-    def only(self, wanted: _Flags) -> "Characters":
-        """Return the characters that are wanted among those that separate words."""
-        signs = [self.signs[at] for at in np.flatnonzero(wanted).tolist()]
-        return replace(self, signs=signs, places=self.places[wanted], extents=self.extents[wanted])
+    def only(self, flags: _Flags) -> "Characters":
+        """Return the flagged drawn characters, with all separators."""
+        signs = [self.signs[index] for index in np.flatnonzero(flags).tolist()]
+        return replace(self, signs=signs, places=self.places[flags], extents=self.extents[flags])
 
 
 def read_characters(text: object, transform: Transform) -> Characters:
-    """Return the characters of a text page of PDFium's; `transform` leads to the page as it is shown."""
+    """Return the characters of a PDFium text page; `transform` maps PDF coordinates to the page as shown."""
     page = address(text)
     codes = _codes(text, page)
     signs = list(map(_sign, codes.tolist()))
-    for at in np.flatnonzero(np.isin(codes, list(_TEX_LIGATURES))).tolist():
-        signs[at] = _tex_ligature(text, at, int(codes[at])) or signs[at]
-    for at in np.flatnonzero(codes == 0).tolist():
-        signs[at] = _unknown_letter(text, page, at, codes)
+    for index in np.flatnonzero(np.isin(codes, list(_TEX_LIGATURES))).tolist():
+        signs[index] = _tex_ligature(text, index, int(codes[index])) or signs[index]
+    for index in np.flatnonzero(codes == 0).tolist():
+        signs[index] = _unknown_letter(text, page, index, codes)
     is_break = np.array([sign is None for sign in signs], bool)
     is_hyphen = np.isin(codes, _HYPHENS)
-    for at in np.flatnonzero(codes == 2).tolist():
-        is_hyphen[at] = pdfium_c.FPDFText_IsHyphen(text, at) == 1
+    for index in np.flatnonzero(codes == 2).tolist():
+        is_hyphen[index] = pdfium_c.FPDFText_IsHyphen(text, index) == 1
     breaks = np.flatnonzero(is_break)
     extents, is_drawn = _extents(page, is_hyphen | np.array(list(map(bool, signs)), bool), transform)
     places = np.flatnonzero(is_drawn & ~is_break)
     return Characters(
-        [signs[at] or "" for at in places.tolist()],
+        [signs[index] or "" for index in places.tolist()],
         places,
         extents[places],
         breaks,
@@ -106,7 +106,7 @@ def read_characters(text: object, transform: Transform) -> Characters:
 
 
 def are_apart(before: Extents, after: Extents) -> _Flags:
-    """Return the characters that stand apart from those before them, though no space is between."""
+    """Flag the characters far from the one before them although no space is between."""
     height = np.maximum(np.maximum(before.bottom - before.top, after.bottom - after.top), 4.0)
     across = np.maximum(after.left - before.right, before.left - after.right)
     down = np.maximum(after.top - before.bottom, before.top - after.bottom)
@@ -119,20 +119,20 @@ def are_apart(before: Extents, after: Extents) -> _Flags:
 def _codes(text: object, page: int) -> NDArray[np.int64]:
     """Return the code of each character of a text page."""
     count = pdfium_c.FPDFText_CountChars(text)
-    # The whole text at once lacks what has no code, and has two codes for what lies beyond Unicode's first
-    # plane: then each character is asked for.
+    # The whole text at once lacks characters without a code, and has two codes for those beyond Unicode's
+    # first plane: then each character is read.
     units = np.zeros(2 * count + 1, np.uint16)
-    told = pdfium_c.FPDFText_GetText(text, 0, count, units.ctypes.data_as(_UNITS)) - 1
+    written = pdfium_c.FPDFText_GetText(text, 0, count, units.ctypes.data_as(_UNITS)) - 1
     codes = units[:count].astype(np.int64)
-    if told != count or (codes & 0xF800 == 0xD800).any():
+    if written != count or (codes & 0xF800 == 0xD800).any():
         return _whole_codes(np.fromiter(map(unicode_of, repeat(page), range(count)), np.int64, count))
-    for at in np.flatnonzero(codes == 0xFFFE).tolist():
-        codes[at] = unicode_of(page, at)
+    for index in np.flatnonzero(codes == 0xFFFE).tolist():
+        codes[index] = unicode_of(page, index)
     return codes
 
 
 def _whole_codes(units: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Put the code of each pair of surrogates in the place of the first; the second becomes `_NO_SIGN`."""
+    """Replace the first of each pair of surrogates by the pair's code, and the second by `_NO_SIGN`."""
     first = np.flatnonzero((units[:-1] & 0xFC00 == 0xD800) & (units[1:] & 0xFC00 == 0xDC00))
     codes = units.copy()
     codes[first] = 0x10000 + ((units[first] & 0x3FF) << 10) + (units[first + 1] & 0x3FF)
@@ -142,7 +142,7 @@ def _whole_codes(units: NDArray[np.int64]) -> NDArray[np.int64]:
 
 @cache
 def _sign(code: int) -> str | None:
-    """Return the text of a code, "" for none and None for a separator of words."""
+    """Return the text of a code, "" if it has none, None for a separator of words."""
     if code in _HYPHENS or code <= 0x20 or (code >= 0x80 and chr(code).isspace()):
         return None
     return character(code)
@@ -157,32 +157,30 @@ def _tex_ligature(text: object, index: int, code: int) -> str:
 
 
 def _unknown_letter(text: object, page: int, index: int, codes: NDArray[np.int64]) -> str | None:
-    """Return UNKNOWN_LETTER for a glyph among small letters of its font that the file does not name."""
+    """Return UNKNOWN_LETTER for an unmapped glyph next to small letters of its font, else None."""
     if pdfium_c.FPDFText_IsGenerated(text, index) == 1:
         return None
     font = font_of(object_of(page, index))
-    beside = (at for at in (index - 1, index + 1) if 0 <= at < len(codes) and chr(codes[at]).islower())
-    return UNKNOWN_LETTER if any(font_of(object_of(page, at)) == font for at in beside) else None
+    beside = (
+        place for place in (index - 1, index + 1) if 0 <= place < len(codes) and chr(codes[place]).islower()
+    )
+    return UNKNOWN_LETTER if any(font_of(object_of(page, place)) == font for place in beside) else None
 
 
 def _extents(page: int, is_wanted: _Flags, transform: Transform) -> tuple[Extents, _Flags]:
-    """Return the extents of the characters wanted, and which of them are drawn."""
+    """Return the extents of the wanted characters, and which of them are drawn."""
     wanted = np.flatnonzero(is_wanted)
     count = len(wanted)
-    told = np.zeros((6, count))
-    # PDFium writes what it is asked at the addresses that it is given: one of each row.
-    left, right, bottom, top, x, y = (_addresses(row) for row in told)
+    bounds = np.zeros((6, count))
+    # PDFium writes its results to the addresses, one of each row per character.
+    addresses = (range(row.ctypes.data, row.ctypes.data + row.nbytes, row.itemsize) for row in bounds)
+    left, right, bottom, top, x, y = addresses
     places = wanted.tolist()
     is_told = np.fromiter(map(box_of, repeat(page), places, left, right, bottom, top), bool, count)
     deque(map(origin_of, repeat(page), places, x, y), maxlen=0)
     extents, is_drawn = np.zeros((6, len(is_wanted))), np.zeros(len(is_wanted), bool)
-    extents[:, wanted], is_drawn[wanted] = told, is_told
+    extents[:, wanted], is_drawn[wanted] = bounds, is_told
     return _shown(extents, transform), is_drawn
-
-
-def _addresses(row: Numbers) -> range:
-    first: int = row.ctypes.data
-    return range(first, first + row.nbytes, row.itemsize)
 
 
 def _shown(told: Numbers, transform: Transform) -> Extents:

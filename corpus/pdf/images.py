@@ -14,30 +14,29 @@ from corpus.records import Box
 
 _MOST_PIXELS = 16_000_000
 _LONGEST_SIDE = 65_000  # a JPEG's
-# Of boxes on one page: more are no evidence that a reader could see, and each takes time to draw.
+# Limits of boxes on one page, as each takes time to draw, and more would not be readable.
 _MOST_BOXES, _MOST_TIMES_COVERED = 2_000, 8
 _FILL, _BORDER = (255, 214, 10, 90), (202, 138, 4, 255)
 
 
 def page_image(path: str | Path, page: int, boxes: Iterable[Box] = (), scale: float = 1.6) -> bytes:
-    """Return a page as a JPEG, `scale` pixels to the point, with those of `boxes` that lie on it marked.
+    """Return a page as a JPEG with `scale` pixels per point, with those of `boxes` on this page marked.
 
-    Very large pages come smaller than asked, so that no file can fill the memory. Boxes are cut to the page;
-    those that are nowhere, and more than can be evidence, are not drawn. Raises PdfError.
+    Very large pages are scaled down, so that no file can fill the memory. Boxes are cut to the page; boxes
+    outside it, and too many of them, are not drawn. Raises PdfError.
     """
     picture, scale = page_picture(path, page, scale)
     marked = _mark(picture, (box for box in boxes if box.page == page), scale)
+    buffer = io.BytesIO()
     try:
-        return _as_jpeg(marked)
+        marked.save(buffer, format="JPEG", quality=80)
     except (OSError, ValueError, MemoryError) as error:
         raise _undrawn(path, page, error) from error
+    return buffer.getvalue()
 
 
 def page_picture(path: str | Path, page: int, scale: float) -> tuple[Image.Image, float]:
-    """Return a page as a picture, as large as `page_image` draws it, and its pixels to the point.
-
-    Raises PdfError.
-    """
+    """Return a page as a picture in the size of `page_image`, and its pixels per point; raises PdfError."""
     with opened(path) as document, LOCK:
         width, height = size_of(document, path, page)
         try:
@@ -64,7 +63,7 @@ def _mark(picture: Image.Image, boxes: Iterable[Box], scale: float) -> Image.Ima
 
 
 def _places(boxes: Iterable[Box], size: tuple[int, int], scale: float) -> Iterator[tuple[int, int, int, int]]:
-    """Yield left, top, right and bottom of each box that lies in a picture, cut to it, as far as they go."""
+    """Yield left, top, right and bottom of each box in a picture, cut to it, up to a total area."""
     width, height = size
     room = _MOST_TIMES_COVERED * width * height
     for box in islice(boxes, _MOST_BOXES):
@@ -81,7 +80,7 @@ def _places(boxes: Iterable[Box], size: tuple[int, int], scale: float) -> Iterat
 
 
 def _cut(start: float, end: float, length: int) -> tuple[int, int]:
-    """Return where a side of a box begins and ends, rounded outwards and cut just beyond the picture."""
+    """Return the ends of a side of a box, rounded outwards and cut just outside the picture."""
     first, last = -2.0, length + 2.0
     return round(min(max(start, first), last)) - 1, round(min(max(end, first), last)) + 1
 
@@ -91,9 +90,3 @@ def _is_finite(number: float) -> bool:
         return math.isfinite(number)
     except OverflowError:
         return False
-
-
-def _as_jpeg(picture: Image.Image) -> bytes:
-    buffer = io.BytesIO()
-    picture.save(buffer, format="JPEG", quality=80)
-    return buffer.getvalue()

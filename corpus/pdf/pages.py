@@ -1,4 +1,4 @@
-"""The words on the pages of a PDF, with their boxes and how they are set."""
+"""The words on the pages of a PDF, with their boxes and styles."""
 
 import ctypes
 from collections import Counter
@@ -17,17 +17,17 @@ from corpus.pdf.painting import Painting, read_painting
 from corpus.pdf.words import Word, words_of
 from corpus.records import Box
 
-_OVERPRINT = 0.2  # heights of type: copies that are nearer than this lie over each other
-_LAST_COPIES = 200  # of a word on a page
+_OVERPRINT = 0.2  # font heights: nearer copies of a word are printed over each other
+_LAST_COPIES = 200  # copies of a word that the next one is compared with
 
 
 @dataclass(frozen=True, slots=True)
 class PdfPage:
     """One page: number from 1, size in points as shown, words in the order of the file.
 
-    `unseen` are the words that no reader of the page sees, among them those beside it. A page that PDFium
-    cannot load is `damaged`; it has neither size nor words. The page as it is shown is `turn` quarters
-    clockwise of this one, on which the text stands upright.
+    `unseen` are the words that are not visible, including those outside the page. A page that PDFium cannot
+    load is `damaged`, without size and words. The page as shown is turned by `turn` quarters clockwise
+    against this one, on which the text is upright.
     """
 
     number: int
@@ -39,7 +39,7 @@ class PdfPage:
     turn: int = 0
 
     def as_shown(self, box: Box) -> Box:
-        """Return where a box of this page stands on the page as it is shown."""
+        """Return a box of this page in the coordinates of the page as shown."""
         x, y, right, bottom = box.x, box.y, box.x + box.width, box.y + box.height
         if self.turn == 1:
             return Box(box.page, self.height - bottom, x, box.height, box.width)
@@ -53,8 +53,8 @@ class PdfPage:
 def read_pages(path: str | Path, *, upright: bool = False) -> Iterator[PdfPage]:
     """Yield the pages with their words, in order; raises PdfError.
 
-    A damaged page is marked as such and has no words. Pages that lie on their side, or upside down, are
-    turned where all shall be `upright`. The lock is free while the caller works on a page.
+    A damaged page is marked as such and has no words. With `upright`, pages whose text is turned are turned
+    back. The lock is free while the caller works on a page.
     """
     with opened(path) as document:
         for index in range(len(document)):
@@ -97,11 +97,11 @@ def _read_page(document: pypdfium2.PdfDocument, index: int, *, upright: bool) ->
         false = remove_false_texts(document, index, page, painting)
         text = page.get_textpage()
         try:
-            read = _Text(page, text.raw, painting)
-            words, unseen = read.words(0)
+            reader = _Text(page, text.raw, painting)
+            words, unseen = reader.words(0)
             turn = _turn_of(words) if upright else 0
             if turn:
-                words, unseen = read.words(turn)
+                words, unseen = reader.words(turn)
         finally:
             text.close()
     finally:
@@ -112,7 +112,7 @@ def _read_page(document: pypdfium2.PdfDocument, index: int, *, upright: bool) ->
 
 
 def _turn_of(words: Sequence[Word]) -> int:
-    """Return the turn of most of a page's letters, 0 where no turn has most."""
+    """Return the turn of more than half of a page's letters, 0 if there is none."""
     if not any(word.turn for word in words):
         return 0
     letters: Counter[int] = Counter()
@@ -123,7 +123,7 @@ def _turn_of(words: Sequence[Word]) -> int:
 
 
 class _Text:
-    """The text of a page, which can be read turned."""
+    """The text of a page, read upright or turned."""
 
     def __init__(self, page: pypdfium2.PdfPage, text: object, painting: Painting) -> None:
         self._text = text
@@ -133,13 +133,17 @@ class _Text:
         self._hidden = hidden_characters(page, text, self._found, self._shown, painting)
 
     def words(self, turn: int) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
-        """Return the words that a reader of the page sees, and the others; they are turned back by `turn`."""
+        """Return the visible words and the others, turned back by `turn` quarters."""
         transform = _turned_back(self._shown, turn, *self._size)
-        found = read_characters(self._text, transform) if turn else self._found
+        characters = read_characters(self._text, transform) if turn else self._found
         width, height = reversed(self._size) if turn % 2 else self._size
-        drawn = words_of(self._text, found if self._hidden is None else found.only(~self._hidden), transform)
+        drawn = words_of(
+            self._text, characters if self._hidden is None else characters.only(~self._hidden), transform
+        )
         seen: list[Word] = []
-        unseen = [] if self._hidden is None else words_of(self._text, found.only(self._hidden), transform)
+        unseen = (
+            [] if self._hidden is None else words_of(self._text, characters.only(self._hidden), transform)
+        )
         for word in drawn:
             if (shown := _on_page(width, height, word)) and word.legible:
                 seen.append(shown)
@@ -149,7 +153,7 @@ class _Text:
 
 
 def _once(words: Sequence[Word]) -> tuple[Word, ...]:
-    """Return the words without those drawn again over themselves, as bold type or with a shadow."""
+    """Return the words without copies printed over them, as for bold type or a shadow."""
     kept: list[Word] = []
     known: dict[str, list[Word]] = {}
     for word in words:
@@ -167,7 +171,7 @@ def _once(words: Sequence[Word]) -> tuple[Word, ...]:
 
 
 def _turned_back(transform: Transform, turn: int, width: float, height: float) -> Transform:
-    """Return the map to a page that is turned counterclockwise by `turn` quarters, from that to the page."""
+    """Return the map `transform` to a page, followed by a turn of `turn` quarters counterclockwise."""
     a, b, c, d, e, f = transform
     if turn == 1:
         return b, -a, d, -c, f, width - e
@@ -179,7 +183,7 @@ def _turned_back(transform: Transform, turn: int, width: float, height: float) -
 
 
 def _on_page(width: float, height: float, word: Word) -> Word | None:
-    """Return a word cut to the page; None for one that lies beside it, where no reader sees it."""
+    """Return a word cut to the page, None if its middle is outside the page."""
     if word.left >= 0 and word.top >= 0 and word.right <= width and word.bottom <= height:
         return word
     across, down = (word.left + word.right) / 2, (word.top + word.bottom) / 2
@@ -191,7 +195,7 @@ def _on_page(width: float, height: float, word: Word) -> Word | None:
 
 
 def _page_transform(page: object, width: float, height: float) -> Transform:
-    """Return the affine map from PDF coordinates to points from the top left of the page as it is shown."""
+    """Return the affine map from PDF coordinates to points from the top left of the page as shown."""
     precision = 1000
     x, y = ctypes.c_int(), ctypes.c_int()
     points = []

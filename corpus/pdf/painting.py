@@ -1,6 +1,6 @@
-"""The objects of a page in painting order: possibly invisible text, and what may hide it.
+"""The objects of a page in painting order: text that may be invisible, and areas that may hide it.
 
-A quick look at every object of a page; `hidden.py` draws the few pages on which something is suspicious.
+Reads every object of a page quickly; `hidden.py` renders the few pages with suspicious objects.
 """
 
 import ctypes
@@ -23,7 +23,7 @@ _UNPAINTED = pdfium_c.FPDF_TEXTRENDERMODE_INVISIBLE
 _TEXT, _PATH = pdfium_c.FPDF_PAGEOBJ_TEXT, pdfium_c.FPDF_PAGEOBJ_PATH
 _IMAGE, _FORM = pdfium_c.FPDF_PAGEOBJ_IMAGE, pdfium_c.FPDF_PAGEOBJ_FORM
 _IDENTITY: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
-# Of a page that paints more, or deeper, every character is compared with its picture.
+# On a page with more objects, or deeper nesting, every character is compared with the picture.
 _MOST_OBJECTS, _DEEPEST = 50_000, 8
 _DARKEST_LIGHT = 170.0  # luminance; darker text is seen on paper
 _LEAST_COVER = 2.0  # points; rules and strokes are thinner
@@ -33,10 +33,10 @@ _OPTIONAL = "OC\0".encode("utf-16-le")
 
 @dataclass(frozen=True, slots=True)
 class Areas:
-    """Rectangles that something fills, in arrays: `bounds` are left, bottom, right, top in PDF coordinates.
+    """Filled rectangles in arrays: `bounds` are left, bottom, right, top in PDF coordinates.
 
-    `ranks` are their places in the painting; `colours` are red, green and blue, -1 where that is not known,
-    as of a picture.
+    `ranks` are their positions in painting order; `colours` are red, green and blue, -1 if not known, as for
+    pictures.
     """
 
     ranks: NDArray[np.int64]
@@ -53,11 +53,11 @@ class Areas:
 
 @dataclass(slots=True)
 class Painting:
-    """The objects of a page: `texts` are the ranks of its text objects by their handles.
+    """The objects of a page: `texts` are the ranks of its text objects by handle.
 
     `suspects` are the handles of text that may be invisible, `unpainted` of text that is. A page that is not
-    `whole` has more objects than were looked at. `colours` are those of the other text, `fills` those of
-    opaque text.
+    `whole` has more objects than were read. `colours` are those of unsuspicious text, `fills` those of opaque
+    text by handle.
     """
 
     texts: dict[int, int] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class Painting:
     parts: list[Areas] = field(default_factory=list)
 
     def areas(self) -> Areas:
-        """Return everything that lies under or over letters."""
+        """Return all areas of the page."""
         parts = self.parts
         return Areas(
             np.concatenate([part.ranks for part in parts] or [np.zeros(0, np.int64)]),
@@ -80,7 +80,7 @@ class Painting:
         )
 
     def hides_by_colour(self, areas: Areas) -> NDArray[np.bool_]:
-        """Return the areas with nearly the colour of some text, or an unknown one."""
+        """Flag the areas that have nearly the colour of some text, or an unknown colour."""
         hides = areas.colours[0] < 0
         for colour in self.colours:
             hides |= (np.abs(areas.colours - np.array(colour)[:, None]) <= NEAR_COLOUR).all(axis=0)
@@ -88,7 +88,7 @@ class Painting:
 
 
 def read_painting(page: object) -> Painting:
-    """Look at every object of a page of PDFium's, those of forms on it too."""
+    """Read every object of a PDFium page, including those of its forms."""
     painting = Painting()
     handle = quick.address(page)
     count = pdfium_c.FPDFPage_CountObjects(page)
@@ -100,7 +100,7 @@ def read_painting(page: object) -> Painting:
 
 @dataclass(frozen=True, slots=True)
 class _Within:
-    """Where objects lie: in how many forms, moved by these forms' matrices, the first painted at `rank`."""
+    """The context of objects: the joined matrix and depth of their forms, and the rank of the first."""
 
     matrix: Matrix
     depth: int = 0
@@ -109,42 +109,42 @@ class _Within:
 
 
 def _look(painting: Painting, objects: Sequence[int], within: _Within) -> int:
-    """Look at the objects of a page or a form; return how many they are with those of forms in them."""
+    """Read the objects of a page or a form; return their number, including those of nested forms."""
     kinds = list(map(quick.type_of, objects))
     painting.count += len(objects)
     ranks: list[int] = []
     following = within.rank
-    for one, kind in zip(objects, kinds, strict=True):
+    for handle, kind in zip(objects, kinds, strict=True):
         ranks.append(following)
         following += 1
         if kind == _FORM:
             # The content of a form is painted before anything that comes after the form.
-            following += _look_into(painting, one, replace(within, rank=following))
-    texts = {one: rank for one, kind, rank in zip(objects, kinds, ranks, strict=True) if kind == _TEXT}
+            following += _look_into(painting, handle, replace(within, rank=following))
+    texts = {handle: rank for handle, kind, rank in zip(objects, kinds, ranks, strict=True) if kind == _TEXT}
     if texts:
         painting.texts.update(texts)
         _look_at_texts(painting, list(texts), is_suspect=within.is_suspect)
-    others = [at for at, kind in enumerate(kinds) if kind not in (_TEXT, _FORM)]
+    others = [index for index, kind in enumerate(kinds) if kind not in (_TEXT, _FORM)]
     if others:
         kinds_of_others = np.array(kinds)[others]
         areas = _areas(
-            [objects[at] for at in others], kinds_of_others, np.array(ranks)[others], within.matrix
+            [objects[index] for index in others], kinds_of_others, np.array(ranks)[others], within.matrix
         )
         painting.parts += [areas] if len(areas) else []
     return following - within.rank
 
 
 def _look_into(painting: Painting, form: int, within: _Within) -> int:
-    """Look at the objects of a form as `_look` does."""
+    """Read the objects of a form, and return their number."""
     count = max(0, quick.count_in_form(form))
     if within.depth == _DEEPEST or painting.count + count > _MOST_OBJECTS:
         painting.whole = False
         return 0
-    own = (ctypes.c_float * 6)()
-    quick.matrix_of_object(form, ctypes.addressof(own))
+    form_matrix = (ctypes.c_float * 6)()
+    quick.matrix_of_object(form, ctypes.addressof(form_matrix))
     objects = list(map(quick.object_in_form, repeat(form), range(count)))
     inside = _Within(
-        _joined(_matrix(own), within.matrix),
+        _joined(_matrix(form_matrix), within.matrix),
         within.depth + 1,
         within.rank,
         within.is_suspect or quick.is_transparent(form) == 1 or _is_clipped(form) or _is_optional(form),
@@ -153,7 +153,7 @@ def _look_into(painting: Painting, form: int, within: _Within) -> int:
 
 
 def _look_at_texts(painting: Painting, texts: Sequence[int], *, is_suspect: bool) -> None:
-    """Note which text objects are set in a way by which text can be made invisible."""
+    """Record the colours of text objects, and which are drawn in a way that can make text invisible."""
     count = len(texts)
     colours = np.zeros((4, count), np.uint32)
     has_colour = np.fromiter(map(quick.fill_colour, texts, *map(_each, colours)), bool, count)
@@ -167,8 +167,8 @@ def _look_at_texts(painting: Painting, texts: Sequence[int], *, is_suspect: bool
     is_plain &= ~is_light
     clips = np.fromiter(map(quick.count_clips, map(quick.clip_of, texts)), np.int64, count)
     marks = np.fromiter(map(quick.count_marks, texts), np.int64, count)
-    for at in np.flatnonzero(is_plain & ((clips > 0) | (marks > 0))).tolist():
-        is_plain[at] = not (_is_clipped(texts[at]) or _is_optional(texts[at]))
+    for index in np.flatnonzero(is_plain & ((clips > 0) | (marks > 0))).tolist():
+        is_plain[index] = not (_is_clipped(texts[index]) or _is_optional(texts[index]))
     painting.colours.update(zip(*colours[:3, is_plain].tolist(), strict=True))
     painting.suspects.update(texts if is_suspect else compress(texts, ~is_plain))
     painting.unpainted.update(compress(texts, modes == _UNPAINTED))
@@ -177,12 +177,12 @@ def _look_at_texts(painting: Painting, texts: Sequence[int], *, is_suspect: bool
 def _areas(
     handles: Sequence[int], kinds: NDArray[np.int64], ranks: NDArray[np.int64], matrix: Matrix
 ) -> Areas:
-    """Return the areas that objects fill, if large enough to lie under or over a letter."""
+    """Return the areas of objects that are large enough to cover a letter."""
     count = len(handles)
-    told = np.zeros((4, count), np.float32)
-    has_bounds = np.fromiter(map(quick.bounds_of, handles, *map(_each, told)), bool, count)
+    object_bounds = np.zeros((4, count), np.float32)
+    has_bounds = np.fromiter(map(quick.bounds_of, handles, *map(_each, object_bounds)), bool, count)
     a, b, c, d, e, f = matrix
-    left, bottom, right, top = told.astype(float)
+    left, bottom, right, top = object_bounds.astype(float)
     across = np.array([a * x + c * y + e for x in (left, right) for y in (bottom, top)])
     up = np.array([b * x + d * y + f for x in (left, right) for y in (bottom, top)])
     bounds = np.array([across.min(0), up.min(0), across.max(0), up.max(0)])
@@ -201,14 +201,14 @@ def _areas(
 
 
 def _is_clipped(handle: int) -> bool:
-    """Return True if an object reaches out of its clip, or has a clip that is long to look at."""
+    """Return True if an object extends beyond its clip, or has a very complex clip."""
     clip = quick.clip_of(handle)
     if not clip or (paths := quick.count_clips(clip)) <= 0:
         return False
-    told = np.zeros(4, np.float32)
-    if not quick.bounds_of(handle, *_each(told)):
+    bounds = np.zeros(4, np.float32)
+    if not quick.bounds_of(handle, *_each(bounds)):
         return True
-    left, bottom, right, top = told.tolist()
+    left, bottom, right, top = bounds.tolist()
     across, up = (right - left) / 4, (top - bottom) / 4
     for path in range(paths):
         points = list(_points(clip, path))
@@ -229,7 +229,7 @@ def _points(clip: int, path: int) -> Iterator[tuple[float, float]]:
 
 
 def _is_optional(handle: int) -> bool:
-    """Return True if an object belongs to a layer, which may be turned off."""
+    """Return True if an object belongs to an optional layer, which may be hidden."""
     name, size = ctypes.create_string_buffer(len(_OPTIONAL)), ctypes.c_ulong()
     at, length = ctypes.addressof(name), ctypes.addressof(size)
     return any(
@@ -252,7 +252,7 @@ def _matrix(told: ctypes.Array[ctypes.c_float]) -> Matrix:
 
 
 def _joined(inner: Matrix, outer: Matrix) -> Matrix:
-    """Return the map that first does what `inner` does, then what `outer` does."""
+    """Return the composition of two maps, `inner` applied first."""
     a, b, c, d, e, f = inner
     m, n, o, p, q, r = outer
     return a * m + b * o, a * n + b * p, c * m + d * o, c * n + d * p, e * m + f * o + q, e * n + f * p + r

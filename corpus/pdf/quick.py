@@ -1,7 +1,7 @@
-"""Functions of PDFium that are called for every character, as ones that take addresses as numbers.
+"""Fast bindings of PDFium functions that are called for every character, with addresses as integers.
 
-Of calls so short most is the way to them: made so, and without handing the interpreter on meanwhile, they
-take a third of the time. They are called behind the lock, as all of PDFium.
+The overhead dominates such short calls: with integer arguments, and without releasing the interpreter lock,
+they take a third of the time. As with all of PDFium, callers hold the lock of `file.py`.
 """
 
 import ctypes
@@ -14,7 +14,7 @@ _ADDRESS, _INT, _DOUBLE = ctypes.c_void_p, ctypes.c_int, ctypes.c_double
 
 
 def address(of: Any) -> int:
-    """Return where something of PDFium's, or a buffer, lies."""
+    """Return the address of a PDFium object or a buffer."""
     return ctypes.cast(of, ctypes.c_void_p).value or 0
 
 
@@ -24,7 +24,7 @@ def _quick(function: Any, result: type, *arguments: type) -> Callable[..., Any]:
     return made
 
 
-# Of a text page and the number of a character; what they tell of is written at the addresses.
+# These take a text page and the index of a character, and write results to the addresses.
 unicode_of = _quick(pdfium_c.FPDFText_GetUnicode, ctypes.c_uint, _ADDRESS, _INT)
 box_of = _quick(pdfium_c.FPDFText_GetCharBox, _INT, _ADDRESS, _INT, *4 * (_ADDRESS,))
 origin_of = _quick(pdfium_c.FPDFText_GetCharOrigin, _INT, _ADDRESS, _INT, *2 * (_ADDRESS,))
@@ -35,10 +35,10 @@ font_info = _quick(
     pdfium_c.FPDFText_GetFontInfo, ctypes.c_ulong, _ADDRESS, _INT, _ADDRESS, ctypes.c_ulong, _ADDRESS
 )
 object_of = _quick(pdfium_c.FPDFText_GetTextObject, ctypes.c_size_t, _ADDRESS, _INT)
-# Of what a character is drawn by.
+# These take a text object.
 font_of = _quick(pdfium_c.FPDFTextObj_GetFont, ctypes.c_size_t, _ADDRESS)
 render_mode = _quick(pdfium_c.FPDFTextObj_GetTextRenderMode, _INT, _ADDRESS)
-# Of anything that a page or a form on it paints.
+# These take any object of a page or a form.
 _HANDLE = ctypes.c_size_t
 object_on_page = _quick(pdfium_c.FPDFPage_GetObject, _HANDLE, _ADDRESS, _INT)
 object_in_form = _quick(pdfium_c.FPDFFormObj_GetObject, _HANDLE, _ADDRESS, ctypes.c_ulong)

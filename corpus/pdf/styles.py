@@ -34,33 +34,30 @@ class Styles(NamedTuple):
 
 
 def styles_of(text: object, places: Sequence[int], transform: Transform) -> Styles:
-    """Return the size, font and direction of the characters at these places of a PDFium text page."""
+    """Return the size, font and direction of the characters at `places` of a PDFium text page."""
     page = address(text)
     matrices = np.zeros((len(places), 6), np.float32)
     addresses = range(matrices.ctypes.data, matrices.ctypes.data + matrices.nbytes, matrices.strides[0])
     has_matrix = np.fromiter(map(matrix_of, repeat(page), places, addresses), bool, len(places))
     matrices[~has_matrix] = (1, 0, 0, 1, 0, 0)
     along, down, *slant = matrices.astype(float).T[:4]
-    scales = map(math.hypot, *(one.tolist() for one in slant))
+    scales = map(math.hypot, *(column.tolist() for column in slant))
     a, b, c, d, _, _ = transform
     across, downwards = a * along + c * down, b * along + d * down
     is_flat = ~has_matrix | (abs(across) >= abs(downwards))
+    handles = list(map(font_of, map(object_of, repeat(page), places)))
+    place_of = dict(zip(handles, places, strict=True))
+    fonts = {handle: _font(page, place) for handle, place in place_of.items()}
     return Styles(
         [size * scale for size, scale in zip(map(font_size, repeat(page), places), scales, strict=True)],
-        _fonts(page, places),
+        [fonts[handle] for handle in handles],
         np.where(is_flat, np.where(across < 0, 2, 0), np.where(downwards > 0, 1, 3)),
     )
 
 
-def _fonts(page: int, places: Sequence[int]) -> list[Font]:
-    handles = list(map(font_of, map(object_of, repeat(page), places)))
-    fonts = {handle: _font(page, at) for handle, at in dict(zip(handles, places, strict=True)).items()}
-    return [fonts[handle] for handle in handles]
-
-
-def _font(page: int, at: int) -> Font:
+def _font(page: int, place: int) -> Font:
     name, flags = ctypes.create_string_buffer(128), ctypes.c_int()
-    font_info(page, at, address(name), len(name), ctypes.addressof(flags))
+    font_info(page, place, address(name), len(name), ctypes.addressof(flags))
     lower = name.value.decode("utf-8", "replace").lower()
-    is_bold = font_weight(page, at) >= 600 or any(mark in lower for mark in _BOLD)
+    is_bold = font_weight(page, place) >= 600 or any(mark in lower for mark in _BOLD)
     return Font(lower, is_bold, "ital" in lower or "obli" in lower or lower.endswith(_ITALIC_ENDS))

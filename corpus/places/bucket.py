@@ -1,13 +1,13 @@
-"""A place in a bucket, of S3 or what speaks its language, Google Cloud Storage or Azure; imports obstore.
+"""A place in a bucket of S3 (or a compatible server), Google Cloud Storage or Azure; imports obstore.
 
-Keys, regions and endpoints come from the environment by the names that the storage's own tools have, for
-LanceDB reads them there too.
+Keys, regions and endpoints come from the environment variables of the storage's own tools, which LanceDB
+reads as well.
 """
 
 import errno
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from fnmatch import fnmatchcase
@@ -24,10 +24,10 @@ from corpus.places.place import ConflictError, Connection, Place
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, RetryConfig, S3Config
 
-# A storage that is busy, or away for a moment, is asked again so often and so long.
+# The most retries of a request, and the time for them.
 RETRIES, PATIENCE_SECONDS = 8, 60
 _TIMEOUT_SECONDS, _CONNECT_SECONDS = 60, 5
-# Of the reply of a storage: what went wrong, in its own words.
+# The error code and the status in the reply of a storage.
 _CODE, _STATUS = re.compile(r"<Code>(\w{1,60})</Code>"), re.compile(r"status code: (\d{3}[ \w]*)")
 _REASONS = {
     "NoSuchBucket": "there is no such bucket",
@@ -41,7 +41,7 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class Bucket(Place):
-    """A prefix or an object of a bucket: `root` is its address, `key` what stands behind it."""
+    """A prefix or an object of a bucket: `root` is the bucket's address, `key` the path in it."""
 
     root: str
     key: str
@@ -68,66 +68,61 @@ class Bucket(Place):
         return self.size() is not None
 
     def is_folder(self) -> bool:
-        with _asked(self):
+        with _translating_errors(self):
             return any(chunk for chunk in self._store.list(self._prefix, chunk_size=1))
 
     def make_folder(self) -> None:
-        """Do nothing: a bucket has names with strokes in them, and no folders."""
+        """Do nothing: a bucket has no folders."""
 
     def size(self) -> int | None:
         try:
-            with _asked(self):
+            with _translating_errors(self):
                 return self._store.head(self.key)["size"]
         except FileNotFoundError:
             return None
 
     def changed(self) -> float:
-        with _asked(self):
+        with _translating_errors(self):
             return self._store.head(self.key)["last_modified"].timestamp()
 
     def stamp(self) -> str:
-        with _asked(self):
+        with _translating_errors(self):
             return str(self._store.head(self.key)["e_tag"])
 
     def read_bytes(self) -> bytes:
         return self.read_marked()[0]
 
     def read_marked(self) -> tuple[bytes, str]:
-        with _asked(self):
-            found = self._store.get(self.key)
-            return bytes(found.bytes()), str(found.meta["e_tag"])
+        with _translating_errors(self):
+            reply = self._store.get(self.key)
+            return bytes(reply.bytes()), str(reply.meta["e_tag"])
 
     def write(self, content: bytes) -> None:
-        with _asked(self):
+        with _translating_errors(self):
             self._store.put(self.key, content)
 
     def write_if(self, content: bytes, mark: str) -> str:
         try:
-            with _asked(self):
+            with _translating_errors(self):
                 written = self._store.put(self.key, content, mode={"e_tag": mark} if mark else "create")
                 return str(written["e_tag"])
         except (OSError, ConflictError):
-            # It may have been written by this very call, with only the reply lost.
-            now, new_mark = self._now()
-            if now == content:
-                return new_mark
+            # This very call may have written it, with only the reply lost.
+            with suppress(OSError):
+                stored, new_mark = self.read_marked()
+                if stored == content:
+                    return new_mark
             raise
 
-    def _now(self) -> tuple[bytes, str]:
-        try:
-            return self.read_marked()
-        except OSError:
-            return b"", ""
-
     def copy_from(self, file: Path) -> None:
-        with _asked(self):
+        with _translating_errors(self):
             self._store.put(self.key, file)
 
     def files(self, pattern: str = "*") -> list["Bucket"]:
-        with _asked(self):
+        with _translating_errors(self):
             listed = self._store.list_with_delimiter(self._prefix)["objects"]
-        found = (self._of(one["path"]) for one in listed)
-        return sorted((one for one in found if fnmatchcase(one.name, pattern)), key=lambda one: one.key)
+        files = (self._of(entry["path"]) for entry in listed)
+        return sorted((file for file in files if fnmatchcase(file.name, pattern)), key=lambda file: file.key)
 
     def files_below(self) -> list["Bucket"]:
         return [self._of(key) for key, _ in self._listed()]
@@ -136,12 +131,12 @@ class Bucket(Place):
         return sum(size for _, size in self._listed())
 
     def _listed(self) -> list[tuple[str, int]]:
-        with _asked(self):
+        with _translating_errors(self):
             listed = self._store.list(self._prefix)
-            return [(one["path"], one["size"]) for chunk in listed for one in chunk]
+            return [(entry["path"], entry["size"]) for chunk in listed for entry in chunk]
 
     def delete(self) -> None:
-        with _asked(self):
+        with _translating_errors(self):
             self._store.delete(self.key)
 
     def local(self) -> Path:
@@ -156,7 +151,7 @@ class Bucket(Place):
         return Connection(str(self), options)
 
     def settle(self, names: list[str]) -> None:
-        """Do nothing: what a storage has accepted is there."""
+        """Do nothing: an accepted object is durable."""
 
     @property
     def _prefix(self) -> str | None:
@@ -177,25 +172,25 @@ def _store(root: str) -> ObjectStore:
     client: ClientConfig = {
         "timeout": timedelta(seconds=_TIMEOUT_SECONDS),
         "connect_timeout": timedelta(seconds=_CONNECT_SECONDS),
-        # An endpoint of one's own says by its address whether it is spoken to in the clear.
+        # For custom endpoints, whose address decides between HTTP and HTTPS.
         "allow_http": True,
     }
     if root.startswith("s3:"):
-        # Every storage deletes a file; several at once not all do.
+        # Not all S3 servers support bulk delete.
         alone: S3Config = {"disable_bulk_delete": True}
         return S3Store.from_url(root, config=alone, client_options=client, retry_config=retries)
     return from_url(root, client_options=client, retry_config=retries)
 
 
 @contextmanager
-def _asked(place: Bucket) -> Iterator[None]:
-    """Raise what a place raises for what obstore does."""
+def _translating_errors(place: Bucket) -> Iterator[None]:
+    """Translate the errors of obstore into those of `Place`."""
     try:
         yield
     except (AlreadyExistsError, PreconditionError) as error:
         raise ConflictError(f"{place} was written by somebody else meanwhile.") from error
     except FileNotFoundError as error:
-        # One of the bucket is no news of a file.
+        # A missing bucket is not a missing file.
         kind = OSError if "NoSuchBucket" in str(error) else FileNotFoundError
         raise kind(errno.EIO, _reason(error), str(place)) from error
     except BaseError as error:
@@ -203,7 +198,7 @@ def _asked(place: Bucket) -> Iterator[None]:
 
 
 def _reason(error: Exception) -> str:
-    """Return why a storage refused, without what it repeats of the request."""
+    """Return the reason of a storage's refusal, without the parts of the request that it repeats."""
     text = str(error)
     code, status = _CODE.search(text), _STATUS.search(text)
     if code:

@@ -1,7 +1,6 @@
-"""Files of a bucket on this machine, as many as a folder may hold; those not used for longest go first.
+"""A cache of a bucket's files in a folder of limited size; the least recently used files are removed.
 
-Several processes may use a folder at once: a file appears in it whole, under the name that says what it is
-of, and every process tidies up what it finds.
+Several processes may share the folder: files are replaced atomically, named by a hash of their address.
 """
 
 import hashlib
@@ -15,7 +14,7 @@ from pathlib import Path
 
 from corpus.durable import replace_durably
 
-# Whoever was given a file a moment ago may not have opened it yet.
+# A file that was just returned may not have been opened yet.
 _IN_USE_SECONDS = 60.0
 # The age of a part file whose writer was killed.
 _ABANDONED_SECONDS = 3600.0
@@ -30,7 +29,7 @@ class FileCache:
     most_bytes: int
 
     def get(self, address: str, fetch: Callable[[], bytes]) -> Path:
-        """Return a file with what lies at an address, fetched if need be; raises OSError."""
+        """Return a file with the content of an address, fetched if it is not cached; raises OSError."""
         path = self.folder / f"{hashlib.sha256(address.encode()).hexdigest()}{Path(address).suffix}"
         with suppress(FileNotFoundError):
             os.utime(path)
@@ -52,19 +51,19 @@ class FileCache:
 
     def _tidy(self) -> None:
         now, total = time.time(), 0
-        for used, size, path in sorted(self._held(), reverse=True):
+        for used, size, path in sorted(self._files(), reverse=True):
             total += size
             is_abandoned = path.suffix == _UNFINISHED and used < now - _ABANDONED_SECONDS
             if is_abandoned or (total > self.most_bytes and used < now - _IN_USE_SECONDS):
                 total -= size
                 path.unlink(missing_ok=True)
 
-    def _held(self) -> list[tuple[float, int, Path]]:
-        """Return when each file was last used, its size and its path."""
-        found = []
+    def _files(self) -> list[tuple[float, int, Path]]:
+        """Return the time of last use, the size and the path of each file."""
+        files = []
         for path in self.folder.iterdir():
             # Another process may have removed it.
             with suppress(FileNotFoundError):
-                told = path.stat()
-                found.append((told.st_mtime, told.st_size, path))
-        return found
+                status = path.stat()
+                files.append((status.st_mtime, status.st_size, path))
+        return files

@@ -1,4 +1,4 @@
-"""Free space on a disk, and the floor below which nothing of visitors' is stored."""
+"""Free disk space, and the minimum below which no files of visitors are stored."""
 
 import logging
 import shutil
@@ -15,11 +15,11 @@ logger = logging.getLogger(__name__)
 
 
 class NoRoomError(CorpusError):
-    """Nothing more of visitors' can be stored for now; the message says why."""
+    """No more files of visitors can be stored at the moment; the message says why."""
 
 
 class RefusalLog:
-    """Tell the log of refusals, at most once a minute: on a full disk every visitor meets one."""
+    """Logs refusals, each message at most once a minute."""
 
     def __init__(self) -> None:
         self._told: dict[str, float] = {}
@@ -45,19 +45,19 @@ def nearest_existing(path: Path) -> Path:
 
 
 def free_bytes(path: Path) -> int:
-    """Return the free bytes on the disk of a path, which may not exist yet; raises OSError."""
+    """Return the free bytes on the disk of a path, which need not exist; raises OSError."""
     return shutil.disk_usage(nearest_existing(path)).free
 
 
 def check_free_disk(path: Path, floor_megabytes: int, size: int = 0) -> None:
-    """Raise NoRoomError where `size` more bytes would leave less than the floor free; 0 is no floor."""
+    """Raise NoRoomError if `size` more bytes would leave less than the floor free; 0 is no floor."""
     if not floor_megabytes:
         return
     try:
-        left = free_bytes(path) - size
+        free = free_bytes(path) - size
     except OSError as error:
         raise NoRoomError(f"The disk of this server cannot be examined: {error.strerror}.") from error
-    if left < floor_megabytes * MB:
+    if free < floor_megabytes * MB:
         refusals.warn(
             "Nothing of visitors' is stored: less than %d MB would be free on the disk of %s. Make room, or "
             "change PAPER_TRAIL_FREE_DISK_MEGABYTES.",

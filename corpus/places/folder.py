@@ -12,7 +12,7 @@ from corpus.places.place import ConflictError, Connection, Place
 
 @dataclass(frozen=True, slots=True, order=True)
 class Folder(Place):
-    """A folder, or a file in it; a lock beside it (`indexer.lock`) keeps a second builder out."""
+    """A folder or a file; a lock file (`indexer.lock`) keeps a second builder out of a corpus."""
 
     path: Path
     is_shared: ClassVar[bool] = False
@@ -56,8 +56,8 @@ class Folder(Place):
         return self.path.stat().st_mtime
 
     def stamp(self) -> str:
-        found = self.path.stat()
-        return f"{found.st_mtime_ns} {found.st_size}"
+        status = self.path.stat()
+        return f"{status.st_mtime_ns} {status.st_size}"
 
     def write(self, content: bytes) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""A place: a folder or a file of a corpus, wherever it lies."""
+"""The interface of places: folders and files of a corpus, on a disk or in a bucket."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from corpus.errors import CorpusError
 
 
 class ConflictError(CorpusError):
-    """Somebody else has written a file since it was read; nothing was changed."""
+    """Another writer has changed a file since it was read; nothing was written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +22,14 @@ class Connection:
 
 
 class Place(ABC):
-    """A folder or a file of a corpus; `str` is what it is called.
+    """A folder or a file of a corpus; `str` is its path or address.
 
-    Methods raise FileNotFoundError for what is not there, and OSError with a `strerror` that says why for
-    what cannot be read or written.
+    Methods raise FileNotFoundError for a missing file, and OSError with the reason as `strerror` for a file
+    that cannot be read or written.
     """
 
     is_shared: ClassVar[bool]
-    """Whether builders of several machines may write to it, among whom no lock of a file decides."""
+    """True if builders of several machines may write to it, for whom a lock file does not work."""
 
     @abstractmethod
     def __truediv__(self, name: str) -> Self: ...
@@ -43,15 +43,15 @@ class Place(ABC):
 
     @abstractmethod
     def is_folder(self) -> bool:
-        """Return True if it is a folder; one in a bucket is there as long as anything is in it."""
+        """Return True if it is a folder; in a bucket, if anything is in it."""
 
     @abstractmethod
     def make_folder(self) -> None:
-        """Make a folder and those above it, where there are such things."""
+        """Make a folder and its parents, if the storage has folders."""
 
     @abstractmethod
     def size(self) -> int | None:
-        """Return the bytes of a file, None for one that is not there."""
+        """Return the size of a file in bytes, None if it does not exist."""
 
     @abstractmethod
     def read_bytes(self) -> bytes: ...
@@ -62,53 +62,50 @@ class Place(ABC):
 
     @abstractmethod
     def changed(self) -> float:
-        """Return when a file was last written, in seconds since 1970."""
+        """Return the time of the last write to a file, in seconds since 1970."""
 
     @abstractmethod
     def stamp(self) -> str:
-        """Return a token that changes with the file; cheaper than to read it."""
+        """Return a token that changes with the file, without reading it."""
 
     @abstractmethod
     def write(self, content: bytes) -> None:
-        """Write a file so that it is there whole or not at all, and outlives a power loss.
-
-        Folders are made as needed, here and below.
-        """
+        """Write a file atomically and durably, making folders as needed."""
 
     @abstractmethod
     def write_if(self, content: bytes, mark: str) -> str:
-        """Write a file if it is still what was read with a mark, or, for "", not there; return the new mark.
+        """Write a file if it still has the mark, or does not exist for ""; return the new mark.
 
         Raises ConflictError otherwise.
         """
 
     @abstractmethod
     def copy_from(self, file: Path) -> None:
-        """Write what a file of this machine holds."""
+        """Write the content of a file of this machine, making folders as needed."""
 
     @abstractmethod
     def files(self, pattern: str = "*") -> list[Self]:
-        """Return the files in a folder whose names match a pattern, sorted; none where there is no folder."""
+        """Return the files of a folder that match a pattern, sorted; none if the folder does not exist."""
 
     @abstractmethod
     def files_below(self) -> list[Self]:
-        """Return all files in a folder and the folders in it."""
+        """Return all files of a folder and its subfolders."""
 
     @abstractmethod
     def total_size(self) -> int:
-        """Return the bytes of all files below."""
+        """Return the size of all files of a folder and its subfolders in bytes."""
 
     @abstractmethod
     def delete(self) -> None:
-        """Delete a file; one that is not there is left."""
+        """Delete a file if it exists."""
 
     @abstractmethod
     def local(self) -> Path:
-        """Return a file on this machine with the same content; one whose content never changes."""
+        """Return a local file with the same content, for files that never change."""
 
     @abstractmethod
     def connection(self) -> Connection: ...
 
     @abstractmethod
     def settle(self, names: list[str]) -> None:
-        """Have what others wrote into folders of this one outlive a power loss."""
+        """Make durable what other libraries wrote into the named subfolders."""

@@ -1,4 +1,4 @@
-"""Confine a process that reads foreign files: it can open no others, call nobody, and reach no process."""
+"""Confinement of a process that reads foreign files: no other files, connections or processes."""
 
 import contextlib
 import sys
@@ -12,7 +12,7 @@ from corpus.sandbox.landlock import landlock_version, restrict_files
 from corpus.sandbox.seccomp import has_seccomp, restrict_calls
 
 _CODE = Path(__file__).resolve().parents[2]
-# The product's own code; what else lies beside it may be data or secrets.
+# The product's own code; other files beside it may be data or secrets.
 _PACKAGES = ("corpus", "indexer", "assistant")
 _PROGRAMS = (
     "/usr/bin",
@@ -39,12 +39,12 @@ _FOR_NETWORK = (
 
 
 class ConfinementError(Exception):
-    """A process could not be confined, though its system offers what that takes."""
+    """A process could not be confined, although its system supports it or requires it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """The confinement a system offers: refusing other `files`, and dangerous `calls`."""
+    """The confinement that a system supports: refusing other `files`, and dangerous system `calls`."""
 
     files: bool
     calls: bool
@@ -54,19 +54,19 @@ class Confinement:
 
     @property
     def missing(self) -> str:
-        """Name what the system lacks, "" where it has all."""
+        """Return the names of what the system lacks, "" if it lacks nothing."""
         lacking = [name for name, has in (("Landlock", self.files), ("seccomp", self.calls)) if not has]
         return " and ".join(lacking)
 
 
 @cache
 def offered_confinement() -> Confinement:
-    """Return the confinement that this system offers, without changing this process."""
+    """Return the confinement that this system supports, without changing this process."""
     return Confinement(landlock_version() > 0, has_seccomp())
 
 
 def unconfined(offered: Confinement) -> str:
-    """Say what a process that reads a foreign file could do on a system that does not offer everything."""
+    """Describe what a malicious file could do on a system without full confinement."""
     ways = [] if offered.files else ["open any file of the server's user"]
     ways += [] if offered.calls else ["open connections and reach other processes"]
     return (
@@ -83,12 +83,11 @@ def confine(
     network: bool = False,
     required: bool = False,
 ) -> Confinement:
-    """Confine this process for good to its own code and these files; return what holds from now on.
+    """Confine this process for good to its own code and the given files; return the confinement in force.
 
-    Without `programs`, folders of programs that it may start beside the system's, it can start none.
-    `network` lets it reach hosts until `forbid_network`. To be called before other threads start. Raises
-    ConfinementError where the system offers a protection that then fails, or, if `required`, where it does
-    not offer all.
+    `programs` are folders of programs that it may start besides the system's; without any it can start none.
+    `network` allows connections until `forbid_network`. Call it before other threads start. Raises
+    ConfinementError if a supported protection fails, or, if `required`, if one is not supported.
     """
     offered = offered_confinement()
     if required and not offered:
@@ -111,7 +110,7 @@ def confine(
 
 
 def forbid_network() -> None:
-    """Have this process open no connection from now on; raises ConfinementError where that fails."""
+    """Forbid this process to open connections from now on; raises ConfinementError."""
     try:
         restrict_calls(programs=True)
     except OSError as error:
@@ -119,18 +118,18 @@ def forbid_network() -> None:
 
 
 def _own_files() -> Iterator[Path]:
-    """Yield where the interpreter, its packages and the product's code lie."""
+    """Yield the paths of the interpreter, its packages and the product's code."""
     yield from (_CODE / name for name in _PACKAGES)
     yield from (Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
     yield from (Path(path) for path in sys.path if Path(path).name in ("site-packages", "dist-packages"))
-    # The standard library and shared objects that a virtual environment stands on.
+    # The standard library and shared objects of a virtual environment's base.
     yield Path(sys.base_prefix, "lib")
     yield from map(Path, _PROGRAMS)
     yield Path(sys.executable)
 
 
 def has_other_threads() -> bool:
-    """Return whether this process has threads that confining it would leave as they are."""
+    """Return True if this process has other threads, which Landlock would not confine."""
     if offered_confinement().files:
         with contextlib.suppress(OSError):
             return sum(1 for _ in Path("/proc/self/task").iterdir()) > 1

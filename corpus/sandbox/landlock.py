@@ -18,19 +18,19 @@ _SET_NO_NEW_PRIVILEGES = 38
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _TRUNCATE, _IOCTL_DEVICE = 1 << 14, 1 << 15
 _READ = _READ_FILE | _READ_DIR
-# All rights of the first version: making and removing entries of folders beside those above.
+# All rights of the first version: those above, and making and removing entries of folders.
 _FIRST_VERSION = (1 << 13) - 1
-# Rights that later versions added: moving between folders, truncating, controlling devices.
+# Rights added by later versions: moving between folders, truncating, controlling devices.
 _ADDED = {2: 1 << 13, 3: _TRUNCATE, 5: _IOCTL_DEVICE}
 _WRITE = _FIRST_VERSION & ~_EXECUTE | _TRUNCATE
 _FOR_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEVICE
-# From these versions on: TCP bind and connect; abstract sockets and signals of other processes.
+# Versions that added TCP bind and connect, and abstract sockets and signals to other processes.
 _TCP_SINCE, _TCP = 4, 0b11
 _SCOPES_SINCE, _SCOPES = 6, 0b11
 
 
 def landlock_version() -> int:
-    """Return the version of Landlock that the kernel offers, 0 for none."""
+    """Return the version of Landlock that the kernel supports, 0 for none."""
     if not sys.platform.startswith("linux"):
         return 0
     version = _libc().syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION_FLAG))
@@ -44,10 +44,10 @@ def restrict_files(
     *,
     network: bool = False,
 ) -> bool:
-    """Let this thread, and what it starts, open only these files and folders; return False without Landlock.
+    """Restrict this thread, and what it starts, to these files and folders; return False without Landlock.
 
-    What lies in `programs` may be read and executed. Paths that do not exist are left out. Where the kernel
-    can, TCP (unless `network`), abstract sockets and signals to processes outside are refused too. Raises
+    Files in `programs` may be read and executed. Paths that do not exist are skipped. If the kernel supports
+    it, TCP (unless `network`), abstract sockets and signals to outside processes are refused too. Raises
     OSError.
     """
     version = landlock_version()

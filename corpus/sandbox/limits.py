@@ -7,19 +7,19 @@ try:
 except ImportError:  # not on every system
     resource = None  # type: ignore[assignment]
 
-# A process that waits for ever uses no processor time: the wall-clock limit is this multiple of it.
+# The wall-clock limit as a multiple of the processor time, as a waiting process uses none.
 PATIENCE = 10
 
 
 def bound_memory(most_bytes: int) -> None:
-    """Limit the memory of this process for good, and have it leave no core file when it dies."""
+    """Limit the memory of this process for good, and disable core files."""
     if resource:
         _limit(resource.RLIMIT_AS, most_bytes)
         _limit(resource.RLIMIT_CORE, 0)
 
 
 def bound_all_processor_time(seconds: int) -> None:
-    """End this process after `seconds` of processor time, whatever it does to its timers."""
+    """End this process after `seconds` of processor time, even if it resets its timers."""
     if resource:
         _limit(resource.RLIMIT_CPU, seconds)
 
@@ -31,7 +31,7 @@ def _limit(kind: int, most: int) -> None:
 
 
 def bound(seconds: int, memory_mib: int) -> None:
-    """End this process after `seconds` by the clock, native code or not, and limit its memory."""
+    """End this process after `seconds` by the clock, also in native code, and limit its memory."""
     if hasattr(signal, "alarm"):
         signal.alarm(seconds)
     bound_memory(memory_mib * 2**20)
@@ -45,7 +45,7 @@ def bound_processor_time(seconds: int, by_clock: int) -> None:
 
 
 def grant(seconds: int) -> None:
-    """Give this process `seconds` more, of processor time or by the clock, as its time is bounded."""
+    """Give this process `seconds` more, of processor time or by the clock, depending on its limit."""
     by_clock = seconds
     if hasattr(signal, "setitimer") and (left := signal.getitimer(signal.ITIMER_PROF)[0]):
         signal.setitimer(signal.ITIMER_PROF, left + seconds)

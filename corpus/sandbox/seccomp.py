@@ -1,8 +1,7 @@
 """Restriction of a process's system calls, enforced by the kernel (Linux, seccomp).
 
-A filter is a program for the kernel's small machine (classic BPF): each step loads a word of the call,
-compares it, or returns what becomes of the call. Filters hold for all threads, for what the process starts,
-and for good; with several, the strictest answer counts.
+A filter is a program in classic BPF: each step loads a word of the call, compares it, or returns a verdict.
+Filters apply to all threads and started programs, for good; of several, the strictest verdict counts.
 """
 
 import ctypes
@@ -22,7 +21,7 @@ Group = Literal["privileges", "processes", "files", "network", "programs"]
 
 # The architectures' numbers in filters, in the order of system_calls.toml.
 _ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
-# Calls by another convention of the same processor (x32) have numbers from here on.
+# Calls of the x32 ABI have numbers from here on.
 _OTHER_CONVENTION = 0x40000000
 _SET_NO_NEW_PRIVILEGES = 38
 _GET_ACTION_AVAILABLE, _SET_FILTER, _FOR_ALL_THREADS = 2, 1, 1
@@ -30,11 +29,11 @@ _ALLOW, _REFUSE, _NOT_THERE = 0x7FFF0000, 0x00050000 | errno.EACCES, 0x00050000 
 _LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER_AT, _ARCHITECTURE_AT = 0, 4
 _IPV4, _IPV6, _NETLINK = int(AF_INET), int(AF_INET6), 16
-# Flags of clone that make a thread, or a namespace in which a process has rights that it lacks outside.
+# Flags of clone that make a thread, or a namespace in which a process gains rights.
 _A_THREAD, _A_NAMESPACE = 0x00010000, 0x7E020000
 
 Step = tuple[int, int, int, int]
-"""Operation, steps to skip where its comparison holds, steps to skip where it does not, operand."""
+"""Operation, steps to skip if its comparison holds, steps to skip if it does not, operand."""
 
 
 class _Program(ctypes.Structure):
@@ -42,7 +41,7 @@ class _Program(ctypes.Structure):
 
 
 def has_seccomp() -> bool:
-    """Return whether the kernel filters system calls and this module knows their numbers."""
+    """Return True if the kernel filters system calls and this module knows their numbers."""
     if not sys.platform.startswith("linux") or sys.byteorder != "little":
         return False
     if platform.machine() not in _ARCHITECTURES:
@@ -53,11 +52,11 @@ def has_seccomp() -> bool:
 
 
 def restrict_calls(*, network: bool = False, programs: bool = False) -> bool:
-    """Refuse calls that reach other processes, gain rights or change files unopened.
+    """Refuse calls that reach other processes, gain rights or change files without opening them.
 
-    Without `network` no socket can be opened, connected or addressed; with it, those of IPv4 and IPv6 can.
-    Without `programs` no process can be started. Refused calls fail with EACCES. Returns False where the
-    system has no seccomp; raises OSError where it rejects the filter.
+    Without `network` no socket can be opened, connected or addressed; with it, IPv4 and IPv6 sockets can.
+    Without `programs` no process can be started. Refused calls fail with EACCES. Returns False if the system
+    has no seccomp; raises OSError if it rejects the filter.
     """
     if not has_seccomp():
         return False
@@ -71,7 +70,7 @@ def restrict_calls(*, network: bool = False, programs: bool = False) -> bool:
 
 
 def refused_calls(*, network: bool = False, programs: bool = False) -> dict[str, int]:
-    """Return the calls refused by `restrict_calls` whatever their arguments: name to number."""
+    """Return the numbers of the calls that `restrict_calls` refuses with any arguments, by name."""
     groups: list[Group] = ["privileges", "processes", "files"]
     groups += [] if network else ["network"]
     groups += [] if programs else ["programs"]
@@ -88,14 +87,14 @@ def _filter(*, network: bool, programs: bool) -> Iterator[Step]:
     yield _RETURN, 0, 0, _REFUSE
     for number in refused_calls(network=network, programs=programs).values():
         yield from _for_call(number, [(_RETURN, 0, 0, _REFUSE)])
-    # Its arguments lie in memory, which a filter cannot read: without it, the C library falls back to clone.
+    # A filter cannot read its arguments, which are in memory; the C library then falls back to clone.
     yield from _for_call(_number("clone3"), [(_RETURN, 0, 0, _NOT_THERE)])
-    own = os.getpid()
+    this_process = os.getpid()
     checks: dict[str, list[Step]] = {
-        # To itself, and of kill to its own process group.
-        "kill": [(_LOAD, 0, 0, _argument(0)), (_IF_EQUAL, 2, 0, own), (_IF_EQUAL, 1, 0, 0)],
-        "tgkill": [(_LOAD, 0, 0, _argument(0)), (_IF_EQUAL, 1, 0, own)],
-        # Its own limits can be read, not set.
+        # Only to this process, and with kill to its process group.
+        "kill": [(_LOAD, 0, 0, _argument(0)), (_IF_EQUAL, 2, 0, this_process), (_IF_EQUAL, 1, 0, 0)],
+        "tgkill": [(_LOAD, 0, 0, _argument(0)), (_IF_EQUAL, 1, 0, this_process)],
+        # Only reading the limits of this process.
         "prlimit64": [
             *_unless_zero(0),
             *_unless_zero(2),
@@ -113,7 +112,7 @@ def _filter(*, network: bool, programs: bool) -> Iterator[Step]:
         ]
         checks["socket"] = [(_LOAD, 0, 0, _argument(0)), *families]
     else:
-        # Without an address: over a pair of sockets of its own.
+        # Only without an address, over a socket pair.
         checks["sendto"] = [*_unless_zero(4), *_unless_zero(4, high=True), (_RETURN, 0, 0, _ALLOW)]
     for name, steps in checks.items():
         group: Literal["network", "arguments"] = "network" if name == "socket" else "arguments"
@@ -124,25 +123,25 @@ def _filter(*, network: bool, programs: bool) -> Iterator[Step]:
 
 
 def _for_call(number: int, steps: list[Step]) -> Iterator[Step]:
-    """Yield steps that are taken for one call; they end in a return, for the number is no longer loaded."""
+    """Yield steps for one call, which must end in a return, as they replace the loaded number."""
     yield _IF_EQUAL, 0, len(steps), number
     yield from steps
 
 
 def _unless_zero(argument: int, *, high: bool = False) -> Iterator[Step]:
-    """Yield steps that refuse the call where half of an argument is not zero."""
+    """Yield steps that refuse the call if the low (or `high`) half of an argument is not zero."""
     yield _LOAD, 0, 0, _argument(argument) + (4 if high else 0)
     yield _IF_EQUAL, 1, 0, 0
     yield _RETURN, 0, 0, _REFUSE
 
 
 def _argument(place: int) -> int:
-    """Return where the low half of an argument lies in what a filter sees of a call."""
+    """Return the offset of the low half of an argument in the filter's data."""
     return 16 + 8 * place
 
 
 def _number(name: str, group: Group | Literal["arguments"] = "arguments") -> int:
-    """Return the number of a call on this machine, 0 where it does not have the call."""
+    """Return the number of a call on this machine, 0 if it does not have the call."""
     column, _ = _ARCHITECTURES[platform.machine()]
     return _table()[group][name][column]
 

@@ -1,9 +1,9 @@
 """Hybrid search over passages, grouped by paper.
 
-Two sides find passages, the nearest vectors and BM25, and what either found is ranked by both. The first of
-these have their sentences, each encoded alone, read and compared with the query too. The three scores count
-the same: on SciFact nDCG@10 is .750, without the sentences .740. The note on retrieval in
-docs/measurements/notes lists what else was tried.
+Passages are found by vector search and by BM25, and ranked by both scores. The sentences of the best of them,
+each with a vector of its own, are compared with the query as well. The three scores have equal weights: on
+SciFact nDCG@10 is .750, without the sentences .740. The note on retrieval in docs/measurements/notes lists
+what else was tried.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from corpus.encoders.base import Encoder, Vectors
-from corpus.encoders.scale import Scale, cosine_scales
+from corpus.encoders.scale import cosine_scales
 from corpus.errors import CorpusError
 from corpus.records import Hit, Paper, PaperHits, Passage, Scope
 from corpus.search.named import Matches, Named, Sides, find_named
@@ -28,10 +28,10 @@ MIN_PAPERS, MAX_PAPERS, DEFAULT_PAPERS = 1, 15, 10
 
 @dataclass(frozen=True, slots=True)
 class SearchWeights:
-    """The weights of the scores; `depth` is the number of passages asked of each side.
+    """The weights of the scores; `depth` is the number of passages that each search finds.
 
-    Of as many, the best by both, the sentences are read, and of what is shown; for those of the others the
-    whole stands.
+    The sentences of the best `depth` passages by both scores, and of those shown, are compared; for the
+    others the score of the whole passage takes the place of that of the sentences.
     """
 
     dense: float = 1.0
@@ -67,110 +67,117 @@ def search(
 ) -> tuple[PaperHits, ...]:
     """Return the best papers for `query` in `scope`, each with its best passages, best first.
 
-    A query is read first, unless it has been (`read_query`), and what it names comes before what is like it.
-    `mode` measures one side of the search alone: by whole passages, or by words, nothing read.
+    A text is interpreted first (`read_query`); papers that the query names come before similar ones. The
+    other values of `mode` are for measuring one search alone, by whole passages or by words, without
+    interpretation.
     """
     if isinstance(query, str) and mode == "hybrid":
         query = read_query(corpus, query)
-    meant = Query(storable(query).strip()) if isinstance(query, str) else query
-    if not meant.text:
+    parsed = Query(storable(query).strip()) if isinstance(query, str) else query
+    if not parsed.text:
         return ()
     if mode == "lexical":
-        matches = corpus.matching(meant.text, scope, weights.depth)
+        matches = corpus.matching(parsed.text, scope, weights.depth)
         candidates = fuse(matches, {}, matches, weights)
         return _read_papers(corpus, _best_of_papers(candidates, papers, passages_per_paper))
     if mode == "dense":
         weights = replace(weights, sentence=0.0, lexical=0.0)
-    vector = Once(lambda: encoder.encode_query(meant.in_full or meant.text))
-    texts = filter(None, (meant.text, meant.in_other_forms)) if weights.lexical else ()
-    words = tuple(" ".join((text, *meant.also)) for text in texts)
+    vector = Once(lambda: encoder.encode_query(parsed.in_full or parsed.text))
+    texts = filter(None, (parsed.text, parsed.in_other_forms)) if weights.lexical else ()
+    words = tuple(" ".join((text, *parsed.also)) for text in texts)
     sides = Sides(corpus, vector, words, weights.depth)
-    found, named = _found(sides, meant, scope)
-    chosen = _best_of_papers(_ranked(sides, found, named, weights), papers, passages_per_paper)
-    read, measured = together(lambda: _read(corpus, chosen, vector()), lambda: _measured(sides, chosen))
-    grouped = _grouped(measured, *read)
-    return _on(cosine_scales(encoder).asked, _marked(grouped, named))
+    found, named = _find(sides, parsed, scope)
+    chosen = _best_of_papers(_rank(sides, found, named, weights), papers, passages_per_paper)
+    read, compared = together(
+        lambda: _read(corpus, chosen, vector()), lambda: _compare_sentences(sides, chosen)
+    )
+    # Thresholds are set for the scale of the bundled encoder.
+    scale = cosine_scales(encoder).asked
+    certain = {paper_id for name in named if name.is_sure for paper_id in name.papers}
+    return tuple(
+        replace(
+            paper_hits,
+            is_named=paper_hits.paper.id in certain,
+            hits=tuple(replace(hit, dense=scale(hit.dense)) for hit in paper_hits.hits),
+        )
+        for paper_hits in _group(compared, *read)
+    )
 
 
-def _found(sides: Sides, query: Query, scope: Scope) -> tuple[Sequence[Matches], tuple[Named, ...]]:
-    """Return all that was found, and what the query names: that alone where it asks for nothing else."""
+def _find(sides: Sides, query: Query, scope: Scope) -> tuple[Sequence[Matches], tuple[Named, ...]]:
+    """Return all matches, and those of names; only the latter if the query has nothing but names."""
     if query.is_only_names:
         named = find_named(sides, query, scope)
-        return [one.matches for one in named] or [sides.within(scope)], named
-    like, named = together(lambda: sides.within(scope), lambda: find_named(sides, query, scope))
-    return [*(one.matches for one in named), like], named
+        return [name.matches for name in named] or [sides.within(scope)], named
+    similar, named = together(lambda: sides.within(scope), lambda: find_named(sides, query, scope))
+    return [*(name.matches for name in named), similar], named
 
 
-def _ranked(
+def _rank(
     sides: Sides, found: Sequence[Matches], named: Sequence[Named], weights: SearchWeights
 ) -> Sequence[_Candidate]:
-    """Return all that was found, scored together, best first."""
-    lexical = merge(*(one.lexical for one in found))
-    matches = merge(lexical, *(one.dense for one in found))
+    """Return all matches as candidates with scores, best first."""
+    lexical = merge(*(of_search.lexical for of_search in found))
+    matches = merge(lexical, *(of_search.dense for of_search in found))
     rounded = sides.corpus.rounded_similarities(sides.vector(), matches)
-    first = _raised(fuse(matches, rounded, lexical, weights), named)[: weights.depth]
-    read = sides.corpus.similarities(
-        sides.vector(), [one.match for one in first], rounded if weights.sentence else None
+    first = _raise_named(fuse(matches, rounded, lexical, weights), named)[: weights.depth]
+    exact = sides.corpus.similarities(
+        sides.vector(), [candidate.match for candidate in first], rounded if weights.sentence else None
     )
-    return _raised(fuse(matches, {**rounded, **read}, lexical, weights), named)
+    return _raise_named(fuse(matches, {**rounded, **exact}, lexical, weights), named)
 
 
-def _measured(sides: Sides, chosen: _ByPaper) -> _ByPaper:
-    """Return candidates with the similarities of their sentences, where these were not read."""
+def _compare_sentences(sides: Sides, chosen: _ByPaper) -> _ByPaper:
+    """Return candidates with the similarities of their sentences, also where these were not read before."""
     unread = [
-        one.match for own in chosen.values() for one in own if one.similarity and not one.similarity.is_read
+        candidate.match
+        for candidates in chosen.values()
+        for candidate in candidates
+        if candidate.similarity and not candidate.similarity.is_read
     ]
-    read = sides.corpus.similarities(sides.vector(), unread)
+    similarities = sides.corpus.similarities(sides.vector(), unread)
     return {
-        paper: [replace(one, similarity=read.get(one.match.passage_id, one.similarity)) for one in own]
-        for paper, own in chosen.items()
+        paper: [
+            replace(
+                candidate,
+                similarity=similarities.get(candidate.match.passage_id, candidate.similarity),
+            )
+            for candidate in candidates
+        ]
+        for paper, candidates in chosen.items()
     }
 
 
-def _raised(candidates: Sequence[_Candidate], named: Sequence[Named]) -> Sequence[_Candidate]:
-    """Return candidates with what is named raised above what is not, the scores still within 0..1."""
+def _raise_named(candidates: Sequence[_Candidate], named: Sequence[Named]) -> Sequence[_Candidate]:
+    """Return candidates with named papers raised above others, all scores still within 0..1."""
     if not named:
         return candidates
-    most = 1 + sum(one.raised_by for one in named)
+    most = 1 + sum(name.raised_by for name in named)
 
     def raised(candidate: _Candidate) -> _Candidate:
-        by = sum(one.raised_by for one in named if candidate.match.paper_id in one.papers)
-        return replace(candidate, score=(candidate.score + by) / most)
+        bonus = sum(name.raised_by for name in named if candidate.match.paper_id in name.papers)
+        return replace(candidate, score=(candidate.score + bonus) / most)
 
     return _best_first(map(raised, candidates))
 
 
-def _marked(papers: tuple[PaperHits, ...], named: Sequence[Named]) -> tuple[PaperHits, ...]:
-    """Mark the papers that the query surely names."""
-    surely = {paper for one in named if one.is_sure for paper in one.papers}
-    return tuple(replace(found, is_named=found.paper.id in surely) for found in papers)
-
-
-def _on(scale: Scale, papers: tuple[PaperHits, ...]) -> tuple[PaperHits, ...]:
-    """Convert the cosines of the hits to the scale on which they are judged."""
-    return tuple(
-        replace(found, hits=tuple(replace(hit, dense=scale(hit.dense)) for hit in found.hits))
-        for found in papers
-    )
-
-
 def similar_papers(corpus: Corpus, passage: Passage, scope: Scope, papers: int) -> tuple[PaperHits, ...]:
-    """Return the papers whose passages are nearest to `passage`, its own paper left out."""
-    asked = ("similar", passage.id, scope, papers)
-    return corpus.reads.answer(asked, lambda: _similar_papers(corpus, passage, scope, papers))
+    """Return the papers whose passages are nearest to `passage`, without its own paper."""
+    key = ("similar", passage.id, scope, papers)
+    return corpus.reads.answer(key, lambda: _similar_papers(corpus, passage, scope, papers))
 
 
 def _similar_papers(corpus: Corpus, passage: Passage, scope: Scope, papers: int) -> tuple[PaperHits, ...]:
     vector = corpus.vectors([passage.id]).get(passage.id)
     if vector is None:
         raise CorpusError(f"There is no passage {passage.id!r} in this corpus.")
-    # A long paper's own passages are the nearest to each other: without room for them nothing else is found.
+    # The passages of a long paper are nearest to each other: there must be room for them and for others.
     depth = WEIGHTS.depth + len(corpus.passages(passage.paper_id))
-    found = [match for match in corpus.nearest(vector, scope, depth) if match.paper_id != passage.paper_id]
-    found = found[: WEIGHTS.depth]
-    similarities = corpus.similarities(vector, found)
+    matches = [match for match in corpus.nearest(vector, scope, depth) if match.paper_id != passage.paper_id]
+    matches = matches[: WEIGHTS.depth]
+    similarities = corpus.similarities(vector, matches)
     alone = SearchWeights(sentence=0.0, lexical=0.0)
-    return _read_papers(corpus, _best_of_papers(fuse(found, similarities, [], alone), papers, 1))
+    return _read_papers(corpus, _best_of_papers(fuse(matches, similarities, [], alone), papers, 1))
 
 
 def merge(*found: Sequence[Match]) -> list[Match]:
@@ -186,8 +193,8 @@ def fuse(
 ) -> list[_Candidate]:
     """Rank the matches by the weighted mean of their scaled scores, 0..1.
 
-    Cosines are scaled over the range of what was found, BM25 as a share of the best match's: a passage that
-    the lexical side did not find has none of it.
+    Cosines are scaled over the range of the matches, BM25 scores by the best match; a passage without a BM25
+    score counts as 0.
     """
     words = {match.passage_id: match.score for match in lexical}
     best = max(words.values(), default=1.0)
@@ -205,7 +212,7 @@ def fuse(
 
 
 def _best_first(candidates: Iterable[_Candidate]) -> list[_Candidate]:
-    return sorted(candidates, key=lambda one: (-one.score, one.match.passage_id))
+    return sorted(candidates, key=lambda candidate: (-candidate.score, candidate.match.passage_id))
 
 
 def _best_of_papers(candidates: Sequence[_Candidate], papers: int, passages_per_paper: int) -> _ByPaper:
@@ -215,35 +222,34 @@ def _best_of_papers(candidates: Sequence[_Candidate], papers: int, passages_per_
         paper = candidate.match.paper_id
         if paper not in chosen and len(chosen) >= papers:
             continue
-        own = chosen.setdefault(paper, [])
-        if len(own) < passages_per_paper:
-            own.append(candidate)
+        of_paper = chosen.setdefault(paper, [])
+        if len(of_paper) < passages_per_paper:
+            of_paper.append(candidate)
     return chosen
 
 
 def _read_papers(corpus: Corpus, chosen: _ByPaper) -> tuple[PaperHits, ...]:
-    return _grouped(chosen, *_read(corpus, chosen))
+    return _group(chosen, *_read(corpus, chosen))
 
 
 def _read(
     corpus: Corpus, chosen: _ByPaper, vector: Vectors | None = None
 ) -> tuple[tuple[Paper, ...], Mapping[str, FoundPassage]]:
-    """Return the papers that were chosen, in that order, and their passages, by id."""
-    matches = [candidate.match for own in chosen.values() for candidate in own]
+    """Return the chosen papers, in order, and their passages by id."""
+    matches = [candidate.match for of_paper in chosen.values() for candidate in of_paper]
     return together(lambda: corpus.papers_by_id(list(chosen)), lambda: corpus.passages_found(matches, vector))
 
 
-def _grouped(
+def _group(
     chosen: _ByPaper, papers: Iterable[Paper], found: Mapping[str, FoundPassage]
 ) -> tuple[PaperHits, ...]:
     """Return papers with their hits."""
-    return tuple(
-        PaperHits(paper, _hits(chosen[paper.id], found), chosen[paper.id][0].score) for paper in papers
-    )
-
-
-def _hits(candidates: Iterable[_Candidate], found: Mapping[str, FoundPassage]) -> tuple[Hit, ...]:
-    return tuple(_hit(found[candidate.match.passage_id], candidate) for candidate in candidates)
+    grouped = []
+    for paper in papers:
+        candidates = chosen[paper.id]
+        hits = tuple(_hit(found[candidate.match.passage_id], candidate) for candidate in candidates)
+        grouped.append(PaperHits(paper, hits, candidates[0].score))
+    return tuple(grouped)
 
 
 def _hit(found: FoundPassage, candidate: _Candidate) -> Hit:

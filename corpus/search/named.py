@@ -1,4 +1,4 @@
-"""Search for the names in a query, apart from similarity: names are found in any corpus."""
+"""Search for the names in a query: ids, quotations, authors, venues, years and systems."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,18 +16,18 @@ from corpus.store.corpus import Corpus
 from corpus.store.lexicon import plain_words
 from corpus.store.passage_index import Match
 
-# The bonus of a named paper to a score of at most 1. An id, a quotation and a whole name leave no doubt; many
-# people share a family name; a year or a venue may be beside the point, as may a system, which counts only
-# where few papers have it, by its share of the query and at most so much.
+# The bonus of a named paper to a score of at most 1. Ids, quotations and whole names are certain; many people
+# share a family name; a year, a venue or a system may be incidental. A system counts only if few papers have
+# it, by its share of the query up to a maximum.
 BY_ID, BY_PHRASE, BY_AUTHOR, BY_FAMILY_NAME, BY_APPEARANCE, MOST_BY_SYSTEM = 4.0, 2.0, 1.0, 0.5, 0.2, 0.3
 FEW_PAPERS = 5
-# The weight of a word of everyday English in a query, where that of a name or a technical term is 1.
+# The weight of an everyday English word in a query, relative to a name or a technical term.
 ORDINARY_WORD = 0.4
 
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """The matches of both sides of a search."""
+    """The matches of a search by vectors and by words."""
 
     dense: Sequence[Match] = ()
     lexical: Sequence[Match] = ()
@@ -50,16 +50,16 @@ class Named:
 
     @property
     def is_sure(self) -> bool:
-        """Whether it was meant whatever its texts say."""
+        """Return True if the name is certainly meant."""
         return self.raised_by > max(BY_APPEARANCE, MOST_BY_SYSTEM)
 
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """Both sides of one search, in any scope; without `words` only that by vectors.
+    """A search by vector and by words, in any scope; without `words` only by vector.
 
-    `words` are texts that mean the same: the best score by any counts. The `vector` is asked for beside the
-    search by words, which does not need it.
+    `words` are texts with the same meaning, of which the best score counts. `vector()` is computed in
+    parallel to the search by words.
     """
 
     corpus: Corpus
@@ -76,22 +76,19 @@ class Sides:
         return self.corpus.nearest(self.vector(), scope, self.depth)
 
     def _matching(self, scope: Scope) -> Sequence[Match]:
-        found = each(lambda words: self.corpus.matching(words, scope, self.depth), self.words)
-        return found[0] if len(found) == 1 else _best_shares(found)
-
-
-def _best_shares(found: Sequence[Sequence[Match]]) -> list[Match]:
-    """Merge the matches of several texts, each score as a share of the best for its text.
-
-    A long form has more words than its short one, and so higher scores.
-    """
-    shares = (replace(one, score=one.score / own[0].score) for own in found for one in own)
-    by_share = sorted(shares, key=lambda match: match.score)
-    return list({match.passage_id: match for match in by_share}.values())
+        by_text = each(lambda words: self.corpus.matching(words, scope, self.depth), self.words)
+        if len(by_text) == 1:
+            return by_text[0]
+        # Relative to the best of each text, as a long form has more words and so higher scores than a short.
+        shares = (
+            replace(match, score=match.score / matches[0].score) for matches in by_text for match in matches
+        )
+        by_share = sorted(shares, key=lambda match: match.score)
+        return list({match.passage_id: match for match in by_share}.values())
 
 
 def find_named(sides: Sides, query: Query, scope: Scope) -> tuple[Named, ...]:
-    """Find what of `scope` a query names, by each way of naming that finds anything."""
+    """Return the matches in `scope` for each name in a query that has any."""
 
     def within(narrow: Scope, raised_by: float) -> Named:
         return Named(sides.within(narrow), raised_by)
@@ -100,45 +97,36 @@ def find_named(sides: Sides, query: Query, scope: Scope) -> tuple[Named, ...]:
         return Named(Matches([*sides.corpus.holding(phrase, scope, PHRASES_READ)]), BY_PHRASE)
 
     def with_system(system: str) -> Named:
-        found = _in_few_papers(sides.corpus, _forms_of(system, query), scope)
-        return Named(Matches(found), min(MOST_BY_SYSTEM, _share_of_name(query)))
+        forms = [long for short, long in query.abbreviations if system.removesuffix("s") == short.lower()]
+        matches = _in_few_papers(sides.corpus, (system, *forms), scope)
+        content = [word for word in plain_words(query.text) if word not in stop_words()]
+        is_rare = [word in query.systems or not is_english(word) for word in content]
+        # The name's share of the query's weight, which is small in a long claim.
+        share = 1 / max(1.0, sum(1.0 if rare else ORDINARY_WORD for rare in is_rare))
+        return Named(Matches(matches), min(MOST_BY_SYSTEM, share))
 
-    looks = [partial(within, *one) for one in _narrowed(query, scope)]
-    looks += [partial(with_phrase, one) for one in query.phrases]
-    looks += [partial(with_system, one) for one in query.systems]
-    return tuple(one for one in each(lambda look: look(), looks) if one.papers)
-
-
-def _share_of_name(query: Query) -> float:
-    """Return the share of a query's weight that a name in it has: of a long claim it is hardly anything."""
-    asked = (word for word in plain_words(query.text) if word not in stop_words())
-    is_rare = (word in query.systems or not is_english(word) for word in asked)
-    return 1 / max(1.0, sum(1.0 if rare else ORDINARY_WORD for rare in is_rare))
-
-
-def _forms_of(system: str, query: Query) -> tuple[str, ...]:
-    """Return the name of a system, with its long form where the corpus spells it out."""
-    full = (long for short, long in query.abbreviations if system.removesuffix("s") == short.lower())
-    return (system, *full)
+    looks = [partial(within, *arguments) for arguments in _narrowed(query, scope)]
+    looks += [partial(with_phrase, phrase) for phrase in query.phrases]
+    looks += [partial(with_system, system) for system in query.systems]
+    return tuple(named for named in each(lambda look: look(), looks) if named.papers)
 
 
 def _in_few_papers(corpus: Corpus, forms: tuple[str, ...], scope: Scope) -> Sequence[Match]:
-    """Return the passages of a scope with a name in any form; none where many papers have it."""
+    """Return the passages of a scope with a name in any form, none if many papers have it (cached)."""
 
     def look() -> Sequence[Match]:
-        held: dict[str, Match] = {}
+        matches: dict[str, Match] = {}
         for match in chain.from_iterable(corpus.holding(form, scope, PHRASES_READ) for form in forms):
-            held.setdefault(match.passage_id, match)
-            if len({one.paper_id for one in held.values()}) > FEW_PAPERS:
+            matches.setdefault(match.passage_id, match)
+            if len({found.paper_id for found in matches.values()}) > FEW_PAPERS:
                 return ()
-        return tuple(held.values())
+        return tuple(matches.values())
 
-    # The names of systems are asked for again and again.
     return corpus.reads.answer(("system", forms, scope), look)
 
 
 def _narrowed(query: Query, scope: Scope) -> Iterator[tuple[Scope, float]]:
-    """Yield the scope narrowed to each kind of name in the query, with its increase of the score."""
+    """Yield the scope restricted to each kind of name in the query, with its bonus."""
     if papers := _both(scope.papers, query.papers):
         yield replace(scope, papers=papers), BY_ID
     if authors := _both(scope.authors, query.authors):
@@ -152,12 +140,12 @@ def _narrowed(query: Query, scope: Scope) -> Iterator[tuple[Scope, float]]:
 
 
 def _both(chosen: tuple[str, ...], named: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the named values, restricted to the chosen ones where any are."""
-    return tuple(one for one in named if one in chosen) if chosen else named
+    """Return the named values, restricted to the chosen ones if there are any."""
+    return tuple(value for value in named if value in chosen) if chosen else named
 
 
 def _years(scope: Scope, query: Query) -> tuple[int, int] | None:
-    """Return the first and last of the years that are named, as far as they are chosen."""
+    """Return the first and last named year within the chosen years, None if there is none."""
     if not query.years:
         return None
     chosen = scope.years or (0, 9999)

@@ -1,7 +1,7 @@
 """Interpretation of a query: the papers, people, venues and years it names, and its spelling.
 
-Nothing is guessed where the corpus can be asked: an id is a paper's, a name is an author's, and a word is
-read as another only where no text has it (corpus/search/spelling.py).
+Everything is looked up in the corpus: ids among its papers, names among its authors; a word is corrected only
+if no text has it (corpus/search/spelling.py).
 """
 
 import re
@@ -18,7 +18,7 @@ from corpus.store.corpus import Corpus, Identifiers
 from corpus.store.lexicon import plain_words
 from corpus.text import storable
 
-# A query is read as far as this; what comes after is searched for as it stands.
+# Only this many characters are interpreted; the rest is searched for unchanged.
 LONGEST_READ = 2_000
 MOST_IDENTIFIERS, MOST_PHRASES, MOST_SYSTEMS, MOST_ABBREVIATIONS = 8, 4, 4, 4
 LONGEST_VENUE = 12
@@ -42,15 +42,15 @@ _BESIDE_IDENTIFIERS = frozenset({"acl", "anthology", "arxiv", "doi", "id", "pape
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query as it is understood.
+    """An interpreted query.
 
-    `text` has the words as they were read; `also` are further spellings of what it has ("dataset" for "data
-    set"). `abbreviations` are the short and long forms of its terms that the corpus spells out; `in_full` is
-    the text without the short ones, as it is encoded, and `in_other_forms` has each in its other form, which
-    is searched for too; both are "" where it has none. `papers` are the ids of papers it identifies,
-    `authors` and `venues` those it names, as the corpus writes them, `namesakes` all whom a family name in it
-    may mean, `phrases` what it quotes, `systems` words written as the names of systems and data sets are.
-    `is_only_names`: only papers or phrases are asked for.
+    `text` has corrected words (`respelt`); `also` are further spellings ("dataset" for "data set").
+    `abbreviations` are the short and long forms of its terms that the corpus defines; `in_full` is the text
+    with long forms, which is encoded, and `in_other_forms` has each term in its other form, which is searched
+    for too; both are "" without abbreviations. `papers` are the ids of papers that it identifies, `authors`
+    and `venues` those that it names, as the corpus writes them, `namesakes` the authors whom a family name
+    may mean, `phrases` its quotations, `systems` its words spelled like names of systems and data sets.
+    `is_only_names` is True if it consists of ids or quotations only.
     """
 
     text: str
@@ -70,22 +70,26 @@ class Query:
 
 
 def read_query(corpus: Corpus, text: str, *, verbatim: bool = False) -> Query:
-    """Interpret a query in a corpus; `verbatim` leaves every word as the reader wrote it."""
+    """Interpret a query for a corpus; `verbatim` corrects no spelling and expands no abbreviation."""
     text = unicodedata.normalize("NFC", storable(text)).strip()
     head = text[:LONGEST_READ]
     papers, spans = _identified(corpus, head)
-    quoted = [one for one in _QUOTED.finditer(head) if plain_words(one[1])][:MOST_PHRASES]
-    words = list(words_outside(head, [*spans, *(one.span() for one in quoted)]))
+    quoted = [quotation for quotation in _QUOTED.finditer(head) if plain_words(quotation[1])][:MOST_PHRASES]
+    words = list(words_outside(head, [*spans, *(quotation.span() for quotation in quoted)]))
     venues, of_venues = _venues(corpus, words)
     people = find_people(corpus, head, words, of_venues)
-    free = [word for at, word in enumerate(words) if at not in of_venues | people.spelling]
+    free = [word for index, word in enumerate(words) if index not in of_venues | people.spelling]
     spelling = Spelling() if verbatim else read_spelling(corpus, head, free)
     forms = () if verbatim else _forms(corpus, head, free, spelling)
     other = [((form.start, form.end), form.other) for form in forms]
     full = [((form.start, form.end), form.long) for form in forms if form.is_short]
-    asked = [word for word in words if word.plain not in _BESIDE_IDENTIFIERS]
-    # A word in quotation marks within a sentence is a manner of speaking.
-    phrases = tuple(one[1].strip() for one in quoted if len(plain_words(one[1])) > 1 or not asked)
+    content = [word for word in words if word.plain not in _BESIDE_IDENTIFIERS]
+    # A single quoted word within a sentence is not a quotation.
+    phrases = tuple(
+        quotation[1].strip() for quotation in quoted if len(plain_words(quotation[1])) > 1 or not content
+    )
+    systems = (word.plain for word in free if word.has_inner_capitals and word.plain not in stop_words())
+    is_all_capitals = len(free) > MOST_SYSTEMS and all(word.is_in_capitals for word in free)
     return Query(
         text=spelling.applied(text),
         also=spelling.also,
@@ -99,13 +103,13 @@ def read_query(corpus: Corpus, text: str, *, verbatim: bool = False) -> Query:
         venues=venues,
         years=_years(corpus, head, words, of_venues),
         phrases=phrases,
-        systems=_systems(free),
-        is_only_names=bool(papers or phrases) and not asked,
+        systems=() if is_all_capitals else tuple(dict.fromkeys(systems))[:MOST_SYSTEMS],
+        is_only_names=bool(papers or phrases) and not content,
     )
 
 
 def _identified(corpus: Corpus, text: str) -> tuple[tuple[str, ...], list[Span]]:
-    """Return the papers that a query identifies, and where it does."""
+    """Return the papers that a query identifies, and the spans of the ids."""
     papers: dict[str, None] = {}
     spans = []
     for identifiers, span in [*_identifiers(text)][:MOST_IDENTIFIERS]:
@@ -131,54 +135,40 @@ def _identifiers(text: str) -> Iterator[tuple[Identifiers, Span]]:
 
 
 def _forms(corpus: Corpus, text: str, free: Sequence[Word], spelling: Spelling) -> tuple[Form, ...]:
-    """Return the abbreviations among the free words of a query, and the long forms that have one.
-
-    What was read as another word is neither.
-    """
+    """Return the short and long forms of abbreviations among the free words that were not corrected."""
     starts = {word.start for word in free}
-    starts -= {at for (start, end), _ in spelling.read for at in range(start, end)}
+    starts -= {position for (start, end), _ in spelling.read for position in range(start, end)}
     forms = corpus.lexicon.abbreviations.forms_in(text, lambda word: not is_english(word.lower()))
     return tuple(form for form in forms if form.start in starts)[:MOST_ABBREVIATIONS]
 
 
-def _systems(words: Sequence[Word]) -> tuple[str, ...]:
-    """Return the words spelled like systems and data sets, none of a query all in capitals."""
-    if len(words) > MOST_SYSTEMS and all(word.is_in_capitals for word in words):
-        return ()
-    named = (word.plain for word in words if word.has_inner_capitals and word.plain not in stop_words())
-    return tuple(dict.fromkeys(named))[:MOST_SYSTEMS]
-
-
 def _venues(corpus: Corpus, words: Sequence[Word]) -> tuple[tuple[str, ...], frozenset[int]]:
-    """Return the venues that are named, by the whole name or an acronym, and which words name them."""
+    """Return the venues that are named in full or by an acronym, and the indices of these words."""
     known = corpus.lexicon.venues
-    found: dict[str, None] = {}
+    named: dict[str, None] = {}
     taken: set[int] = set()
     for first in range(len(words)):
         for last in range(min(len(words), first + LONGEST_VENUE), first, -1):
             venues = known.get(" ".join(word.plain for word in words[first:last]))
-            if venues and first not in taken and _names_venue(words, first, last):
-                found |= dict.fromkeys(venues)
+            # A single word needs capitals or a year after it: "acl" alone may be a ligament.
+            has_year = last < len(words) and bool(_YEAR.fullmatch(words[last].plain))
+            is_name = last - first > 1 or has_year or words[first].is_in_capitals
+            if venues and first not in taken and is_name:
+                named |= dict.fromkeys(venues)
                 taken.update(range(first, last))
                 break
-    return tuple(found), frozenset(taken)
-
-
-def _names_venue(words: Sequence[Word], first: int, last: int) -> bool:
-    """Return True if words that a venue is called by are meant so: "acl" alone may be a ligament."""
-    has_year = last < len(words) and bool(_YEAR.fullmatch(words[last].plain))
-    return last - first > 1 or has_year or words[first].is_in_capitals
+    return tuple(named), frozenset(taken)
 
 
 def _years(corpus: Corpus, text: str, words: Sequence[Word], of_venues: Set[int]) -> tuple[int, ...]:
-    """Return the years that are named: those of "WMT 2014" and "CoNLL-2003" belong to a name."""
+    """Return the years that are named, but not those of names such as "WMT 2014" and "CoNLL-2003"."""
     known = corpus.statistics.year_counts()
 
-    def names_year(at: int) -> bool:
-        word, before = words[at], words[at - 1] if at else None
+    def names_year(index: int) -> bool:
+        word, before = words[index], words[index - 1] if index else None
         if not _YEAR.fullmatch(word.plain) or int(word.plain) not in known:
             return False
         stands_alone = not text[: word.start][-1:].strip(" \n\t\"'“(,;")
-        return stands_alone and (not before or at - 1 in of_venues or not before.has_inner_capitals)
+        return stands_alone and (not before or index - 1 in of_venues or not before.has_inner_capitals)
 
-    return tuple(dict.fromkeys(int(words[at].plain) for at in range(len(words)) if names_year(at)))
+    return tuple(dict.fromkeys(int(words[index].plain) for index in range(len(words)) if names_year(index)))

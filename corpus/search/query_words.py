@@ -1,4 +1,4 @@
-"""The words of a query: where they stand, as they are written, and as they are looked up."""
+"""The words of a query with their positions, as written and as looked up."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -33,21 +33,21 @@ class Word:
 
     @property
     def has_inner_capitals(self) -> bool:
-        """Whether it is written as systems and data sets are: "LinkBERT", "BERT"."""
+        """Return True for words spelled like systems and data sets: "LinkBERT", "BERT"."""
         return any(character.isupper() for character in self.written[1:])
 
 
 def words_outside(text: str, spans: Sequence[Span]) -> Iterator[Word]:
-    """Yield the first words of a text that lie outside of some spans."""
-    found = 0
+    """Yield the first `MOST_WORDS` words of a text that do not overlap `spans`."""
+    count = 0
     for match in _WORD.finditer(text):
         inside = any(start < match.end() and match.start() < end for start, end in spans)
         plain = "".join(plain_words(match[0]))
-        if plain and not inside and found < MOST_WORDS:
-            found += 1
+        if plain and not inside and count < MOST_WORDS:
+            count += 1
             yield Word(match.start(), match.end(), match[0], plain)
 
 
 def is_english(plain: str) -> bool:
-    """Return True for a word of everyday English, in any form."""
+    """Return True for an everyday English word, in any form."""
     return plain in stop_words() or plain in ordinary_words() or stem(plain) in ordinary_words()

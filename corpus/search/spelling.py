@@ -1,6 +1,6 @@
-"""Words read as the corpus spells them: what no text has, a title may have nearly, joined or apart.
+"""Correction of words that no text has to similar words of titles, also written as one word or two.
 
-Precision comes first. Everyday English is left alone, and so is every word that any text has.
+Precision comes first: everyday English words, and words that any text has, are not corrected.
 """
 
 import re
@@ -15,10 +15,10 @@ from corpus.search.query_words import Span, Word, is_english
 from corpus.search.together import each
 from corpus.store.corpus import Corpus
 
-# Shorter words have too many neighbours, but for names such as "BRET".
+# Shorter words have too many similar ones, except names such as "BRET".
 SHORTEST_RESPELT, SHORTEST_NAME, LONGEST_RESPELT = 5, 4, 30
 SHORTEST_PART, SHORTEST_PART_OF_NAME = 3, 1
-# Each is a search of its own.
+# Limits, as each takes a search.
 MOST_LOOKED_UP, MOST_CUTS = 8, 4
 PHRASES_READ = 200
 _BETWEEN_PARTS = re.compile(r"[\s-]")
@@ -26,7 +26,7 @@ _BETWEEN_PARTS = re.compile(r"[\s-]")
 
 @dataclass(frozen=True, slots=True)
 class Respelling:
-    """A word as the reader wrote it, and as it was read."""
+    """A word as the reader wrote it (`asked`), and its correction (`read`)."""
 
     asked: str
     read: str
@@ -40,7 +40,7 @@ class Spelling:
     also: tuple[str, ...] = ()
 
     def applied(self, text: str, also: Iterable[tuple[Span, str]] = ()) -> str:
-        """Return a text with the words as they were read, and further spans replaced."""
+        """Return a text with the corrections, and with the spans of `also` replaced."""
         read = [(span, respelling.read) for span, respelling in self.read]
         for (start, end), word in sorted([*read, *also], reverse=True):
             text = text[:start] + word + text[end:]
@@ -52,14 +52,14 @@ def read_spelling(corpus: Corpus, text: str, words: Sequence[Word]) -> Spelling:
     read: dict[Span, Respelling] = {}
     also = []
     joined: set[Word] = set()
-    for one, other in [*_joinable(corpus, text, words)][:MOST_LOOKED_UP]:
-        if joined.isdisjoint((one, other)):
-            joined |= {one, other}
-            apart, together = text[one.start : other.end], _written(corpus, one.plain + other.plain)
+    for first, other in [*_joinable(corpus, text, words)][:MOST_LOOKED_UP]:
+        if joined.isdisjoint((first, other)):
+            joined |= {first, other}
+            apart, together = text[first.start : other.end], _written(corpus, first.plain + other.plain)
             if _is_held(corpus, apart):
                 also.append(together)
             else:
-                read[one.start, other.end] = Respelling(apart, together)
+                read[first.start, other.end] = Respelling(apart, together)
     for word in _unknown(corpus, [word for word in words if word not in joined]):
         if near := _nearest_spelling(corpus, word):
             read[word.start, word.end] = Respelling(word.written, _written(corpus, near))
@@ -67,32 +67,34 @@ def read_spelling(corpus: Corpus, text: str, words: Sequence[Word]) -> Spelling:
 
 
 def _written(corpus: Corpus, plain: str) -> str:
-    """Return a word as titles write it, where they write it as a name."""
+    """Return a word as titles capitalise it if they write it as a name."""
     return corpus.lexicon.title_names.get(plain, plain)
 
 
 def _joinable(corpus: Corpus, text: str, words: Sequence[Word]) -> Iterator[tuple[Word, Word]]:
-    """Yield the neighbours that together make a title word: "Link BERT"."""
+    """Yield adjacent words that together make a word of titles: "Link BERT"."""
     titles = corpus.lexicon.title_words
-    for one, other in pairwise(words):
-        is_name = one.has_inner_capitals or other.has_inner_capitals or other.is_in_capitals
+    for first, other in pairwise(words):
+        is_name = first.has_inner_capitals or other.has_inner_capitals or other.is_in_capitals
         shortest = SHORTEST_NAME if is_name else SHORTEST_RESPELT
         if (
-            (joined := one.plain + other.plain) in titles
+            (joined := first.plain + other.plain) in titles
             and shortest <= len(joined) <= LONGEST_RESPELT
-            and (is_name or _are_parts(one.plain, other.plain))
-            and _BETWEEN_PARTS.fullmatch(text[one.end : other.start])
+            # Unlike "'s peak" ("speak").
+            and (
+                is_name
+                or (
+                    min(len(first.plain), len(other.plain)) > 1
+                    and stop_words().isdisjoint((first.plain, other.plain))
+                )
+            )
+            and _BETWEEN_PARTS.fullmatch(text[first.end : other.start])
         ):
-            yield one, other
-
-
-def _are_parts(one: str, other: str) -> bool:
-    """Return True if two words may be one that was taken apart, unlike "'s peak" ("speak")."""
-    return min(len(one), len(other)) > 1 and stop_words().isdisjoint((one, other))
+            yield first, other
 
 
 def _unknown(corpus: Corpus, words: Sequence[Word]) -> list[Word]:
-    """Return the words that may be misspelt: no text has them."""
+    """Return the words that may be misspelt and that no text has."""
     unusual = [word for word in words if _may_be_misspelt(corpus, word)][:MOST_LOOKED_UP]
     known = each(corpus.has_word, [word.plain for word in unusual])
     return [word for word, is_known in zip(unusual, known, strict=True) if not is_known]
@@ -111,16 +113,20 @@ def _may_be_misspelt(corpus: Corpus, word: Word) -> bool:
 
 
 def _nearest_spelling(corpus: Corpus, word: Word) -> str | None:
-    """Return a word taken apart as the texts have it, or else the title word one slip away."""
+    """Return a word split in two as texts write it, else the title word one edit away, else None."""
     if apart := _taken_apart(corpus, word):
         return apart
     titles = corpus.lexicon.title_words
-    near = {one for one in _one_slip_away(word.plain) if one in titles and _may_be_meant(corpus, word, one)}
-    return max(near, key=lambda one: (titles[one], one), default=None)
+    near = {
+        edited
+        for edited in _one_slip_away(word.plain)
+        if edited in titles and _may_be_meant(corpus, word, edited)
+    }
+    return max(near, key=lambda edited: (titles[edited], edited), default=None)
 
 
 def _may_be_meant(corpus: Corpus, word: Word, near: str) -> bool:
-    """Return True unless a word may well be another: "ORFs" are not offs, nor is a simplex simple."""
+    """Return False if the words may well be different: "ORFs" and "offs", "simplex" and "simple"."""
     if len(near) < SHORTEST_RESPELT:
         return False
     is_name = near in corpus.lexicon.title_names
@@ -131,12 +137,12 @@ def _may_be_meant(corpus: Corpus, word: Word, near: str) -> bool:
 
 
 def _one_slip_away(plain: str) -> Iterator[str]:
-    """Yield the words one edit away: a letter left out, put in, changed or swapped with the next.
+    """Yield the words one edit away: a letter removed, added, changed or swapped with the next.
 
-    The first letter is hardly ever the wrong one.
+    The first letter is kept, as it is hardly ever wrong.
     """
-    for at in range(1, len(plain) + 1):
-        head, rest = plain[:at], plain[at:]
+    for index in range(1, len(plain) + 1):
+        head, rest = plain[:index], plain[index:]
         if rest:
             yield head + rest[1:]
         if len(rest) > 1:
@@ -148,14 +154,14 @@ def _one_slip_away(plain: str) -> Iterator[str]:
 
 
 def _taken_apart(corpus: Corpus, word: Word) -> str | None:
-    """Return the two words that the texts write for one: "link bert" for "LinkBERT"."""
+    """Return the two words that texts write instead of one: "link bert" for "LinkBERT"."""
     titles, plain = corpus.lexicon.title_words, word.plain
     least = SHORTEST_PART_OF_NAME if word.has_inner_capitals else SHORTEST_PART
-    cuts = ((plain[:at], plain[at:]) for at in range(least, len(plain) - least + 1))
+    cuts = ((plain[:index], plain[index:]) for index in range(least, len(plain) - least + 1))
     known = [pair for pair in cuts if all(part in titles and part not in stop_words() for part in pair)]
     known.sort(key=lambda pair: -min(map(len, pair)))
     apart = (" ".join(pair) for pair in known[:MOST_CUTS])
-    return next((one for one in apart if _is_held(corpus, one)), None)
+    return next((phrase for phrase in apart if _is_held(corpus, phrase)), None)
 
 
 def _is_held(corpus: Corpus, phrase: str) -> bool:

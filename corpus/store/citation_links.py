@@ -1,7 +1,4 @@
-"""Who cites whom: which entries of bibliographies are papers of the corpus, and the links of a published one.
-
-An entry is recognised by its DOI, its arXiv id, or the words of its title.
-"""
+"""The citations between papers of the corpus, found by the DOI, arXiv id or title of bibliography entries."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,13 +20,13 @@ from corpus.text import words
 Bibliography = tuple[str, Sequence[Reference]]
 """The id of a paper with its entries in printed order."""
 
-# A title of fewer words also occurs as a phrase: it must be the whole title of the entry.
+# A title of fewer words also occurs as a phrase: it has to be the whole title of the entry.
 _FEWEST_WORDS_IN_TEXT = 5
 _FEWEST_LETTERS = 12
 _OPENING = 4
-# Of many alternatives a pattern loses its speed.
+# Titles in one pattern: with more alternatives it becomes slow.
 _AT_ONCE = 32
-# A preprint and its publication lie this many years apart at most.
+# The most years between a preprint and its publication.
 _YEARS_APART = 2
 
 
@@ -46,7 +43,7 @@ class Citable:
 
 @dataclass(slots=True)
 class _Catalogue:
-    """The papers by each of the ways to recognise them; the first of several alike is taken."""
+    """The papers by DOI, arXiv id and title; of several with the same one, the first counts."""
 
     papers: dict[str, Citable] = field(default_factory=dict)
     by_doi: dict[str, str] = field(default_factory=dict)
@@ -56,9 +53,9 @@ class _Catalogue:
 
     @classmethod
     def of(cls, papers: Iterable[Citable]) -> "_Catalogue":
-        """Return a catalogue of papers in the order of their ids: so the same papers are always first."""
+        """Return a catalogue of papers in the order of their ids, so that the same ones are always first."""
         catalogue = cls()
-        for paper in sorted(papers, key=lambda one: one.id):
+        for paper in sorted(papers, key=lambda paper: paper.id):
             catalogue.add(paper)
         return catalogue
 
@@ -76,40 +73,39 @@ class _Catalogue:
             self.by_opening.setdefault(title[:_OPENING], []).append(title)
 
     def find(self, entry: Reference) -> str | None:
-        if by_id := self._called(entry):
+        """Return the id of the paper that an entry names, None if it is not here."""
+        if by_id := self._find_by_id(entry):
             return by_id
-        found = self._titled(entry)
-        return found if found and self._same_time(found, entry.year) else None
+        by_title = self._find_by_title(entry)
+        year = self.papers[by_title].year if by_title else None
+        is_other = year is not None and entry.year is not None and abs(year - entry.year) > _YEARS_APART
+        return None if is_other else by_title
 
     def mentions(self, entry: Reference) -> bool:
-        """Return True if what an entry is may depend on a paper here, whatever others there are."""
-        return bool(self._called(entry) or self._titled(entry))
+        """Return True if the paper that an entry cites may depend on the papers here."""
+        return bool(self._find_by_id(entry) or self._find_by_title(entry))
 
-    def _called(self, entry: Reference) -> str | None:
+    def _find_by_id(self, entry: Reference) -> str | None:
         by_id = self.by_doi.get(_doi(entry.doi)) if entry.doi else None
         return by_id or (self.by_arxiv.get(_arxiv(entry.arxiv_id)) if entry.arxiv_id else None)
 
-    def _titled(self, entry: Reference) -> str | None:
+    def _find_by_title(self, entry: Reference) -> str | None:
         return self.by_title.get(tuple(words(entry.title))) or self._title_in(words(entry.text))
 
     def _title_in(self, text: Sequence[str]) -> str | None:
         """Return the paper with the longest title whose words stand in `text` one after the other."""
-        found: tuple[str, ...] = ()
+        longest: tuple[str, ...] = ()
         for start, opening in enumerate(_openings(text)):
             for title in self.by_opening.get(opening, ()):
-                if len(title) > len(found) and tuple(text[start : start + len(title)]) == title:
-                    found = title
-        return self.by_title.get(found)
-
-    def _same_time(self, paper: str, year: int | None) -> bool:
-        own = self.papers[paper].year
-        return own is None or year is None or abs(own - year) <= _YEARS_APART
+                if len(title) > len(longest) and tuple(text[start : start + len(title)]) == title:
+                    longest = title
+        return self.by_title.get(longest)
 
 
 def link_references(papers: Iterable[Citable], bibliographies: Iterable[Bibliography]) -> Iterator[Link]:
-    """Yield a link for every entry that is one of `papers`; a paper is never linked to itself.
+    """Yield a link for every entry that is one of `papers`, but none from a paper to itself.
 
-    Papers are taken in the order of their ids, so that the same corpus always has the same links.
+    The same corpus always has the same links: papers are taken in the order of their ids.
     """
     catalogue = _Catalogue.of(papers)
     for citing, entries in bibliographies:
@@ -122,8 +118,8 @@ def link_references(papers: Iterable[Citable], bibliographies: Iterable[Bibliogr
 
 
 def may_be_cited(bibliographies: Iterable[Bibliography]) -> Callable[[Citable], bool]:
-    """Return a filter of the papers that entries may cite; without the others the links stay the same."""
-    entries = [entry for _, own in bibliographies for entry in own]
+    """Return a filter for papers that entries may cite; without the others the links stay the same."""
+    entries = [entry for _, bibliography in bibliographies for entry in bibliography]
     dois = {_doi(entry.doi) for entry in entries if entry.doi}
     arxiv = {_arxiv(entry.arxiv_id) for entry in entries if entry.arxiv_id}
     titles = {tuple(words(entry.title)) for entry in entries}
@@ -139,10 +135,10 @@ def may_be_cited(bibliographies: Iterable[Bibliography]) -> Callable[[Citable], 
 
 
 def citing(papers: Iterable[Citable], bibliographies: Iterable[pa.RecordBatch]) -> Iterator[str]:
-    """Yield the ids of those whose links may change when `papers` come or go.
+    """Yield the ids of papers whose links may change when `papers` are added or removed.
 
-    `bibliographies` have the columns `id` and `references` of the papers table. Arrow leaves out most of the
-    entries, so that of those which have nothing to do with the papers none becomes an object here.
+    `bibliographies` have the columns `id` and `references` of the papers table. Arrow filters them first, so
+    that few entries become Python objects.
     """
     catalogue = _Catalogue.of(papers)
     could_mention = _sieve(catalogue)
@@ -156,16 +152,16 @@ def citing(papers: Iterable[Citable], bibliographies: Iterable[pa.RecordBatch]) 
 
 
 def _sieve(catalogue: _Catalogue) -> Callable[[pa.StructArray], npt.NDArray[np.bool_]]:
-    """Return a filter for entries that may mention a paper of the catalogue; it lets some others through."""
+    """Return a filter for entries that may mention a paper of the catalogue; it also passes some others."""
     dois, arxiv = pa.array(catalogue.by_doi, pa.string()), pa.array(catalogue.by_arxiv, pa.string())
     patterns = _title_patterns(catalogue.by_title)
 
-    def marked(entries: pa.StructArray) -> npt.NDArray[np.bool_]:
+    def may_mention(entries: pa.StructArray) -> npt.NDArray[np.bool_]:
         doi, version = entries.field("doi"), entries.field("arxiv_id")
         bare = pc.replace_substring_regex(pc.utf8_lower(doi), r"^https://doi\.org/", "")
         version = pc.replace_substring_regex(version, "v[0-9]+$", "")
         found = pc.or_(pc.is_in(pc.utf8_rtrim(bare, "."), dois), pc.is_in(version, arxiv))
-        # Whose small letters Arrow and Python may not agree about.
+        # Arrow and Python may differ in the lower case of other letters.
         found = pc.or_(found, pc.invert(pc.string_is_ascii(doi)))
         for column in ("title", "text") if patterns else ():
             plain = _compatible(entries.field(column))
@@ -173,25 +169,25 @@ def _sieve(catalogue: _Catalogue) -> Callable[[pa.StructArray], npt.NDArray[np.b
                 found = pc.or_(found, pc.match_substring_regex(plain, pattern, ignore_case=True))
         return np.asarray(found.to_numpy(zero_copy_only=False))
 
-    return marked
+    return may_mention
 
 
 def _compatible(texts: pa.StringArray) -> pa.StringArray:
-    """Return texts with compatibility forms folded, which takes long and few have: dashes and quotes stay."""
-    foreign = pc.match_substring_regex(texts, r"[^\x00-\x7F\x{2010}-\x{2026}]")
-    return pc.replace_with_mask(texts, foreign, pc.utf8_normalize(texts.filter(foreign), "NFKC"))
+    """Return texts with compatibility forms folded; this is slow, and skips texts that need none."""
+    unusual = pc.match_substring_regex(texts, r"[^\x00-\x7F\x{2010}-\x{2026}]")
+    return pc.replace_with_mask(texts, unusual, pc.utf8_normalize(texts.filter(unusual), "NFKC"))
 
 
 def _title_patterns(titles: Iterable[Sequence[str]]) -> list[str]:
-    """Return patterns of which one is in every text where the words of a title stand one after the other."""
-    told = sorted({r"[^a-z0-9_]+".join(map(re.escape, _plain_words(title))) for title in titles})
-    # A title without a plain word is in none but texts that are not plain; İ is two characters when small.
-    plain = [one or r"[^\x00-\x7F]" for one in [*told, "İ"]] if told else []
-    return ["|".join(plain[start : start + _AT_ONCE]) for start in range(0, len(plain), _AT_ONCE)]
+    """Return patterns of which one matches every text that has the words of a title one after the other."""
+    phrases = sorted({r"[^a-z0-9_]+".join(map(re.escape, _plain_words(title))) for title in titles})
+    # Only texts beyond ASCII hold a title without an ASCII word; İ is two characters in lower case.
+    patterns = [phrase or r"[^\x00-\x7F]" for phrase in [*phrases, "İ"]] if phrases else []
+    return ["|".join(patterns[start : start + _AT_ONCE]) for start in range(0, len(patterns), _AT_ONCE)]
 
 
 def _plain_words(title: Sequence[str]) -> Sequence[str]:
-    """Return the most letters that as many words of a title as an opening have in ASCII, side by side."""
+    """Return the adjacent ASCII words of a title with the most letters, at most as many as in an opening."""
     runs = [list(run) for plain, run in groupby(title, key=str.isascii) if plain]
     windows = [run[start : start + _OPENING] for run in runs for start in range(len(run))]
     return max(windows, key=lambda window: sum(map(len, window)), default=[])
@@ -214,7 +210,7 @@ def _arxiv(identifier: str) -> str:
 
 
 class CitationLinks:
-    """The links of a published corpus, between its papers."""
+    """The links between the papers of a published corpus."""
 
     def __init__(self, table: Any, cache: QueryCache) -> None:
         self._table, self._cache = table, cache

@@ -1,7 +1,7 @@
-"""The corpus as readers see it: the table versions that the manifest names, and nothing later.
+"""The corpus as readers see it: the table versions that the manifest names.
 
-A writer (corpus.store.writer) changes the tables and then replaces the manifest in one step, so readers see
-the old corpus until the new one is complete, and a writer that dies leaves the old corpus in place.
+A writer (corpus.store.writer) changes the tables and then replaces the manifest in one step: readers see the
+old corpus until the new one is complete, also if a writer dies.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -44,18 +44,18 @@ from corpus.store.statistics import PaperOrder, Statistics
 from corpus.store.tables import condition, quoted, scan
 from corpus.text import spaced, write_out_numbers
 
-# Of what single papers were read for: papers, passages, entries of bibliographies; some tens of MB at most.
+# Cached papers, passages and bibliography entries; some tens of MB at most.
 _READ_KEPT = 20_000
 _PAPERS_AT_ONCE = 50
-# Of those that may hold a phrase; the others are read where these do not tell.
+# Of the passages that may hold a phrase, these are read first, the others only if needed.
 _TEXTS_FIRST = 20
-# Of the passages in each scope that was searched; 8 bytes each.
+# Cached positions of the passages in searched scopes; 8 bytes each.
 _POSITIONS_KEPT = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Identifiers:
-    """Ids as a reader may write them: of papers here, DOIs, and arXiv's without a version."""
+    """Ids as a reader may write them: of papers here, DOIs, and arXiv ids without a version."""
 
     papers: tuple[str, ...] = ()
     dois: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ class Identifiers:
 
 @dataclass(frozen=True, slots=True)
 class FoundPassage:
-    """A passage that a search found, with the cosine of its vector and the query's where there is one."""
+    """A passage that a search found, with its cosine to the query's vector, if there is one."""
 
     passage: Passage
     cosine: float | None
@@ -73,8 +73,8 @@ class FoundPassage:
 class Corpus:
     """The papers and passages of a published corpus, read-only.
 
-    `statistics` counts them, `links` says who cites whom, `lexicon` what can be named; `reads` keeps what was
-    read of single papers, for each rerun of a screen asks again.
+    `statistics` has their counts, `links` the citations between them, `lexicon` the names in them; `reads`
+    caches what is read of single papers, because each rerun of a screen asks again.
     """
 
     def __init__(self, path: Path | Place, manifest: Manifest) -> None:
@@ -92,7 +92,7 @@ class Corpus:
         self._index = Once(self._read_index)
         self._paper_rows = Once(self._read_paper_rows)
         self._within = QueryCache(entries=_POSITIONS_KEPT)
-        # Apart from the statistics' own, so that whoever reads on does not push counts out.
+        # Separate from the cache of the statistics, so that reading papers does not push counts out.
         self.reads = QueryCache(entries=_READ_KEPT)
         self.statistics = Statistics(self._tables)
         self.links = CitationLinks(self._tables["links"], self.reads)
@@ -140,7 +140,7 @@ class Corpus:
 
     def passage_sizes(self) -> dict[str, PassageSize]:
         """Return the passage size of each collection, by id."""
-        return {one: self.manifest.size_of(one) for one in self.collection_ids()}
+        return {name: self.manifest.size_of(name) for name in self.collection_ids()}
 
     def collection_ids(self) -> tuple[str, ...]:
         def read() -> tuple[str, ...]:
@@ -188,7 +188,7 @@ class Corpus:
         return self.reads.answer(("references", paper_id), read)
 
     def listed(self, paper_id: str) -> str:
-        """Return a paper as its source described it, as JSON; "" for one that has no PDF to parse again."""
+        """Return the source's description of a paper as JSON; "" without a PDF to parse again."""
         found = self._papers_called([paper_id], ["listed"])
         return str(found[0]["listed"]) if found else ""
 
@@ -198,7 +198,7 @@ class Corpus:
         def read() -> tuple[Passage, ...]:
             index = self._index()
             found = self._passages_at(index.rows(index.of_paper(paper_id)))
-            return tuple(sorted(found.values(), key=lambda one: one.number))
+            return tuple(sorted(found.values(), key=lambda passage: passage.number))
 
         return self.reads.answer(("passages", paper_id), read)
 
@@ -214,7 +214,7 @@ class Corpus:
         return {row["id"]: row["vector"] for row in found}
 
     def nearest(self, vector: Vectors | Sequence[float], scope: Scope, limit: int) -> list[Match]:
-        """Return the passages in `scope` nearest to a unit vector by cosine similarity, best first.
+        """Return the passages in `scope` nearest to a unit vector by cosine, best first.
 
         One in a hundred is missed, and similarities are rounded.
         """
@@ -227,7 +227,7 @@ class Corpus:
         return self._matches(*tables.matching(self._tables["passages"], words, scope, limit))
 
     def has_word(self, word: str) -> bool:
-        """Return True if any text here has a word, in whatever form."""
+        """Return True if any text here has a word, in any form."""
 
         def look() -> bool:
             return bool(tables.matching(self._tables["passages"], word, Scope(), 1)[0])
@@ -235,44 +235,48 @@ class Corpus:
         return self.reads.answer(("word", word), look)
 
     def holding(self, phrase: str, scope: Scope, limit: int) -> Iterator[Match]:
-        """Yield passages in `scope` with a phrase word by word, of the `limit` that have all its words.
+        """Yield passages in `scope` with a phrase word by word, from the best `limit` with all its words.
 
-        Texts are read as far as is asked for: most phrases that anything holds are in the first of them.
+        Texts are read as needed: most phrases are in the first of them, if at all.
         """
-        at, scores = tables.matching(self._tables["passages"], phrase, scope, limit, is_all=True)
-        matches = self._matches(at, scores)
+        row_ids, scores = tables.matching(self._tables["passages"], phrase, scope, limit, is_all=True)
+        matches = self._matches(row_ids, scores)
         wanted = _in_plain_words(spaced(write_out_numbers(phrase)))
         for first, end in pairwise((0, _TEXTS_FIRST, limit)):
-            read = self._passage_rows(at[first:end], ["indexed"]).to_pylist()
-            holding = {row["_rowid"] for row in read if wanted in _in_plain_words(row["indexed"])}
-            block = zip(at[first:end], matches[first:end], strict=True)
-            yield from (match for row, match in block if row in holding)
+            texts = self._passage_rows(row_ids[first:end], ["indexed"]).to_pylist()
+            holding = {row["_rowid"] for row in texts if wanted in _in_plain_words(row["indexed"])}
+            block = zip(row_ids[first:end], matches[first:end], strict=True)
+            yield from (match for row_id, match in block if row_id in holding)
 
     def identified(self, identifiers: Identifiers) -> frozenset[str]:
-        """Return the ids of the papers that are called so."""
+        """Return the ids of the papers with these identifiers."""
         conditions = tables.identified_by(identifiers.papers, identifiers.dois, identifiers.arxiv)
-        found = (scan(self._tables["papers"], ["id"], one)["id"].to_pylist() for one in conditions)
+        found = (scan(self._tables["papers"], ["id"], where)["id"].to_pylist() for where in conditions)
         return frozenset(identifier for ids in found for identifier in ids)
 
     def passages_found(
         self, matches: Sequence[Match], vector: Vectors | None = None
     ) -> dict[str, FoundPassage]:
-        """Read the passages of this corpus's own matches, by id: faster than looking the ids up.
+        """Return the passages of this corpus's matches, by id, with the cosine to a unit vector, if given.
 
-        With a unit vector each has its cosine with it.
+        This is faster than looking up the ids.
         """
-        columns, at = self._columns["passages"], self._index().rows([one.position for one in matches])
-        read = self._passage_rows(at, columns if vector is None else [*columns, "vector"])
-        cosines = [None] * len(read) if vector is None else cosines_of_wholes(vector, read)
-        passages = map(rows.to_passage, read.select(columns if len(read) else []).to_pylist())
-        return {one.id: FoundPassage(one, cosine) for one, cosine in zip(passages, cosines, strict=True)}
+        columns, row_ids = (
+            self._columns["passages"],
+            self._index().rows([match.position for match in matches]),
+        )
+        table = self._passage_rows(row_ids, columns if vector is None else [*columns, "vector"])
+        cosines = [None] * len(table) if vector is None else cosines_of_wholes(vector, table)
+        passages = map(rows.to_passage, table.select(columns if len(table) else []).to_pylist())
+        found = zip(passages, cosines, strict=True)
+        return {passage.id: FoundPassage(passage, cosine) for passage, cosine in found}
 
     def rounded_similarities(
         self, vector: Vectors | Sequence[float], matches: Sequence[Match]
     ) -> dict[str, Similarity]:
-        """Return about how similar passages that the search found are to a unit vector, by id."""
+        """Return the rounded similarities of found passages to a unit vector, by id."""
         index = self._index()
-        positions = np.array([one.position for one in matches], np.intp)
+        positions = np.array([match.position for match in matches], np.intp)
         rounded = index.cosines(np.asarray(vector, np.float32), positions)
         return {
             match.passage_id: Similarity(cosine, cosine, None, is_read=False)
@@ -287,30 +291,30 @@ class Corpus:
     ) -> dict[str, Similarity]:
         """Return the exact similarities of found passages to a unit vector, by id.
 
-        With `rounded` ones of the same passages their sentences alone are read, which is quicker: those of
-        the wholes stay rounded.
+        With `rounded` similarities, only the sentences are read, which is faster; those of whole passages
+        stay rounded.
         """
         if not matches:
             return {}
         query = np.asarray(vector, np.float32)
-        rows_of = self._index().rows([one.position for one in matches])
-        by_row = {row: match.passage_id for row, match in zip(rows_of, matches, strict=True)}
+        row_ids = self._index().rows([match.position for match in matches])
+        by_row = {row_id: match.passage_id for row_id, match in zip(row_ids, matches, strict=True)}
         found = self._passage_rows(list(by_row), ["sentence_vectors", *([] if rounded else ["vector"])])
-        ids = [by_row[row] for row in found["_rowid"].to_pylist()]
-        wholes = [rounded[one].passage for one in ids] if rounded else cosines_of_wholes(query, found)
+        ids = [by_row[row_id] for row_id in found["_rowid"].to_pylist()]
+        wholes = [rounded[name].passage for name in ids] if rounded else cosines_of_wholes(query, found)
         return dict(zip(ids, measure(query, wholes, found["sentence_vectors"].to_pylist()), strict=True))
 
     def sentence_vectors(self, passages: Sequence[Passage]) -> dict[str, Vectors]:
-        """Return the unit vector of each sentence of some passages, by its text, where it is stored."""
-        ids, width = [one.id for one in passages], self.manifest.dimension
-        held = self._passages_called(ids, ["id", "sentence_vectors"])
-        vectors = {row["id"]: rows.unpack_vectors(row["sentence_vectors"], width) for row in held}
-        found: dict[str, Vectors] = {}
-        for one in passages:
-            own = vectors.get(one.id, ())[1:]  # behind the title's
-            if len(own) == len(one.sentences):
-                found |= {one.sentence_text(at): vector for at, vector in enumerate(own)}
-        return found
+        """Return the stored unit vectors of the sentences of some passages, by text."""
+        ids, width = [passage.id for passage in passages], self.manifest.dimension
+        stored = self._passages_called(ids, ["id", "sentence_vectors"])
+        vectors = {row["id"]: rows.unpack_vectors(row["sentence_vectors"], width) for row in stored}
+        by_text: dict[str, Vectors] = {}
+        for passage in passages:
+            of_sentences = vectors.get(passage.id, ())[1:]  # behind the title's
+            if len(of_sentences) == len(passage.sentences):
+                by_text |= {passage.sentence_text(place): vector for place, vector in enumerate(of_sentences)}
+        return by_text
 
     def builds(self) -> tuple[Build, ...]:
         """Return all builds, oldest first."""
@@ -322,11 +326,11 @@ class Corpus:
         return self.reads.answer("builds", read)
 
     def scan(self, table: str, columns: list[str]) -> Iterator[pa.RecordBatch]:
-        """Yield all rows of a table a few at a time, for what must look at every one."""
+        """Yield all rows of a table, a few at a time."""
         return tables.scan_batches(self._tables[table], columns)
 
     def columns_of(self, table: str) -> list[str]:
-        """Return the columns of papers or passages to read for a whole record."""
+        """Return the columns to read for whole records of papers or passages."""
         return self._columns[table]
 
     def not_indexed(self) -> int:
@@ -334,7 +338,7 @@ class Corpus:
         return tables.rows_without_index(self._tables["passages"], "indexed")
 
     def load(self) -> None:
-        """Read what every search needs, which the first would wait for: a second for 300,000 passages."""
+        """Read what every search needs, so that the first does not wait: a second for 300,000 passages."""
         self._index()
         self._paper_rows()
 
@@ -344,7 +348,7 @@ class Corpus:
         return PassageIndex(tables.count(table), self.manifest.dimension, batches)
 
     def _read_paper_rows(self) -> dict[str, int]:
-        """Return where each paper is stored, by its id."""
+        """Return the row where each paper is stored, by its id."""
         return {
             row["id"]: row["_rowid"]
             for batch in tables.scan_numbered(self._tables["papers"], ["id"])
@@ -362,28 +366,28 @@ class Corpus:
 
         return self._within.answer(where, find)
 
-    def _matches(self, found: Sequence[int], scores: Sequence[float]) -> list[Match]:
+    def _matches(self, row_ids: Sequence[int], scores: Sequence[float]) -> list[Match]:
         index = self._index()
-        return index.matches(index.at_rows(found), scores)
+        return index.matches(index.at_rows(row_ids), scores)
 
     def _papers_called(self, ids: Iterable[str], columns: list[str]) -> list[rows.Row]:
         known = self._paper_rows()
-        at = [known[one] for one in ids if one in known]
-        return list(tables.rows_at(self._tables["papers"], at, columns).to_pylist())
+        row_ids = [known[identifier] for identifier in ids if identifier in known]
+        return list(tables.rows_at(self._tables["papers"], row_ids, columns).to_pylist())
 
     def _passages_called(self, ids: Iterable[str], columns: list[str]) -> list[rows.Row]:
         index = self._index()
         return list(self._passage_rows(index.rows(index.of_ids(ids)), columns).to_pylist())
 
-    def _passages_at(self, at: Sequence[int]) -> dict[str, Passage]:
+    def _passages_at(self, row_ids: Sequence[int]) -> dict[str, Passage]:
         """Return the passages in some rows, by id."""
-        found = map(rows.to_passage, self._passage_rows(at, self._columns["passages"]).to_pylist())
+        found = map(rows.to_passage, self._passage_rows(row_ids, self._columns["passages"]).to_pylist())
         return {passage.id: passage for passage in found}
 
-    def _passage_rows(self, at: Sequence[int], columns: list[str]) -> pa.Table:
-        return tables.rows_at(self._tables["passages"], at, columns)
+    def _passage_rows(self, row_ids: Sequence[int], columns: list[str]) -> pa.Table:
+        return tables.rows_at(self._tables["passages"], row_ids, columns)
 
 
 def _in_plain_words(text: str) -> str:
-    """Return a text as its plain words, each between spaces."""
+    """Return the plain words of a text, each between spaces."""
     return f" {' '.join(plain_words(text))} "

@@ -41,11 +41,10 @@ _SCHEMA = pa.schema([pa.field(name, pa.string(), nullable=False) for name in (*_
 
 
 class ElementStore:
-    """Kept documents, shared by all who use a corpus; they are text, of which the corpus knows nothing more.
+    """Documents as plain text, shared by all users of a corpus.
 
-    What is kept saves work and is never needed: where it cannot be read or written, a warning is logged, and
-    no method raises. Several processes may write at once, for rows are only added; of one key the newest row
-    counts.
+    The cache only saves work: if it cannot be read or written, a warning is logged; no method raises. Several
+    processes may write at once, because rows are only added; the newest row of a key counts.
     """
 
     def __init__(self, path: Path | Place) -> None:
@@ -53,11 +52,11 @@ class ElementStore:
 
     @classmethod
     def open(cls, path: Path | Place) -> "ElementStore":
-        """Return the store of the corpus at `path`; its table is made when something is put."""
+        """Return the store of the corpus at `path`; its table is made by the first `put`."""
         return cls(path)
 
     def get(self, keys: Sequence[ElementKey]) -> dict[ElementKey, str]:
-        """Return the documents that are kept of these keys, none where they cannot be read."""
+        """Return the kept documents of these keys, none if they cannot be read."""
         papers = list(dict.fromkeys(key.paper_id for key in keys))
         try:
             conditions = each_one_of("paper_id", papers)
@@ -80,7 +79,7 @@ class ElementStore:
         return True
 
     def keep_only(self, paper_ids: Collection[str]) -> None:
-        """Drop what is kept of all other papers, and free the disk space that it took."""
+        """Drop the documents of all other papers, and free their disk space."""
         try:
             gone = {row["paper_id"] for row in self._read(["paper_id"])}.difference(paper_ids)
             tables.remove_kept(self._path, TABLE, each_one_of("paper_id", sorted(gone)))

@@ -1,7 +1,6 @@
-"""The words of titles, the names of authors and those of venues: what a query may name.
+"""Title words, author names and venue names that a query may contain.
 
-Made once of a snapshot's papers, in Arrow (a million papers take some seconds), and then looked up in memory:
-nothing here reads a table for a query.
+They are made once per snapshot, in Arrow (seconds for a million papers), and then looked up in memory.
 """
 
 import re
@@ -19,14 +18,14 @@ from corpus.language.abbreviations import Abbreviations, agreed_abbreviations, f
 from corpus.store.statistics import Statistics
 from corpus.store.tables import scan
 
-# Sorts before whatever a name is written with.
+# Sorts before all characters of names.
 _END = "\x1f"
 _LAST = "\U0010ffff"
 _SUFFIX = rf"^\s*([^,{_END}]*?)\s*,\s*([^\s{_END}][^{_END}]*?)\s*{_END}(.+)$"
-# Whoever shares a name with more people cannot be meant by it.
+# A name that more people share does not tell who is meant.
 MOST_NAMES = 200
 _SHORTEST_ACRONYM = 2
-# Papers that must spell out an abbreviation.
+# The fewest papers that have to spell out an abbreviation.
 SPELLING_OUT = 2
 # Brackets with capitals in them, or behind a word with capitals: only these may spell out an abbreviation.
 _MAY_ABBREVIATE = r"\([^()]*\p{Lu}[^()]*\p{Lu}|\p{Lu}\w*\p{Lu}\w* ?\("
@@ -35,7 +34,7 @@ _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
 def plain_words(text: str) -> list[str]:
-    """Return the runs of letters and digits of a text as they are looked up: lower case, without accents."""
+    """Return the runs of letters and digits of a text in lower case, without accents, to look them up."""
     folded = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text).lower())
     return _PLAIN_WORD.findall(_BEYOND_ASCII.sub(_without_marks, folded))
 
@@ -65,12 +64,12 @@ class AuthorNames:
         return self._first(family + _END) < self._first(family + _END + _LAST)
 
     def of_family(self, family: str) -> tuple[str, ...]:
-        """Return the names of those with a family name, none where there are too many to mean anybody."""
+        """Return the authors with a family name; none if too many share it to mean one of them."""
         first, last = self._first(family + _END), self._first(family + _END + _LAST)
         return tuple(self.names[first:last].to_pylist()) if last - first <= MOST_NAMES else ()
 
     def called(self, words: Sequence[str]) -> tuple[str, ...]:
-        """Return the names that plain words spell: given name or initials, and family name, either first."""
+        """Return the names that plain words spell: given name or initials and family name, in any order."""
         found: dict[str, None] = {}
         for cut in range(1, len(words)):
             found |= dict.fromkeys(self._named(words[:cut], words[cut:]))
@@ -78,22 +77,17 @@ class AuthorNames:
         return tuple(found)[:MOST_NAMES]
 
     def _named(self, given: Sequence[str], family: Sequence[str]) -> Iterable[str]:
-        # Whoever is asked for by the whole name may be listed by the initial.
+        # A query may have the whole given name where a paper has only the initial.
         start = " ".join(family) + _END + given[0][0]
         for row in range(self._first(start), self._first(start + _LAST)):
-            own = self.keys[row].as_py().partition(_END)[2].split(" ")
-            if _is_given_name(given, own):
+            listed = self.keys[row].as_py().partition(_END)[2].split(" ")
+            # Middle names are compared where both have some.
+            middle = zip(given[1:], listed[1:], strict=False)
+            if _agree(given[0], listed[0]) and all(_agree(one, other) for one, other in middle):
                 yield self.names[row].as_py()
 
     def _first(self, key: str) -> int:
         return bisect_left(range(len(self.keys)), key, key=lambda row: self.keys[row].as_py())
-
-
-def _is_given_name(asked: Sequence[str], own: Sequence[str]) -> bool:
-    """Return True if the first names agree, and middle names where both have some."""
-    first, *middle = asked
-    pairs = zip(middle, own[1:], strict=False)
-    return _agree(first, own[0]) and all(_agree(one, other) for one, other in pairs)
 
 
 def _agree(one: str, other: str) -> bool:
@@ -117,7 +111,7 @@ class Lexicon:
 
     @cached_property
     def title_names(self) -> Mapping[str, str]:
-        """The words that a title writes with a capital inside ("LinkBERT", "BERT"), by their plain form."""
+        """The title words with a capital inside ("LinkBERT", "BERT"), by their plain form."""
         titles = pc.split_pattern_regex(scan(self._papers, ["title"])["title"], r"[^\pL\pN]+")
         forms = pc.unique(pc.list_flatten(titles))
         named = forms.filter(pc.match_substring_regex(forms, r".\p{Lu}"))
@@ -125,9 +119,9 @@ class Lexicon:
 
     @cached_property
     def abbreviations(self) -> Abbreviations:
-        """The abbreviations that titles and abstracts spell out, where the papers agree on their meaning.
+        """The abbreviations that titles and abstracts spell out, if the papers agree on the meaning.
 
-        An abbreviation that one paper alone spells out is mostly the name of what it presents.
+        An abbreviation that only one paper spells out is mostly the name of its own system.
         """
         papers = scan(self._papers, ["title", "abstract"])
         texts = pc.binary_join_element_wise(papers["title"], papers["abstract"], "\n")
@@ -140,7 +134,7 @@ class Lexicon:
         people = pc.list_flatten(scan(self._papers, ["authors"])["authors"]).combine_chunks()
         given, family = people.field("given"), people.field("family")
         keys = pc.binary_join_element_wise(plain_text(family), plain_text(given), _END)
-        # As `Author.name` has them, with "Jr." behind the family name.
+        # As in `Author.name`, with "Jr." behind the family name.
         joined = pc.binary_join_element_wise(given, family, _END)
         ordered = pc.replace_substring_regex(joined, _SUFFIX, r"\1 \3 \2")
         names = pc.utf8_trim(pc.replace_substring(ordered, _END, " "), " ")
@@ -150,18 +144,15 @@ class Lexicon:
 
     @cached_property
     def venues(self) -> Mapping[str, tuple[str, ...]]:
-        """The venues by each of their names, plain and without numbers: the whole one, and acronyms."""
+        """The venues by each plain name without numbers: the whole name, and acronyms in it."""
         named: dict[str, dict[str, None]] = {}
         for venue in self._statistics.venue_counts():
             whole = " ".join(word for word in plain_words(venue) if not word.isdecimal())
-            acronyms = (word.lower() for word in venue.split() if _is_acronym(word))
+            capitals = (word for word in venue.split() if word.isalpha() and word.isupper())
+            acronyms = (word.lower() for word in capitals if len(word) >= _SHORTEST_ACRONYM)
             for name in filter(None, (whole, *acronyms)):
                 named.setdefault(name, {})[venue] = None
         return {name: tuple(venues) for name, venues in named.items()}
-
-
-def _is_acronym(word: str) -> bool:
-    return word.isalpha() and word.isupper() and len(word) >= _SHORTEST_ACRONYM
 
 
 def _one_array(column: pa.ChunkedArray) -> pa.Array:

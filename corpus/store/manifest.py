@@ -1,4 +1,4 @@
-"""The manifest: which versions of the tables make up the corpus; replaced in one step by a build."""
+"""The manifest: the table versions that make up the corpus; a build replaces it in one step."""
 
 import json
 from collections.abc import Mapping

@@ -29,12 +29,12 @@ from corpus.store import rows as stored
 
 COLUMNS = ["paper_id", "number", "vector"]
 
-# The passages with the nearest signs that are compared by int8 vectors, for each one asked for, and the
-# number of passages that adds one more: neighbours hide deeper in a larger corpus.
+# The passages with the nearest signs that are compared as int8: 40 for each wanted one, and one more for 160
+# passages in all, since in a larger corpus neighbours are further down.
 _COMPARED_PER_FOUND = 40
 _PASSAGES_PER_COMPARED = 160
 _MOST_STEPS = 127
-# No paper has a passage of a longer number.
+# No passage has a longer number.
 _DIGITS = 10
 _BITS_PER_WORD = 64
 # Passages compared in one step, by signs and by int8 vectors: they fit the processor's cache.
@@ -63,7 +63,7 @@ _LOOKS = (_Look(2 / 3, (0.7,), kept=6), _Look(1, (1 / 3, 1, 5 / 3), kept=1))
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A passage found by one side of the search, with that side's score; `position` is that in the index."""
+    """A passage that one side of the search found, with that side's score and its position in the index."""
 
     passage_id: str
     paper_id: str
@@ -75,8 +75,8 @@ class Match:
 class Similarity:
     """The cosines of a passage with a query: of the whole, and of its title or nearest sentence.
 
-    `best_sentence` counts from 0. Without vectors of its sentences the whole stands for them, as it does
-    where nothing was read; the whole's cosine is that of a rounded vector then.
+    `best_sentence` counts from 0. Without vectors of sentences, the whole's cosine takes their place. That is
+    also so if nothing was read; the whole's cosine is then of a rounded vector.
     """
 
     passage: float
@@ -104,7 +104,7 @@ class PassageIndex:
             self._numbers[start:end] = batch["number"].to_numpy()
             self._rounded[start:end], self._steps[start:end] = _rounded(vectors)
             self._signs[:, start:end] = _bits(vectors > 0)
-            # As numbers: the ids as they were read would keep all that was read with them.
+            # Encoded as numbers, since the ids would keep the whole batch in memory.
             papers.append(batch["paper_id"].dictionary_encode())
         named = pa.chunked_array(papers, _NUMBERED).unify_dictionaries().combine_chunks()
         self._papers = named.dictionary
@@ -121,20 +121,20 @@ class PassageIndex:
         return np.flatnonzero(wanted[self._paper_of])
 
     def of_paper(self, paper_id: str) -> Positions:
-        """Return the positions of a paper's passages, none for a paper that is not there."""
+        """Return the positions of a paper's passages, none for an unknown paper."""
         number = self._number_of.get(paper_id)
         if number is None:
             return self._by_paper[:0]
         return self._by_paper[self._ends[number - 1] if number else 0 : self._ends[number]]
 
     def of_ids(self, ids: Iterable[str]) -> Positions:
-        """Return the positions of the passages that have one of some ids."""
+        """Return the positions of the passages with these ids."""
         found = [self._by_paper[:0]]
         for identifier in ids:
             paper, _, number = identifier.rpartition("#")
             if number.isdecimal() and len(number) < _DIGITS:
-                own = self.of_paper(paper)
-                found.append(own[self._numbers[own] == int(number)])
+                positions = self.of_paper(paper)
+                found.append(positions[self._numbers[positions] == int(number)])
         return np.unique(np.concatenate(found))
 
     def at_rows(self, rows: Sequence[int]) -> Positions:
@@ -161,7 +161,7 @@ class PassageIndex:
         return cosines * self._steps[positions]
 
     def _near_in_signs(self, vector: Vectors, limit: int, within: Positions | None) -> Positions:
-        """Return the positions of those that differ in the fewest signs, more than there is room for."""
+        """Return the positions of passages that differ in the fewest signs, more than are wanted."""
         count = len(self._rows) if within is None else len(within)
         wanted = _COMPARED_PER_FOUND * limit + count // _PASSAGES_PER_COMPARED
         for look in _LOOKS:
@@ -171,7 +171,7 @@ class PassageIndex:
     def _differing_least(
         self, vector: Vectors, within: Positions | None, look: _Look, wanted: int
     ) -> Positions | None:
-        """Return the positions with the fewest differing signs: `wanted` and ties, or all."""
+        """Return the `wanted` positions with the fewest differing signs, with ties; None for all."""
         if len(self._rows if within is None else within) <= wanted:
             return within
         signs = self._signs[: math.ceil(look.share * len(self._signs))]
@@ -181,14 +181,17 @@ class PassageIndex:
         return near if within is None else within[near]
 
     def rows(self, positions: Positions | Sequence[int]) -> list[int]:
-        """Return where passages are stored."""
+        """Return the rows where passages are stored."""
         return cast(list[int], self._rows.take(positions).tolist())
 
     def matches(self, positions: Positions, scores: Iterable[float]) -> list[Match]:
         """Return passages as what a search found."""
         papers = self._papers.take(pa.array(self._paper_of[positions])).to_pylist()
         found = zip(papers, self._numbers[positions].tolist(), scores, positions.tolist(), strict=True)
-        return [Match(passage_id(paper, number), paper, score, at) for paper, number, score, at in found]
+        return [
+            Match(passage_id(paper, number), paper, score, position)
+            for paper, number, score, position in found
+        ]
 
 
 def cosines_of_wholes(query: Vectors, passages: pa.Table) -> list[float]:
@@ -205,9 +208,9 @@ def measure(query: Vectors, wholes: Sequence[float], packed: Sequence[bytes]) ->
     `packed` are the stored vectors of their titles and sentences, of at least one passage.
     """
     cosines = _cosines(stored.unpack_vectors(b"".join(packed), len(query)), query).tolist()
-    ends = list(accumulate(stored.count_packed(one, len(query)) for one in packed))
-    own = (cosines[start:end] for start, end in pairwise([0, *ends]))
-    return [_similarity(*one) for one in zip(wholes, own, strict=True)]
+    ends = list(accumulate(stored.count_packed(vectors, len(query)) for vectors in packed))
+    by_passage = (cosines[start:end] for start, end in pairwise([0, *ends]))
+    return [_similarity(whole, parts) for whole, parts in zip(wholes, by_passage, strict=True)]
 
 
 def _similarity(whole: float, cosines: list[float]) -> Similarity:
@@ -220,12 +223,12 @@ def _similarity(whole: float, cosines: list[float]) -> Similarity:
 
 
 def _cosines(vectors: Vectors, query: Vectors) -> Vectors:
-    # Not `@`: for a product this small its threads cost more time than they save, on a busy machine 20 times.
+    # Not `@`: its threads cost more time than they save here, on a busy machine 20 times as much.
     return cast(Vectors, np.einsum("ij,j->i", vectors, query))
 
 
 def _largest(values: Vectors, limit: int) -> Positions:
-    """Return where the largest of some values stand, the largest first."""
+    """Return the positions of the largest values, the largest first."""
     if limit >= len(values):
         return np.argsort(-values, kind="stable")
     largest = np.argpartition(-values, limit)[:limit]
@@ -248,27 +251,27 @@ def _bits(flags: NDArray[np.bool_]) -> NDArray[np.uint64]:
 def _differing(
     signs: NDArray[np.uint64], query: Vectors, counted_from: Sequence[float]
 ) -> NDArray[np.unsignedinteger]:
-    """Return in how many signs each vector differs from the query, by what they count."""
+    """Return the number of signs in which each vector differs from the query, weighted by `counted_from`."""
     sizes = np.abs(query)
-    own = _bits(query[None] > 0)[: len(signs)]
+    query_signs = _bits(query[None] > 0)[: len(signs)]
     counted = [_bits((sizes >= times * sizes.mean())[None])[: len(signs)] for times in counted_from]
     most = sum(int(np.bitwise_count(mask).sum()) for mask in counted)
-    found = np.zeros(signs.shape[1], np.min_scalar_type(most))
-    # Room that every step writes to again: what is new has first to be got from the system.
-    room = np.empty((2, min(_SIGNS_PER_STEP, len(found))), np.uint64)
-    counts = np.empty(room.shape[1], np.uint8)
-    for start in range(0, len(found), _SIGNS_PER_STEP):
-        step = found[start : start + _SIGNS_PER_STEP]
-        (differing, masked), number = room[:, : len(step)], counts[: len(step)]
-        for word, bits in enumerate(own):
+    total = np.zeros(signs.shape[1], np.min_scalar_type(most))
+    # Buffers for every step: allocating new memory takes time.
+    buffers = np.empty((2, min(_SIGNS_PER_STEP, len(total))), np.uint64)
+    counts = np.empty(buffers.shape[1], np.uint8)
+    for start in range(0, len(total), _SIGNS_PER_STEP):
+        step = total[start : start + _SIGNS_PER_STEP]
+        (differing, masked), number = buffers[:, : len(step)], counts[: len(step)]
+        for word, bits in enumerate(query_signs):
             np.bitwise_xor(signs[word, start : start + len(step)], bits, out=differing)
             for mask in counted:
                 np.bitwise_and(differing, mask[word], out=masked)
                 step += np.bitwise_count(masked, out=number)
-    return found
+    return total
 
 
 def _bound_of(wanted: int, numbers: NDArray[np.unsignedinteger]) -> int:
-    """Return the least number that `wanted` of some numbers do not exceed."""
+    """Return the smallest bound that at least `wanted` of the numbers do not exceed."""
     largest = np.iinfo(numbers.dtype).max
     return bisect_left(range(largest), wanted, key=lambda most: int(np.count_nonzero(numbers <= most)))

@@ -14,21 +14,20 @@ _ENTRIES_KEPT = 1_000_000
 
 
 class QueryCache:
-    """Answers by question, the ones asked for least recently dropped first; what is kept never changes."""
+    """Answers by question, the least recently used dropped first; kept answers never change."""
 
     def __init__(self, answers: int = _ANSWERS_KEPT, entries: int = _ENTRIES_KEPT) -> None:
         self._largest = entries // 2
-        # The least that an answer counts bounds their number too.
+        # A minimum size for each answer limits their number too.
         least = entries / answers
-        self._kept: LRUCache[Hashable, Any] = LRUCache(entries, lambda found: max(least, _size(found)))
+        self._kept: LRUCache[Hashable, Any] = LRUCache(entries, lambda answer: max(least, _size(answer)))
         self._asking: dict[Hashable, Lock] = {}
         self._lock = Lock()
 
     def answer(self, question: Hashable, find: Callable[[], Value]) -> Value:
-        """Return the answer to `question`, which `find` gives when it is not kept.
+        """Return the kept answer to `question`, or what `find` gives; errors are not kept.
 
-        Of several threads that ask the same at once, one finds the answer and the others wait for it. What
-        `find` raises is raised and not kept.
+        If several threads ask the same at once, one finds the answer and the others wait for it.
         """
         with self._lock:
             asking = self._asking.setdefault(question, Lock())
@@ -37,22 +36,22 @@ class QueryCache:
                 with self._lock:
                     if question in self._kept:
                         return cast(Value, self._kept[question])
-                found = find()
-                if _size(found) <= self._largest:
+                answer = find()
+                if _size(answer) <= self._largest:
                     with self._lock:
-                        self._kept[question] = found
-                return found
+                        self._kept[question] = answer
+                return answer
             finally:
                 with self._lock:
                     self._asking.pop(question, None)
 
 
-def _size(found: object) -> int:
-    return len(cast(Any, found)) if hasattr(found, "__len__") else 1
+def _size(answer: object) -> int:
+    return len(cast(Any, answer)) if hasattr(answer, "__len__") else 1
 
 
 class Once(Generic[Value]):
-    """A value computed on first use, by one thread while the others wait, and kept."""
+    """A value that one thread computes on first use while others wait; it is kept, errors are not."""
 
     def __init__(self, make: Callable[[], Value]) -> None:
         self._make = make
@@ -60,7 +59,6 @@ class Once(Generic[Value]):
         self._lock = Lock()
 
     def __call__(self) -> Value:
-        """Return it; what making it raises is raised and not kept."""
         if not self._made:
             with self._lock:
                 if not self._made:

@@ -1,10 +1,10 @@
 """Records to Arrow rows and back: the columns of the tables are the fields of the records.
 
-Columns are what is filtered, sorted and counted by. Papers and passages are read whole, from one column more
-that holds the others (`RECORD`); `CorpusWriter` makes and renews it.
+Columns serve filters, sorting and counts. Whole papers and passages are read from one more column that holds
+the others (`RECORD`); `CorpusWriter` makes and renews it.
 
-Whoever changes a field changes a table, and raises SCHEMA_VERSION (corpus/store/manifest.py). A field that
-earlier corpora may lack needs a default and its place in ADDED instead: the next build adds the column.
+A changed field changes a table, and needs a new SCHEMA_VERSION (corpus/store/manifest.py). A new field with a
+default only needs an entry in ADDED: the next build adds the column.
 """
 
 import re
@@ -37,7 +37,7 @@ def _arrow_type(hint: Any) -> pa.DataType:
     """Return the Arrow type for the type hint of a record's field; None is null."""
     if isinstance(hint, type) and is_dataclass(hint):
         return pa.struct(_columns(hint))
-    inside = [one for one in get_args(hint) if one not in (None, NoneType, ...)]
+    inside = [argument for argument in get_args(hint) if argument not in (None, NoneType, ...)]
     if get_origin(hint) is tuple:
         return pa.list_(_arrow_type(inside[0]))
     if get_origin(hint) is Literal:
@@ -46,12 +46,12 @@ def _arrow_type(hint: Any) -> pa.DataType:
 
 
 def _columns(record: type, **other: pa.DataType) -> list[tuple[str, pa.DataType]]:
-    """Return the columns of a record in the order of its fields, those in `other` of another type or new."""
+    """Return the columns of a record in the order of its fields; `other` types replace or follow them."""
     hints = get_type_hints(record)
-    own = {
+    columns = {
         field.name: other.pop(field.name, None) or _arrow_type(hints[field.name]) for field in fields(record)
     }
-    return [*own.items(), *other.items()]
+    return [*columns.items(), *other.items()]
 
 
 KEYS = pa.list_(pa.string())
@@ -81,18 +81,17 @@ SCHEMAS = {
 }
 PAPER_COLUMNS = [field.name for field in fields(Paper)]
 PASSAGE_COLUMNS = [field.name for field in fields(Passage)]
-# All columns of a record once more, as JSON: a row is read from it in a tenth of the time that they take.
-# Tables made before November 2026 are without it.
+# All columns of a record as JSON, which is read ten times as fast. Tables made before November 2026 lack it.
 RECORD = pa.field("record", pa.binary())
 RECORDS = {"papers": PAPER_COLUMNS, "passages": PASSAGE_COLUMNS}
-# Columns that tables made before December 2026 lack, and what they hold then, in SQL.
+# Columns that tables made before December 2026 lack, with their values in SQL.
 ADDED = {
     "papers": {"hidden_text": "cast(0 as int)", "hidden_pages": "arrow_cast(make_array(), 'List(Int32)')"}
 }
 _ROW, _PAPER, _PASSAGE = TypeAdapter(Row), TypeAdapter(Paper), TypeAdapter(Passage)
 _Record = TypeVar("_Record")
 _QUICKLY = 1
-# "http://www.example.org/data/" may go on behind the end of a line as "archive.tgz?version=2".
+# "http://www.example.org/data/" may continue on the next line as "archive.tgz?version=2".
 _OF_ADDRESS = re.compile(r"://|www\.|[^\W\d_]\.[^\W\d_]{2}|[?=]\w")
 _TWO_LETTERS = re.compile(r"[^\W\d_]{2}")
 _REPEATED = ("year", "venue", "language", "labels")
@@ -101,11 +100,11 @@ _REPEATED = ("year", "venue", "language", "labels")
 def passages_schema(dimension: int) -> pa.Schema:
     """Return the schema of the passages table for vectors of `dimension`.
 
-    `indexed` is what is searched: the paper's title and section path before the text, what is written without
-    spaces as pairs of characters (`corpus.text.spaced`), which the index takes as words.
-    `sentence_vectors` are those of the paper's title and of each sentence, encoded alone, packed in 16 bits
-    a number. `year`, `venue`, `language`, `labels`, `topic_keys` and `author_names` repeat the paper's, so
-    that a filter needs one table.
+    `indexed` is the searched text: the paper's title and section path before the passage's text; scripts
+    without spaces become pairs of characters (`corpus.text.spaced`), which the index takes as words.
+    `sentence_vectors` are of the paper's title and of each sentence, encoded alone, in 16 bits a number.
+    `year`, `venue`, `language`, `labels`, `topic_keys` and `author_names` repeat the paper's, so that a
+    filter needs one table.
     """
     return pa.schema(
         _columns(
@@ -124,15 +123,15 @@ def passages_schema(dimension: int) -> pa.Schema:
 
 
 def to_rows(records: Iterable["DataclassInstance"], schema: pa.Schema) -> pa.Table:
-    """Return records as rows of a table that has nothing beside them."""
+    """Return records as rows of a table without further columns."""
     return pa.Table.from_pylist([asdict(record) for record in records], schema=schema)
 
 
 @dataclass(frozen=True, slots=True)
 class PaperEntry:
-    """A paper with what its row holds beside it.
+    """A paper with the other contents of its row.
 
-    `listed` is the source's own description as JSON, from which the paper can be parsed again.
+    `listed` is the source's description as JSON, from which the paper can be parsed again.
     """
 
     paper: Paper
@@ -154,7 +153,7 @@ def paper_rows(entries: Sequence[PaperEntry]) -> pa.Table:
 
 
 def _filtered_by(paper: Paper) -> Row:
-    """Return the columns of a paper that filters compare."""
+    """Return the derived columns of a paper for filters."""
     return {
         "topic_keys": [topic.key for topic in paper.topics],
         "author_names": [author.name for author in paper.authors],
@@ -163,18 +162,22 @@ def _filtered_by(paper: Paper) -> Row:
 
 def topic_rows(topics: Mapping[str, Sequence[Topic]]) -> pa.Table:
     """Return the columns of papers that hold their topics, by the papers' ids."""
-    found = [
-        {"id": one, "topics": [asdict(topic) for topic in own], "topic_keys": [topic.key for topic in own]}
-        for one, own in topics.items()
+    entries = [
+        {
+            "id": paper,
+            "topics": [asdict(topic) for topic in named],
+            "topic_keys": [topic.key for topic in named],
+        }
+        for paper, named in topics.items()
     ]
     names = ("id", "topics", "topic_keys")
-    return pa.Table.from_pylist(found, schema=pa.schema([PAPERS.field(name) for name in names]))
+    return pa.Table.from_pylist(entries, schema=pa.schema([PAPERS.field(name) for name in names]))
 
 
 def indexed_text(paper: Paper, passage: Passage) -> str:
     """Return the searched and encoded text of a passage: title and section path before its text.
 
-    Before an address or figures alone there is nothing: they would be found for what their paper is about.
+    An address or figures alone stay without them: otherwise they would be found for the paper's subject.
     """
     if passage.text == paper.title:
         return paper.title
@@ -187,17 +190,17 @@ def indexed_text(paper: Paper, passage: Passage) -> str:
 def sentence_texts(paper: Paper, passage: Passage) -> list[str]:
     """Return the separately encoded texts of a passage: its paper's title, then each sentence.
 
-    An address or figures alone have themselves in the title's place.
+    For an address or figures alone, the passage's text replaces the title.
     """
     first = paper.title if _says_something(passage.text) else passage.text
     return [first, *(passage.sentence_text(index) for index in range(len(passage.sentences)))]
 
 
 def _says_something(text: str) -> bool:
-    """Return True if a text has a word; beside an address, which may be torn apart, it takes two."""
+    """Return True if a text has a word; beside an address, which may be split, it takes two."""
     pieces = text.split()
-    others = [one for one in pieces if not _OF_ADDRESS.search(one)]
-    words = sum(bool(_TWO_LETTERS.search(one)) for one in others)
+    others = [piece for piece in pieces if not _OF_ADDRESS.search(piece)]
+    words = sum(bool(_TWO_LETTERS.search(piece)) for piece in others)
     return words > (len(others) < len(pieces))
 
 
@@ -210,7 +213,7 @@ def passage_rows(
 ) -> pa.Table:
     """Return rows of the passages table; the sequences run parallel to `passages`.
 
-    `sentence_vectors` are each passage's title and sentences; a search does without them if it must.
+    `sentence_vectors` are of each passage's title and sentences; a search works without them.
     """
     repeated = {
         identifier: {name: getattr(paper, name) for name in _REPEATED} | _filtered_by(paper)
@@ -236,7 +239,7 @@ def pack_vectors(vectors: Vectors) -> bytes:
 
 
 def unpack_vectors(packed: bytes, dimension: int) -> Vectors:
-    """Return vectors as they were packed, rounded to 16 bits: (rows, dimension)."""
+    """Return packed vectors, rounded to 16 bits: (rows, dimension)."""
     return np.frombuffer(packed, _PACKED).reshape(-1, dimension).astype(np.float32)
 
 
@@ -245,26 +248,23 @@ def count_packed(packed: bytes, dimension: int) -> int:
 
 
 def with_records(batch: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBatch:
-    """Return rows of papers or passages with what is in their columns once more, in one."""
+    """Return rows of papers or passages with a column that holds all their columns."""
     packed = [zlib.compress(_ROW.dump_json(row), _QUICKLY) for row in batch.select(columns).to_pylist()]
     return batch.append_column(RECORD, pa.array(packed, RECORD.type))
 
 
 def whole(columns: list[str], there: Container[str]) -> list[str]:
-    """Return the columns to read for a whole record: all, or the one that holds the whole record."""
+    """Return the columns to read for a whole record: the one that holds it all, if there, or the others."""
     return [RECORD.name] if RECORD.name in there else [name for name in columns if name in there]
 
 
 def to_paper(row: Row) -> Paper:
-    """Return a paper from what was read of its row, its columns or the one that holds all.
-
-    Raises CorpusError where that one is damaged.
-    """
+    """Return a paper from the columns read, or from the one that holds all; CorpusError if it is damaged."""
     return _record(_PAPER, row)
 
 
 def to_passage(row: Row) -> Passage:
-    """Return a passage from what was read of its row, as `to_paper` does."""
+    """Return a passage from its row, as `to_paper` does."""
     return _record(_PASSAGE, row)
 
 

@@ -24,7 +24,7 @@ _ORDERS: dict[PaperOrder, list[tuple[str, str]]] = {
 
 
 class Statistics:
-    """The statistics of a published corpus, of the papers in any scope; what was counted once is kept."""
+    """Cached statistics of a published corpus, for the papers in any scope."""
 
     def __init__(self, tables: Mapping[str, Any]) -> None:
         self._tables = tables
@@ -71,12 +71,12 @@ class Statistics:
         self, scope: Scope | None, kind: TopicKind, limit: int
     ) -> dict[str, dict[int, int]]:
         """Count the papers of each year by topic, for the `limit` most frequent topics of a kind."""
-        asked, columns = f"{limit} {kind} by year", ["topic_keys", "year"]
-        found = self._of_papers(asked, scope, columns, lambda papers: _topic_years(papers, kind, limit))
-        return {key: dict(years) for key, years in found.items()}
+        question, columns = f"{limit} {kind} by year", ["topic_keys", "year"]
+        counts = self._of_papers(question, scope, columns, lambda papers: _topic_years(papers, kind, limit))
+        return {key: dict(years) for key, years in counts.items()}
 
     def most_cited(self, scope: Scope | None, limit: int) -> tuple[tuple[str, int], ...]:
-        """Return the papers in `scope` that papers of this corpus cite most: ids, and by how many."""
+        """Return the ids of the papers in `scope` that most papers of this corpus cite, with the counts."""
 
         def most(where: str | None) -> tuple[tuple[str, int], ...]:
             citations = self._citations()
@@ -118,12 +118,12 @@ class Statistics:
         return self._of_papers(f"by {order}", scope, columns, ids)
 
     def sort_all(self) -> None:
-        """Sort all papers in every order: who asks for a list of them after that does not wait for it."""
+        """Sort all papers in every order, so that later lists do not wait for it."""
         for order in _ORDERS:
             self.sorted_ids(None, order)
 
     def summaries(self, builds: Mapping[str, Build]) -> tuple[CollectionSummary, ...]:
-        """Return the collections with their counts, by their ids; `builds` are the last of each."""
+        """Return the collections with their counts, in the order of ids; `builds` are the last of each."""
 
         def count() -> tuple[CollectionSummary, ...]:
             papers = scan(self._tables["papers"], ["collection_id", "full_text", "year"])
@@ -136,7 +136,7 @@ class Statistics:
         return self._cache.answer("summaries", count)
 
     def _citations(self) -> pa.Table:
-        """Return `id` and `citations` of what is cited; a paper that cites another has one link."""
+        """Return `id` and `citations` of cited papers; a paper links to another only once."""
 
         def count() -> pa.Table:
             counted = pc.value_counts(scan(self._tables["links"], ["cited"])["cited"])
@@ -145,18 +145,19 @@ class Statistics:
         return self._cache.answer("citations", count)
 
     def _of_papers(
-        self, asked: str, scope: Scope | None, columns: list[str], find: Callable[[pa.Table], Value]
+        self, question: str, scope: Scope | None, columns: list[str], find: Callable[[pa.Table], Value]
     ) -> Value:
         """Return the cached result of `find` on columns of the papers in `scope`."""
-        return self._of_scope(asked, scope, lambda where: find(scan(self._tables["papers"], columns, where)))
+        papers = self._tables["papers"]
+        return self._of_scope(question, scope, lambda where: find(scan(papers, columns, where)))
 
-    def _of_scope(self, asked: str, scope: Scope | None, find: Callable[[str | None], Value]) -> Value:
+    def _of_scope(self, question: str, scope: Scope | None, find: Callable[[str | None], Value]) -> Value:
         where = condition(scope, "id")
-        return self._cache.answer((asked, where), lambda: find(where))
+        return self._cache.answer((question, where), lambda: find(where))
 
 
 def _frequencies(column: pa.ChunkedArray) -> dict[str, int]:
-    """Count the values, the most frequent first, then by the value; "" is none."""
+    """Count the values except "", the most frequent first, then in order of the values."""
     counted = pc.value_counts(column.drop_null())
     table = pa.table({"value": counted.field("values"), "count": counted.field("counts")})
     ordered = table.sort_by([("count", "descending"), ("value", "ascending")]).to_pydict()
@@ -177,40 +178,40 @@ def _topic_years(papers: pa.Table, kind: TopicKind, limit: int) -> dict[str, dic
     most = list(_frequencies(topics["topic_keys"]))[: max(0, limit)]
     topics = topics.filter(pc.is_in(topics["topic_keys"], pa.array(most, pa.string())))
     counted = topics.group_by(["topic_keys", "year"]).aggregate([([], "count_all")]).sort_by("year")
-    found: dict[str, dict[int, int]] = {key: {} for key in most}
+    by_topic: dict[str, dict[int, int]] = {key: {} for key in most}
     for row in counted.to_pylist():
         if row["year"] is not None:
-            found[row["topic_keys"]][row["year"]] = row["count_all"]
-    return found
+            by_topic[row["topic_keys"]][row["year"]] = row["count_all"]
+    return by_topic
 
 
 def _sorted_ids(papers: pa.Table, order: PaperOrder) -> pa.ChunkedArray:
-    """Return the ids of papers in order, without regard to the case of titles."""
+    """Return the ids of papers in order, ignoring the case of titles."""
     if "title" in papers.column_names:
         folded = pc.utf8_lower(papers["title"])
         papers = papers.drop_columns("title").append_column("title", folded)
-    # By several columns Arrow sorts what is in one piece in half the time.
+    # Arrow sorts a table in one piece by several columns in half the time.
     return papers.combine_chunks().sort_by([*_ORDERS[order], ("id", "ascending")])["id"]
 
 
 def _with_citations(papers: pa.Table, citations: pa.Table) -> pa.Table:
-    """Return papers with how many of the corpus cite each, in the column `citations`."""
+    """Return papers with the number of papers here that cite each, in the column `citations`."""
     row = _rows_of(papers["id"], citations["id"])
     return papers.append_column("citations", pc.fill_null(citations["citations"].take(row), 0))
 
 
 def _placed(papers: pa.Table, places: pa.Table) -> pa.Table:
-    """Return the papers that have a place on the map, with it, in the order of their ids."""
+    """Return the papers that have a place on the map, with the place, in the order of their ids."""
     row = _rows_of(papers["id"], places["paper_id"])
     papers = papers.append_column("row", row).filter(pc.is_valid(row))
-    found = places.select(["x", "y", "cluster"]).take(papers["row"])
-    for name in found.column_names:
-        papers = papers.append_column(name, found[name])
+    columns = places.select(["x", "y", "cluster"]).take(papers["row"])
+    for name in columns.column_names:
+        papers = papers.append_column(name, columns[name])
     return papers.drop_columns(["row"]).sort_by("id").combine_chunks()
 
 
 def _rows_of(ids: pa.ChunkedArray, among: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return where each id stands among others, null for one that does not."""
+    """Return the row of each id `among` others, null if it is missing."""
     return pc.index_in(ids, value_set=among.combine_chunks())
 
 
@@ -222,17 +223,17 @@ def _summaries(
 ) -> tuple[CollectionSummary, ...]:
     counts = [([], "count_all"), ("full_text", "sum"), ("year", "min"), ("year", "max")]
     counted = papers.group_by("collection_id").aggregate(counts).to_pylist()
-    of: dict[str, rows.Row] = {row["collection_id"]: row for row in counted}
+    by_id: dict[str, rows.Row] = {row["collection_id"]: row for row in counted}
     return tuple(
         CollectionSummary(
-            collection=one,
-            papers=of.get(one.id, {}).get("count_all", 0),
-            passages=passages.get(one.id, 0),
-            full_texts=of.get(one.id, {}).get("full_text_sum") or 0,
-            failed=len(builds[one.id].failures) if one.id in builds else 0,
-            first_year=of.get(one.id, {}).get("year_min"),
-            last_year=of.get(one.id, {}).get("year_max"),
-            built=builds[one.id].started if one.id in builds else "",
+            collection=collection,
+            papers=by_id.get(collection.id, {}).get("count_all", 0),
+            passages=passages.get(collection.id, 0),
+            full_texts=by_id.get(collection.id, {}).get("full_text_sum") or 0,
+            failed=len(builds[collection.id].failures) if collection.id in builds else 0,
+            first_year=by_id.get(collection.id, {}).get("year_min"),
+            last_year=by_id.get(collection.id, {}).get("year_max"),
+            built=builds[collection.id].started if collection.id in builds else "",
         )
-        for one in collections
+        for collection in collections
     )

@@ -1,6 +1,6 @@
-"""LanceDB as the corpus uses it: tables, conditions and indices; the only file that imports lancedb.
+"""The tables, conditions and indices of the corpus in LanceDB; the only file that imports lancedb.
 
-It is imported where a corpus is opened: it takes three seconds, and most that a command can say needs none.
+The import takes three seconds, which most commands do not need: it waits until a corpus is opened.
 """
 
 import logging
@@ -19,14 +19,14 @@ from corpus.records import Scope, parse_topic_key
 from corpus.store.manifest import rebuild_advice
 from corpus.text import spaced, write_out_numbers
 
-# Lance names the files of versions by how far they are from this, so that the newest is listed first.
+# Lance subtracts a version from this for its file's name, so that the newest is listed first.
 _LARGEST_VERSION = 2**64 - 1
 KEEP_VERSIONS = timedelta(days=3650)  # old versions are what a replay checks out
 # The end of LanceDB's file that describes a version of a table.
 _VERSION_END = b"LANC"
 _ROWS_PER_BATCH = 2048
 _ADDITIONS_KEPT = 32
-# Whoever reads a table that no build publishes has opened it a moment ago.
+# Readers of a table that no build publishes have opened it a moment ago.
 _KEPT_FOR_READERS = timedelta(hours=1)
 # Columns by which rows are found, and the kind of LanceDB's index that each has.
 _FILTERS = {
@@ -56,11 +56,11 @@ def connect(place: Place) -> Any:
 
 
 def open_published(place: Place, name: str, published: int) -> Any:
-    """Open a table, without the versions after the published one that a power loss left without content."""
+    """Open a table; drop versions after the published one that a power loss left incomplete."""
     try:
         return connect(place).open_table(name)
     except RuntimeError:
-        # LanceDB reads the newest version first, whichever is wanted.
+        # LanceDB always reads the newest version first.
         for file in (place / f"{name}.lance" / "_versions").files("*.manifest"):
             if _version(file) > published and not file.read_bytes().endswith(_VERSION_END):
                 logger.warning("removing %s, which was never published and is not whole", file)
@@ -77,7 +77,7 @@ def _version(file: Place) -> int:
 
 @contextmanager
 def _failing(message: str, *errors: type[Exception]) -> Iterator[None]:
-    """Raise CorpusError with a message for what LanceDB raises, which the log names."""
+    """Log the given errors of LanceDB, and raise CorpusError with a message instead."""
     try:
         yield
     except errors as error:
@@ -86,7 +86,7 @@ def _failing(message: str, *errors: type[Exception]) -> Iterator[None]:
 
 
 def opening(place: Place) -> AbstractContextManager[None]:
-    """Raise CorpusError where tables are missing or damaged."""
+    """Raise CorpusError if tables are missing or damaged."""
     message = f"The corpus at {place} is damaged: its tables cannot be opened. {rebuild_advice(place)}"
     if place.is_shared:
         message = (
@@ -97,7 +97,7 @@ def opening(place: Place) -> AbstractContextManager[None]:
 
 
 def writing(place: Place) -> AbstractContextManager[None]:
-    """Raise CorpusError where the folder cannot be written."""
+    """Raise CorpusError if the folder cannot be written."""
     what = "its rights" if place.is_shared else "its permissions and the space on its disk"
     message = (
         f"The corpus folder {place} cannot be written. Check {what}; what was published before is still "
@@ -107,7 +107,7 @@ def writing(place: Place) -> AbstractContextManager[None]:
 
 
 def _keeping(place: Place, name: str) -> AbstractContextManager[None]:
-    """Raise CorpusError where a table beside the published ones cannot be used."""
+    """Raise CorpusError if a table beside the published ones cannot be used."""
     message = (
         f"The table {name!r} in {place} cannot be used. Check the folder's permissions and its disk; no "
         "build needs this table, and it can be deleted."
@@ -116,7 +116,7 @@ def _keeping(place: Place, name: str) -> AbstractContextManager[None]:
 
 
 def _reading(table: Any) -> AbstractContextManager[None]:
-    """Raise CorpusError where a table's files are damaged or gone."""
+    """Raise CorpusError if a table's files are damaged or gone."""
     message = (
         f"The table {table.name!r} of the corpus cannot be read: its files are damaged, deleted, or of a "
         "version that was dropped since. Open the corpus again; if that does not help, move its folder "
@@ -146,7 +146,7 @@ def _has_version(table: Any, version: int) -> bool:
 
 
 def scan(table: Any, columns: list[str], where: str | None = None) -> pa.Table:
-    """Return all rows of a table that meet a condition, as Arrow; raises CorpusError, as all that read."""
+    """Return all rows of a table that meet a condition; raises CorpusError, as all reads do."""
     with _reading(table):
         return _rows(table, columns, where).to_arrow()
 
@@ -169,13 +169,13 @@ def count(table: Any) -> int:
 
 
 def scan_numbered(table: Any, columns: list[str]) -> Iterator[pa.RecordBatch]:
-    """Yield all rows of a table a few at a time, with the numbers they have in this version as `_rowid`."""
+    """Yield all rows of a table a few at a time, with their numbers in this version as `_rowid`."""
     with _reading(table):
         yield from _rows(table, columns, None).with_row_id(True).to_batches(batch_size=_ROWS_PER_BATCH)
 
 
 def rows_at(table: Any, row_ids: Sequence[int], columns: list[str]) -> pa.Table:
-    """Return rows by the numbers that they have in the same version, as `_rowid`, in no particular order."""
+    """Return rows by their numbers (`_rowid`) in this version, in no particular order."""
     if not row_ids:
         return pa.table({})
     with _reading(table):
@@ -185,21 +185,21 @@ def rows_at(table: Any, row_ids: Sequence[int], columns: list[str]) -> pa.Table:
 def matching(
     table: Any, words: str, scope: Scope, limit: int, *, is_all: bool = False
 ) -> tuple[list[int], list[float]]:
-    """Return the rows that share words with a text, or all its words, and their scores by BM25."""
+    """Return the rows that share words with a text, or all words, and their BM25 scores."""
     from lancedb.query import FullTextOperator, MatchQuery  # noqa: PLC0415 - see connect
 
-    # A MatchQuery takes the words as words: nothing in them is read as query syntax.
+    # A MatchQuery reads nothing in the words as query syntax.
     operator = FullTextOperator.AND if is_all else FullTextOperator.OR
     query = MatchQuery(spaced(write_out_numbers(words)), "indexed", operator=operator)
     with _reading(table):
-        asked = table.search(query, query_type="fts").select(["_score"]).with_row_id(True).limit(limit)
+        search = table.search(query, query_type="fts").select(["_score"]).with_row_id(True).limit(limit)
         where = condition(scope, "paper_id")
-        found = (asked.where(where, prefilter=True) if where else asked).to_arrow()
+        found = (search.where(where, prefilter=True) if where else search).to_arrow()
     return found["_rowid"].to_pylist(), found["_score"].to_pylist()
 
 
 def quoted(value: str) -> str:
-    """Return `value` as an SQL string literal; half a surrogate pair becomes a mark that no id has."""
+    """Return `value` as an SQL string literal; half a surrogate pair becomes "?", which no id has."""
     return "'" + value.replace("'", "''").encode("utf-8", "replace").decode() + "'"
 
 
@@ -208,29 +208,29 @@ def one_of(column: str, values: Iterable[str]) -> str:
 
 
 def identified_by(papers: Sequence[str], dois: Sequence[str], arxiv: Sequence[str]) -> Iterator[str]:
-    """Yield the conditions that papers meet by their own ids, by DOI or by arXiv id, whatever its version."""
+    """Yield the conditions for papers with these ids, DOIs or arXiv ids of any version."""
     if papers:
         yield one_of("id", papers)
     if dois:
         yield one_of("doi", [form for doi in dois for form in (doi, doi.lower(), doi.upper())])
-    for one in arxiv:
-        first, last = quoted(f"{one}v"), quoted(f"{one}w")
-        yield f"arxiv_id = {quoted(one)} OR (arxiv_id >= {first} AND arxiv_id < {last})"
+    for identifier in arxiv:
+        first, last = quoted(f"{identifier}v"), quoted(f"{identifier}w")
+        yield f"arxiv_id = {quoted(identifier)} OR (arxiv_id >= {first} AND arxiv_id < {last})"
 
 
 def each_one_of(column: str, values: Sequence[str], at_once: int = 500) -> Iterator[str]:
-    """Yield the conditions that together are `one_of`, none of them too long."""
+    """Yield conditions of limited length that together are `one_of`."""
     for start in range(0, len(values), at_once):
         yield one_of(column, values[start : start + at_once])
 
 
 def _any_of(column: str, values: Iterable[str]) -> str:
-    """Return the condition that a list holds one of some values."""
+    """Return the condition that a list column holds one of some values."""
     return f"array_has_any({column}, make_array({', '.join(map(quoted, values))}))"
 
 
 def condition(scope: Scope | None, paper_column: Literal["id", "paper_id"]) -> str | None:
-    """Return `scope` as an SQL condition: columns from here, every value quoted."""
+    """Return `scope` as an SQL condition with every value quoted."""
     if scope is None:
         return None
     columns = {
@@ -241,7 +241,7 @@ def condition(scope: Scope | None, paper_column: Literal["id", "paper_id"]) -> s
     }
     conditions = [one_of(column, values) for column, values in columns.items() if values]
     if scope.years:
-        # The column holds 32 bits: a year beyond them would be an error where it should find nothing.
+        # The column has 32 bits: a larger year would be an error instead of finding nothing.
         first, last = (min(max(int(year), 0), 9999) for year in scope.years)
         conditions.append(f"year >= {first} AND year <= {last}")
     for _, keys in groupby(sorted(scope.topics), key=lambda key: parse_topic_key(key)[0]):
@@ -254,10 +254,10 @@ def condition(scope: Scope | None, paper_column: Literal["id", "paper_id"]) -> s
 
 
 def bring_indices_up_to_date(tables: Mapping[str, Any]) -> None:
-    """Compact tables, add new rows to their indices and make those they lack; all at once."""
+    """Compact tables, add new rows to their indices and make missing indices, in parallel."""
     with ThreadPoolExecutor(len(tables)) as threads:
-        for done in [threads.submit(_bring_up_to_date, *named) for named in tables.items()]:
-            done.result()
+        for future in [threads.submit(_bring_up_to_date, name, table) for name, table in tables.items()]:
+            future.result()
 
 
 def _bring_up_to_date(name: str, table: Any) -> None:
@@ -272,15 +272,15 @@ def _bring_up_to_date(name: str, table: Any) -> None:
         if column not in indexed:
             table.create_index(column, config=getattr(indices, kind)(), replace=True)
     for index in table.list_indices():
-        # Made until 2026: vectors are compared in memory (corpus/store/passage_index.py).
+        # Corpora of 2026 may have it; vectors are compared in memory now (corpus/store/passage_index.py).
         if "vector" in index.columns:
             table.drop_index(index.name)
 
 
 def drop_manifests_but_newest(place: Place, name: str, table: Any) -> None:
-    """Have a table no version but the newest; the files of the others are then named by none.
+    """Delete the manifests of all versions of a table but the newest, so that no version names their files.
 
-    LanceDB goes by the clock: to it, versions written before the clock was set back are of the future.
+    LanceDB goes by the clock, and keeps versions from before the clock was set back as if from the future.
     """
     version = int(table.version)
     newest = {f"{version}.manifest", f"{_LARGEST_VERSION - version:020}.manifest"}
@@ -297,24 +297,24 @@ def rows_without_index(table: Any, column: str) -> int:
 
 
 def read_kept(place: Place, name: str, columns: list[str], where: str | None = None) -> pa.Table | None:
-    """Return the rows of a table beside the published ones, as it is now; None where there is none."""
+    """Return the present rows of a table beside the published ones; None if there is none."""
     with _keeping(place, name):
         table = _kept(place, name)
         return None if table is None else _rows(table, columns, where).to_arrow()
 
 
 def add_kept(place: Place, name: str, rows: pa.Table) -> None:
-    """Add rows to a table beside the published ones, which is made if need be."""
+    """Add rows to a table beside the published ones; make it if needed."""
     with _keeping(place, name):
         table = connect(place).create_table(name, schema=rows.schema, exist_ok=True)
         table.add(rows)
-        # Every addition is a file of its own, and each costs a search a moment.
+        # Every addition is a separate file, which slows down each search.
         if table.stats()["fragment_stats"]["num_fragments"] > _ADDITIONS_KEPT:
             table.optimize(cleanup_older_than=_KEPT_FOR_READERS)
 
 
 def remove_kept(place: Place, name: str, conditions: Iterable[str]) -> None:
-    """Remove the rows that meet a condition, and what of the table's files is no longer needed."""
+    """Remove the rows that meet a condition, and files that are no longer needed."""
     with _keeping(place, name):
         if (table := _kept(place, name)) is None:
             return
@@ -324,5 +324,5 @@ def remove_kept(place: Place, name: str, conditions: Iterable[str]) -> None:
 
 
 def _kept(place: Place, name: str) -> Any:
-    """Return a table as it is now, or None; to look for it leaves nothing behind."""
+    """Return a table as it is now, or None, without creating anything."""
     return connect(place).open_table(name) if (place / f"{name}.lance").is_folder() else None

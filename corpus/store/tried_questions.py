@@ -1,4 +1,4 @@
-"""Questions that were tried on a corpus beforehand and how they did, in a file beside its tables."""
+"""Questions tried on a corpus beforehand, with their results, in a file beside its tables."""
 
 import logging
 from collections.abc import Mapping
@@ -18,10 +18,7 @@ logger = logging.getLogger(__name__)
 
 @checked_dataclass(frozen=True, slots=True)
 class TriedQuestion:
-    """A question, the names it is made of, and how many papers its answer cited: none where there was none.
-
-    `relevance` is the answer's, `seconds` is what it took.
-    """
+    """A question, the names in it, and its result; `cited` papers are 0 without an answer."""
 
     question: str
     kind: str
@@ -33,7 +30,7 @@ class TriedQuestion:
 
 @checked_dataclass(frozen=True, slots=True)
 class _Kept:
-    """The tried questions of each collection, "" for all together, of one build of a corpus."""
+    """The tried questions of each collection ("" for all together) in one build of a corpus."""
 
     made_of: str = ""
     tried: Mapping[str, tuple[TriedQuestion, ...]] = field(default_factory=dict)
@@ -43,10 +40,10 @@ _FILE = TypeAdapter(_Kept)
 
 
 class TriedQuestions:
-    """The questions tried on a published corpus; `rules` identify how questions are made.
+    """The questions tried on a published corpus; `rules` identify the way questions are made.
 
-    It saves work and is never needed: what was tried by other rules, or before a later build, does not count,
-    and where the file cannot be read or written, a warning is logged, and no method raises.
+    The file only saves work: results of other rules or of an earlier build do not count. If it cannot be read
+    or written, a warning is logged; no method raises.
     """
 
     def __init__(self, place: Place, manifest: Manifest, rules: str) -> None:
@@ -55,11 +52,11 @@ class TriedQuestions:
         self._made_of = " ".join([*map(str, versions), rules])
 
     def of(self, collection: str) -> tuple[TriedQuestion, ...]:
-        """Return the tried questions of a collection, of all together for "", in order."""
+        """Return the tried questions of a collection ("" for all together) in order."""
         return self._kept().tried.get(collection, ())
 
     def add(self, collection: str, tried: TriedQuestion) -> bool:
-        """Keep how a question did; return True if it could be written."""
+        """Keep a question's result; return True if it could be written."""
         earlier = self._kept().tried
         kept = _Kept(self._made_of, {**earlier, collection: (*earlier.get(collection, ()), tried)})
         try:

@@ -30,7 +30,7 @@ from corpus.store.tables import KEEP_VERSIONS, each_one_of, one_of, quoted, writ
 _IDS_AT_ONCE = 5000
 _CITABLE = ["id", "title", "year", "doi", "arxiv_id"]
 _LINKED_BY = {*_CITABLE[1:], "references"}
-# Where more papers than these changed, it is as quick to find all links anew.
+# If more papers changed, it is as fast to find all links again.
 _MOST_RELINKED = 500
 
 
@@ -61,9 +61,9 @@ class CorpusWriter:
     ) -> None:
         """Open or create the corpus at `path`.
 
-        Raises CorpusError when another encoder built it, and when there are tables with rows but no manifest,
-        unless they are known to be what an `unfinished` first build left. A corpus that ends with the
-        process need not outlive a power loss: what is not `durable` is published without syncing its tables.
+        Raises CorpusError if another encoder built it, and if there are tables with rows but no manifest,
+        unless an `unfinished` first build left them. A corpus that need not outlive a power loss is not
+        `durable`: its tables are not synced.
         """
         self._path = place_at(path)
         self._unfinished, self._durable = unfinished, durable
@@ -72,7 +72,7 @@ class CorpusWriter:
             self._path.make_folder()
         self._published, self._mark = find_manifest(self._path)
         self._sizes: dict[str, PassageSize] = {}
-        # The papers that came, went or changed since the last publication, and what those were called then.
+        # The papers added, removed or changed since the last publication, and the latter two as they were.
         self._changed: set[str] = set()
         self._gone: list[Citable] = []
         if self._published:
@@ -89,13 +89,14 @@ class CorpusWriter:
         return Corpus(self._path, self._published) if self._published else None
 
     def put_collections(self, collections: Sequence[Collection]) -> None:
-        """Describe collections, those of the same ids anew."""
+        """Add collections, or replace those with the same ids."""
         with self._changing():
-            self._tables["collections"].delete(one_of("id", (one.id for one in collections)))
+            ids = (collection.id for collection in collections)
+            self._tables["collections"].delete(one_of("id", ids))
             self._tables["collections"].add(rows.to_rows(collections, rows.COLLECTIONS))
 
     def cut_as(self, size: PassageSize, collection_ids: Iterable[str]) -> None:
-        """Have it known that the passages of collections are cut to a size from the next publication on."""
+        """Record the passage size of collections from the next publication on."""
         self._sizes |= dict.fromkeys(collection_ids, size)
 
     def remove_collection(self, collection_id: str) -> None:
@@ -115,12 +116,12 @@ class CorpusWriter:
                 self._tables["passages"].delete(where)
 
     def move_papers(self, positions: Mapping[str, int]) -> None:
-        """Give papers other places in their collections, by their ids."""
+        """Change the positions of papers in their collections, by paper id."""
         columns = {"id": list(positions), "position": pa.array(positions.values(), pa.int32())}
         self.update_papers(pa.table(columns))
 
     def update_papers(self, papers: pa.Table) -> None:
-        """Replace the columns given of the papers given; the table has `id` and some columns more."""
+        """Replace some columns of papers; the table has `id` and these columns."""
         if not papers.num_rows:
             return
         with self._changing():
@@ -133,8 +134,8 @@ class CorpusWriter:
                     self._renew_records(where)
 
     def put_topics(self, topics: Mapping[str, Sequence[Topic]]) -> None:
-        """Give papers other topics, by their ids; their passages repeat the keys."""
-        keys = {identifier: [topic.key for topic in own] for identifier, own in topics.items()}
+        """Replace the topics of papers, by paper id, and the topic keys of their passages."""
+        keys = {identifier: [topic.key for topic in named] for identifier, named in topics.items()}
         self.update_papers(rows.topic_rows(topics))
         for where in each_one_of("paper_id", list(topics), _IDS_AT_ONCE):
             with self._changing():
@@ -151,7 +152,7 @@ class CorpusWriter:
                 schema = self._tables[name].schema
                 whole = self._with_records(name, batches)
                 ordered = (
-                    pa.RecordBatch.from_arrays([batch[one] for one in schema.names], schema=schema)
+                    pa.RecordBatch.from_arrays([batch[column] for column in schema.names], schema=schema)
                     for batch in whole
                 )
                 self._tables[name].add(pa.RecordBatchReader.from_batches(schema, ordered))
@@ -165,7 +166,7 @@ class CorpusWriter:
         return tables.scan_batches(self._tables["passages"], ["paper_id", "vector"], "number = 0")
 
     def papers_as(self, columns: list[str], ids: Sequence[str]) -> Iterator[pa.Table]:
-        """Yield columns of the papers given as they will be published, some papers at a time."""
+        """Yield columns of papers as they will be published, some papers at a time."""
         for where in each_one_of("id", ids, _IDS_AT_ONCE):
             yield tables.scan(self._tables["papers"], columns, where)
 
@@ -180,7 +181,7 @@ class CorpusWriter:
         self._tables["papers"].merge_insert("id").when_matched_update_all().execute(papers)
 
     def _renew_records(self, where: str) -> None:
-        """Bring up to date what papers are read from after their columns were changed."""
+        """Update the column that holds whole papers after other columns were changed."""
         changed = tables.scan(self._tables["papers"], rows.PAPER_COLUMNS, where)
         batches = [rows.with_records(batch, rows.PAPER_COLUMNS) for batch in changed.to_batches()]
         if batches:
@@ -195,10 +196,10 @@ class CorpusWriter:
         return rows.RECORD.name in self._tables[name].schema.names
 
     def _claim(self) -> None:
-        """Open the tables at their published versions, dropping what an unfinished build left; or make them.
+        """Open the tables at their published versions, without an unfinished build's changes; or make them.
 
-        Where they are shared this is a change of its own, after which LanceDB refuses all changes of whoever
-        claimed them before: what each publishes is its own, and whole.
+        In a shared place this is a change, after which LanceDB refuses changes of earlier claimants, so that
+        nobody publishes a mixture.
         """
         with self._opening():
             self._tables = {name: self._table(name) for name in TABLES}
@@ -208,7 +209,7 @@ class CorpusWriter:
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
-        """Have the tables to change them; raises CorpusError where they cannot be, or another builder is."""
+        """Claim the tables for changes; raises CorpusError if this fails or another build has them."""
         if not self._tables:
             if find_manifest(self._path)[1] != self._mark:
                 raise self._overtaken()
@@ -235,7 +236,7 @@ class CorpusWriter:
         )
 
     def index(self) -> None:
-        """Bring the indices of papers and passages up to date ahead of the publication, beside other work."""
+        """Bring the indices of papers and passages up to date before the publication, beside other work."""
         with self._changing():
             tables.bring_indices_up_to_date({name: self._tables[name] for name in ("papers", "passages")})
 
@@ -247,11 +248,10 @@ class CorpusWriter:
         self._changed, self._gone = set(), []
 
     def compact(self, keep_versions: timedelta = KEEP_VERSIONS, *, unverified: bool = False) -> None:
-        """Rewrite the tables as few files, publish that, and drop what is older than `keep_versions`.
+        """Rewrite the tables as few files, publish that, and drop versions older than `keep_versions`.
 
-        With `unverified` also all other versions, however old the clock says they are, and files that no
-        version names: what a writer left that was killed, or, where the tables are not locked, what another
-        one is just writing.
+        With `unverified`, all other versions are dropped, and files that no version names: those of a killed
+        writer, or, if the tables are not locked, those that another one is writing.
         """
         with self._changing():
             tables.bring_indices_up_to_date(self._tables)
@@ -266,9 +266,12 @@ class CorpusWriter:
                 versions=versions,
                 cuts=self._cuts(versions["passages"]),
             )
-            self._publish(manifest)
+            try:
+                self._mark = write_manifest(self._path, manifest, self._mark)
+            except ConflictError as error:
+                raise self._overtaken() from error
             if keep_versions < KEEP_VERSIONS:
-                # Only now: until then the versions that were published before are the corpus.
+                # Only now: before this, the versions published earlier are the corpus.
                 for name, table in self._tables.items():
                     if unverified:
                         tables.drop_manifests_but_newest(self._path, name, table)
@@ -281,20 +284,18 @@ class CorpusWriter:
         """Return the passage sizes of collections, this version's changes last."""
         earlier = self._published.cuts if self._published else ()
         size_of = self._published.size_of if self._published else lambda _: PassageSize()
-        changed = (CutSince(one, version, size) for one, size in self._sizes.items() if size != size_of(one))
+        changed = (
+            CutSince(collection, version, size)
+            for collection, size in self._sizes.items()
+            if size != size_of(collection)
+        )
         return (*earlier, *changed)
 
-    def _publish(self, manifest: Manifest) -> None:
-        try:
-            self._mark = write_manifest(self._path, manifest, self._mark)
-        except ConflictError as error:
-            raise self._overtaken() from error
-
     def _note_gone(self, where: str) -> None:
-        """Note what papers are called before they are changed or removed."""
-        found = [Citable(**row) for row in self._paper_rows(_CITABLE, where)]
-        self._gone += found
-        self._changed.update(paper.id for paper in found)
+        """Record papers before they are changed or removed."""
+        papers = [Citable(**row) for row in self._paper_rows(_CITABLE, where)]
+        self._gone += papers
+        self._changed.update(paper.id for paper in papers)
 
     def _note_new(self, papers: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in papers:
@@ -302,7 +303,7 @@ class CorpusWriter:
             yield batch
 
     def _link(self) -> None:
-        """Bring the links up to date: a paper that came or went changes those of others."""
+        """Update the links: a paper that is added or removed changes those of others."""
         if not self._published or len(self._changed) > _MOST_RELINKED:
             self._tables["links"].delete("true")
             self._add_links(self._citable(), self._bibliographies())
@@ -313,8 +314,8 @@ class CorpusWriter:
         ids = self._changed | set(self._citing_changed())
         for where in each_one_of("citing", sorted(ids), _IDS_AT_ONCE):
             self._tables["links"].delete(where)
-        own = [one for where in self._each(ids) for one in self._bibliographies(where)]
-        self._add_links(filter(may_be_cited(own), self._citable()), own)
+        changed = [entries for where in self._each(ids) for entries in self._bibliographies(where)]
+        self._add_links(filter(may_be_cited(changed), self._citable()), changed)
 
     def _citing_changed(self) -> Iterator[str]:
         now = (paper for where in self._each(self._changed) for paper in self._citable(where))
@@ -358,15 +359,15 @@ class CorpusWriter:
         try:
             return connection.create_table(name, schema=schema)
         except ValueError:
-            # It is there, and dropping it would take the files away that another builder is writing.
+            # It exists, and dropping it would delete files that another build is writing.
             return connection.create_table(name, schema=schema, mode="overwrite")
 
     def _check_left_over(self) -> None:
-        """Raise CorpusError rather than drop a table that may be all there is of somebody's corpus."""
+        """Raise CorpusError rather than drop tables that may be somebody's whole corpus."""
         if self._published or self._unfinished:
             return
-        there = self._connection.list_tables().tables
-        if any(self._has_rows(name) for name in TABLES if name in there):
+        existing = self._connection.list_tables().tables
+        if any(self._has_rows(name) for name in TABLES if name in existing):
             raise CorpusError(
                 f"The folder {self._path} holds tables of a corpus but no manifest.json. Put the manifest "
                 "back, or move the folder away and build the corpus again."
@@ -376,7 +377,7 @@ class CorpusWriter:
         try:
             return bool(self._connection.open_table(name).count_rows())
         except ValueError:
-            # Of a table that was being made when the process died there is a folder and no version.
+            # If the process died while it made the table, there is a folder but no version.
             return bool((self._path / f"{name}.lance" / "data").files())
 
     def _schema(self, name: str) -> pa.Schema:

@@ -1,31 +1,25 @@
-"""The last builds of a corpus, as rows and sentences. No Streamlit."""
+"""The last builds of a corpus, as table rows and sentences. No Streamlit."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Iterable, Mapping, Sequence
 
 from corpus.records import Build
 from corpus.wording import counted
 from explorer.presenters.safe_text import one_line
 from explorer.presenters.wording import day, seconds
 
-# Beyond this many entries the terminal is the better place to read them.
+# Longer lists are read in the terminal.
 MOST_LISTED = 500
 
 Row = dict[str, object]
 
 
-class _Entry(Protocol):
-    @property
-    def item(self) -> str: ...
-
-
 def last_builds(builds: Iterable[Build], collections: Iterable[str]) -> tuple[Build, ...]:
-    """Return the last build of each collection that the corpus holds, in the order of `collections`."""
+    """Return the last build of each of `collections`, in their order."""
     latest: dict[str, Build] = {}
     for build in builds:
         if build.collection_id not in latest or latest[build.collection_id].started <= build.started:
             latest[build.collection_id] = build
-    return tuple(latest[one] for one in collections if one in latest)
+    return tuple(latest[collection] for collection in collections if collection in latest)
 
 
 def build_rows(builds: Sequence[Build], titles: Mapping[str, str]) -> list[Row]:
@@ -52,7 +46,7 @@ def format_parsers(builds: Sequence[Build]) -> str:
     papers: dict[str, int] = {}
     for count in (count for build in builds for count in build.parsers):
         papers[count.parser] = papers.get(count.parser, 0) + count.papers
-    named = sorted(papers.items(), key=lambda one: (-one[1], one[0]))
+    named = sorted(papers.items(), key=lambda entry: (-entry[1], entry[0]))
     return ", ".join(
         f"{number:,} by {one_line(name)}" if name else f"{number:,} from metadata alone"
         for name, number in named
@@ -60,7 +54,7 @@ def format_parsers(builds: Sequence[Build]) -> str:
 
 
 def format_effort(builds: Sequence[Build]) -> str:
-    """Describe the passages, time and memory of builds, "" where they embedded nothing."""
+    """Describe the passages, time and memory of builds, "" if they embedded nothing."""
     passages = sum(build.passages for build in builds)
     if not passages:
         return ""
@@ -71,20 +65,26 @@ def format_effort(builds: Sequence[Build]) -> str:
 
 
 def failures(builds: Sequence[Build], titles: Mapping[str, str]) -> list[Row]:
-    """Return the papers that could not be read, with the reasons."""
-    found = ((build, it, it.reason) for build in builds for it in build.failures)
-    return list(_entries(found, titles, "Why"))
+    """Return a row for each paper that could not be read, with the reason."""
+    return [
+        {
+            "Paper": one_line(failure.item),
+            "Why": one_line(failure.reason),
+            "Collection": titles.get(build.collection_id, build.collection_id),
+        }
+        for build in builds
+        for failure in build.failures
+    ]
 
 
 def remarks(builds: Sequence[Build], titles: Mapping[str, str]) -> list[Row]:
-    """Return the remarks on papers that were read."""
-    found = ((build, it, it.text) for build in builds for it in build.remarks)
-    return list(_entries(found, titles, "Remark"))
-
-
-def _entries(
-    found: Iterable[tuple[Build, _Entry, str]], titles: Mapping[str, str], said: str
-) -> Iterator[Row]:
-    for build, entry, text in found:
-        collection = titles.get(build.collection_id, build.collection_id)
-        yield {"Paper": one_line(entry.item), said: one_line(text), "Collection": collection}
+    """Return a row for each remark on a paper that was read."""
+    return [
+        {
+            "Paper": one_line(remark.item),
+            "Remark": one_line(remark.text),
+            "Collection": titles.get(build.collection_id, build.collection_id),
+        }
+        for build in builds
+        for remark in build.remarks
+    ]

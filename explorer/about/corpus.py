@@ -22,19 +22,19 @@ from explorer.presenters.wording import collection_facts, collection_titles, day
 
 
 def draw_holdings(library: Library) -> None:
-    """Draw every collection with what it holds."""
+    """Draw a table of the collections, and the languages of papers and encoder."""
     summaries = library.corpus.collections()
     titles = collection_titles(summaries)
     rows = [
         {
-            "Collection": titles[one.collection.id],
-            "Papers": one.papers,
-            "Full texts": one.full_texts,
-            "Passages": one.passages,
-            "Built": day(one.built),
-            "Licence": one.collection.licence,
+            "Collection": titles[summary.collection.id],
+            "Papers": summary.papers,
+            "Full texts": summary.full_texts,
+            "Passages": summary.passages,
+            "Built": day(summary.built),
+            "Licence": summary.collection.licence,
         }
-        for one in summaries
+        for summary in summaries
     ]
     st.markdown(escaped(f"{counted(len(summaries), 'collection')}: {collection_facts(summaries)}."))
     st.dataframe(rows, hide_index=True, key="holdings", alt="Collections with counts of papers and passages")
@@ -42,11 +42,14 @@ def draw_holdings(library: Library) -> None:
         "Papers are cut into passages, which are found by words and by meaning together. Where a paper has "
         "no full text here, its abstract is what can be found and cited."
     )
-    st.markdown(escaped(_languages(library)))
+    papers = library.corpus.statistics.language_counts()
+    readable = language_names(encoder_languages(library.corpus.manifest.encoder) - {UNTOLD}) or "any language"
+    subject = f"The papers are in {language_names(papers)}; the" if papers else "The"
+    st.markdown(escaped(f"{subject} encoder reads {readable}."))
 
 
 def draw_building(library: Library) -> None:
-    """Draw what the last build of each collection did, and what reads and encodes."""
+    """Draw the results of the last build of each collection, and the encoder."""
     summaries = library.corpus.collections()
     titles = collection_titles(summaries)
     builds = last_builds(library.corpus.builds(), titles)
@@ -58,9 +61,9 @@ def draw_building(library: Library) -> None:
             key="builds",
             alt="The last build of each collection: papers that were new, changed, the same, gone, failed",
         )
-        st.markdown(
-            escaped(" ".join(filter(None, (format_effort(builds), _read_by(format_parsers(builds))))))
-        )
+        parsers = format_parsers(builds)
+        facts = (format_effort(builds), f"Papers read: {parsers}." if parsers else "")
+        st.markdown(escaped(" ".join(filter(None, facts))))
         _draw_listed("Not indexed", failures(builds, titles), "not_indexed")
         _draw_listed("Indexed, with a remark", remarks(builds, titles), "remarked")
     else:
@@ -76,20 +79,8 @@ def draw_building(library: Library) -> None:
     )
 
 
-def _languages(library: Library) -> str:
-    """Return the languages of the papers, where any is known, and of the encoder."""
-    papers = library.corpus.statistics.language_counts()
-    read = language_names(encoder_languages(library.corpus.manifest.encoder) - {UNTOLD}) or "any language"
-    held = f"The papers are in {language_names(papers)}; the" if papers else "The"
-    return f"{held} encoder reads {read}."
-
-
-def _read_by(parsers: str) -> str:
-    return f"Papers read: {parsers}." if parsers else ""
-
-
 def _draw_listed(title: str, entries: list[Row], place: str) -> None:
-    """Draw a list of papers with what is said of them, folded; nothing where it is empty."""
+    """Draw a table of papers in a fold, unless it is empty."""
     if not entries:
         return
     with st.expander(f"{title}: {counted(len(entries), 'paper')}", key=place):

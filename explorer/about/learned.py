@@ -7,25 +7,25 @@ from assistant.learned.parts import folder, part_in_use, read_card
 from assistant.learned.relevance import RELEVANCE
 from explorer.presenters.safe_text import escaped
 
-TOLD = {
+PURPOSES = {
     FOLLOW_UPS: "What a follow-up means: which words of the conversation belong to it, and where they go.",
     RELEVANCE: "Whether what is said answers the question: the relevance of an answer.",
 }
 
 
 def draw_learned() -> None:
-    """Draw every part: what it tells, from what it was learned, and what is done where it does not fit."""
+    """Draw every learned part: its purpose, its training data, and whether it is in use."""
     st.markdown(
         "Small networks over the bundled encoder, trained on questions, conversations and claims that people "
         "have labelled. They run on this server."
     )
-    for part, told in TOLD.items():
+    for part, purpose in PURPOSES.items():
         used = part_in_use(part)
         with st.container(key=f"learned_{part}", gap="xxsmall"):
             st.markdown(f"**{escaped(used.name)}**")
-            st.markdown(told)
+            st.markdown(purpose)
             if used.problem:
-                # Why is in the server's log: it names files.
+                # The reason is only in the server's log, as it names files.
                 st.markdown("Not in use: it does not fit this server. Plain rules stand in for it.")
             else:
                 st.markdown(escaped(f"Learned from {_sources(part)}."))

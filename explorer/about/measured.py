@@ -13,7 +13,7 @@ Row = dict[str, object]
 
 
 def draw_measured(library: Library) -> None:
-    """Draw what was measured of this version of the corpus, or how to measure it."""
+    """Draw the figures measured on this version of the corpus, or the command that measures them."""
     try:
         measured = read_measured(library.settings.measured_path)
     except CorpusError:
@@ -28,20 +28,20 @@ def draw_measured(library: Library) -> None:
 
 
 def measured_rows(measured: MeasuredCorpus) -> list[Row]:
-    """Return a row for each share, those of which less is better marked."""
+    """Return a row for each measured share, with the best value."""
     return [
         {
-            "Share of": one_line(one.counted),
-            "Measured": f"{100 * one.share:.0f} %",
-            "Best": "100 %" if one.is_good else "0 %",
-            "Of": one.of,
+            "Share of": one_line(share.counted),
+            "Measured": f"{100 * share.share:.0f} %",
+            "Best": "100 %" if share.is_good else "0 %",
+            "Of": share.of,
         }
-        for one in measured.shares
+        for share in measured.shares
     ]
 
 
 def format_measured(measured: MeasuredCorpus | None, manifest: Manifest) -> str:
-    """Return when and how a corpus was measured, or that it was not."""
+    """Describe when and how a corpus was measured, or that it was not."""
     if measured is None:
         return "This corpus has not been measured. From the terminal:"
     date = one_line(measured.date)

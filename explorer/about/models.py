@@ -1,4 +1,4 @@
-"""Who writes: the menu of generators, where questions go, and the parameters of models."""
+"""The writers: the menu of models, where questions are sent, and the parameters of models."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from explorer.presenters.safe_text import escaped, one_line
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """A model on the menu as readers see it: where it runs, what it takes in, what it costs."""
+    """A model on the menu in words: its label, where it runs, and its limits and price."""
 
     label: str
     place: str
@@ -27,7 +27,7 @@ class Writer:
 
 
 def draw_writers(library: Library) -> None:
-    """Draw who can write here, who could, and what the parameters of a model mean."""
+    """Draw the available writers, models that could be added, and the parameters of a model."""
     with st.container(key="writer_extractive", gap="xxsmall"):
         st.markdown(f"**{escaped(ExtractiveGenerator.label)}**")
         st.markdown(
@@ -61,7 +61,9 @@ def _draw_models(settings: Settings, models: tuple[Writer, ...]) -> None:
     others = not_offered(settings)
     if others:
         st.markdown("Whoever runs this Paper Trail can have more on the menu:")
-        st.markdown("\n".join(f"- with `{name}`: {escaped(', '.join(one))}" for name, one in others.items()))
+        st.markdown(
+            "\n".join(f"- with `{name}`: {escaped(', '.join(labels))}" for name, labels in others.items())
+        )
     if is_mute(settings):
         st.markdown(
             "The server that is set here does not say what it serves, so the list has what it may serve."
@@ -88,36 +90,38 @@ def _draw_parameters(settings: Settings) -> None:
 
 
 def offered(settings: Settings) -> tuple[Writer, ...]:
-    """Return the models that can be chosen here; raises AssistantError for a broken file of models."""
+    """Return the models that can be chosen here; raises AssistantError for an invalid models file."""
     uncounted = uncounted_models(settings)
-    return tuple(_writer(one, settings) for one in available_models(settings) if one not in uncounted)
+    return tuple(_writer(entry, settings) for entry in available_models(settings) if entry not in uncounted)
 
 
 def not_offered(settings: Settings) -> dict[str, tuple[str, ...]]:
     """Return the models that a setting would add, by the setting's name."""
     here = {entry.id for entry in available_models(settings)}
-    others = [one for one in load_models(settings.models_file) if not one.retired and one.id not in here]
-    # A setting adds no model that one's own server does not list.
-    others = [one for one in others if not one.served_by.is_set(settings)]
+    others = [
+        entry for entry in load_models(settings.models_file) if not entry.retired and entry.id not in here
+    ]
+    # A provider whose setting is set would list them already.
+    others = [entry for entry in others if not entry.served_by.is_set(settings)]
     return {
         provider.setting: labels
         for name, provider in PROVIDERS.items()
-        if (labels := tuple(one_line(one.label) for one in others if one.provider == name))
+        if (labels := tuple(one_line(entry.label) for entry in others if entry.provider == name))
     }
 
 
 def replacements(settings: Settings) -> tuple[str, ...]:
     """Describe the models that have left the hosted menu, each with its replacement."""
-    models = {one.id: one for one in load_models(settings.models_file)}
+    models = {entry.id: entry for entry in load_models(settings.models_file)}
     return tuple(
-        f"{one_line(one.label)} (in its place: {one_line(models[one.replaced_by].label)})"
-        for one in models.values()
-        if one.retired and one.replaced_by in models
+        f"{one_line(entry.label)} (in its place: {one_line(models[entry.replaced_by].label)})"
+        for entry in models.values()
+        if entry.retired and entry.replaced_by in models
     )
 
 
 def parameter_rows(settings: Settings) -> list[dict[str, str]]:
-    """Return each parameter of a model with what it does, what it may be, and what it is by default."""
+    """Return a row for each parameter of a model: name, effect, range and default."""
     entries = available_models(settings) or load_models(settings.models_file)
     usual = default_parameters(settings, entries[0])
     rows = []

@@ -20,13 +20,13 @@ class Quality(BaseModel):
     @field_validator("cross_validated", "other_sets_only", mode="before")
     @classmethod
     def _aurocs(cls, found: dict[str, dict[str, dict[str, float]]]) -> dict[str, float]:
-        """Take the AUROC of each set out of all figures, those with the network."""
+        """Return the AUROC of each set, of the score with the network."""
         sets = found["with the network"]
         return {name: figures["auroc"] for name, figures in sets.items() if "auroc" in figures}
 
 
 def draw_scores() -> None:
-    """Draw what the bars mean, examples of them, and how far they can be trusted."""
+    """Draw the meaning of the bars, examples, and the quality of the scores."""
     bars = thresholds().overlap
     st.markdown(escaped(meaning()))
     st.html(
@@ -60,10 +60,10 @@ def draw_scores() -> None:
 
 
 def format_quality(quality: Quality) -> list[str]:
-    """Return in sentences how well the support score tells supported claims from others."""
+    """Describe in sentences how well the support score separates supported claims from others."""
     rows = "; ".join(
-        f"{name}: {_cases(known)}, and weighed without that set {_cases(quality.other_sets_only[name])}"
-        for name, known in quality.cross_validated.items()
+        f"{name}: {_cases(auroc)}, and weighed without that set {_cases(quality.other_sets_only[name])}"
+        for name, auroc in quality.cross_validated.items()
         if name in quality.other_sets_only
     )
     return [

@@ -1,4 +1,4 @@
-"""The About screen: what is here, how it was made, and what the scores mean."""
+"""The About screen: the corpus, the writers, the scores, storage and limits."""
 
 from collections.abc import Callable
 
@@ -28,7 +28,7 @@ paper-trail status"""
 
 
 def render_about(library: Library, _reader: Visitor) -> None:
-    """Draw the About screen: one of its parts, which the address names."""
+    """Draw the About screen with the part that the address names."""
     with st.container(key="reading_about"):
         st.title("About Paper Trail", anchor=False)
         st.markdown(
@@ -100,7 +100,7 @@ def _draw_limits(library: Library) -> None:
     if often:
         limits.append(f"You can ask {often:,} questions in ten minutes.")
     limits += map(escaped, describe_limits(SpendingLimits.of(settings)))
-    st.markdown("\n".join(f"- {one}" for one in limits))
+    st.markdown("\n".join(f"- {limit}" for limit in limits))
 
 
 def _patience(settings: Settings) -> str:

@@ -1,4 +1,4 @@
-"""Comparisons of programs: begun under the limits of their key, watched, stopped, found again when done."""
+"""Comparisons of API programs: started within the limits of their key, streamed, stopped, deleted."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -19,17 +19,17 @@ from assistant.storage.comparisons import ComparisonStore, StoredComparison
 from corpus.settings import read_settings
 from explorer.api.errors import Problem, StorageUnavailableError
 from explorer.api.keys import Program, counting_question
-from explorer.api.places import Places, thread_of
+from explorer.api.slots import Slots, thread_of
 from explorer.api.streams import EventStream, LimitedStream, as_event
 from explorer.app.base_path import base_path
-from explorer.app.resources import Library, comparison_jobs, open_library
+from explorer.app.resources import comparison_jobs, open_library
 from explorer.jobs.comparison import ComparisonJob, ComparisonKeeper, ComparisonView
 from explorer.jobs.rate_limit import COMPARISON_COST
 from explorer.jobs.runner import is_ending
 
 LOOK_SECONDS = 0.25
 UNKEPT = "It has no trail: read its text from its status within an hour of its end."
-_streams = Places()
+_streams = Slots()
 Result = TypeVar("Result")
 State = Literal["waiting", "running", "stopping", "stopped", "failed", "finished"]
 
@@ -50,7 +50,7 @@ class ComparisonStatus:
 
 
 class ProgramComparison(ComparisonJob):
-    """A comparison that a program has begun."""
+    """A comparison that an API program has started."""
 
     crash_message = (
         "Paper Trail itself failed on this comparison. Begin it again; if it happens again, tell whoever "
@@ -59,25 +59,25 @@ class ProgramComparison(ComparisonJob):
 
 
 def begin(form: CompareRequest, program: Program) -> ComparisonStatus:
-    """Give a comparison to a worker, stored from its first call on; raises AssistantError, CorpusError."""
-    library, wanted = open_library(), form.comparison()
+    """Start a comparison, stored from its first call on; raises AssistantError and CorpusError."""
+    library, requested = open_library(), form.comparison()
     check_writer(library.writers(), form.writer)
     check_papers(library.corpus, form.papers)
     account = library.account(form.writer, program.owner, "comparison")
     comparer = library.comparer(form.writer, None, program.owner, account.on_cost)
-    price = comparer.plan(wanted).budget.price or 0.0
+    price = comparer.plan(requested).budget.price or 0.0
     account.check(price)
-    store = _store(library)
+    store = _in_store(library.comparisons)
     versions = provenance_of(library.corpus, form.writer, "").corpus
     with counting_question(program, COMPARISON_COST):
-        identifier = _stored(lambda: store.start(program.owner, wanted, form.writer, None, versions)).id
+        identifier = _in_store(lambda: store.start(program.owner, requested, form.writer, None, versions)).id
         keeper = ComparisonKeeper(identifier, store, unkept=UNKEPT)
-        job = ProgramComparison(identifier, wanted, keeper, program.owner)
+        job = ProgramComparison(identifier, requested, keeper, program.owner)
         try:
-            compare = partial(comparer.compare, wanted, keeper.ledger(), identifier)
+            compare = partial(comparer.compare, requested, keeper.ledger(), identifier)
             comparison_jobs().start(job, lambda: account.paying(price, compare))
         except AssistantError:
-            _stored(lambda: store.delete(identifier))
+            _in_store(lambda: store.delete(identifier))
             raise
     return _of_view(identifier, job.view())
 
@@ -91,7 +91,7 @@ def status(identifier: str, program: Program) -> ComparisonStatus:
 
 
 def stop(identifier: str, program: Program) -> ComparisonStatus:
-    """Tell a comparison of a program's own to stop, and return how it stands."""
+    """Stop a program's own comparison, and return its status; raises NotFoundError."""
     _owned(identifier, program)
     if job := comparison_jobs().get(identifier):
         job.stop()
@@ -99,22 +99,22 @@ def stop(identifier: str, program: Program) -> ComparisonStatus:
 
 
 def finished(identifier: str, program: Program) -> Comparison:
-    """Return a finished comparison of a program's own; raises NotFoundError for one that is not finished."""
-    found = _read(_owned(identifier, program), identifier).comparison
-    if found is None:
+    """Return a program's own finished comparison; raises NotFoundError, also for an unfinished one."""
+    comparison = _read(_owned(identifier, program), identifier).comparison
+    if comparison is None:
         raise NotFoundError("This comparison is not finished, so it has no trail yet. Ask for its status.")
-    return found
+    return comparison
 
 
 def delete(identifier: str, program: Program) -> None:
-    """Delete a comparison of a program's own, stopping it where it is under way."""
+    """Stop and delete a program's own comparison; raises NotFoundError."""
     store = _owned(identifier, program)
     comparison_jobs().forget(identifier)
-    _stored(lambda: store.delete(identifier))
+    _in_store(lambda: store.delete(identifier))
 
 
 async def events(request: Request, identifier: str, program: Program) -> LimitedStream:
-    """Return each change of a comparison as it happens; it goes on where the client does not."""
+    """Stream each change of a comparison, which goes on if the client disconnects."""
     with thread_of(program):
         await run_in_threadpool(_owned, identifier, program)
     settings = read_settings()
@@ -124,7 +124,7 @@ async def events(request: Request, identifier: str, program: Program) -> Limited
 
 async def _lines(request: Request, identifier: str, program: Program) -> AsyncGenerator[str, None]:
     before = None
-    # A process that ends lets its clients go, who find the comparison at the next one.
+    # When the process ends, clients find the comparison at the next process.
     while not (is_ending.is_set() or await request.is_disconnected()):
         now = await run_in_threadpool(status, identifier, program)
         if now.state == "failed":
@@ -155,13 +155,13 @@ def _of_view(identifier: str, view: ComparisonView) -> ComparisonStatus:
 
 
 def _of_stored(stored: StoredComparison) -> ComparisonStatus:
-    """Return the status of a comparison without a worker: finished, or stopped with the server."""
+    """Return the status of a comparison without a job: finished, or stopped with the server."""
     comparison = stored.comparison
     return ComparisonStatus(
         id=stored.id,
         state="finished" if comparison else "stopped",
         message=stored.error,
-        texts_read=sum(one.label > 0 for one in comparison.elements) if comparison else 0,
+        texts_read=sum(element.label > 0 for element in comparison.elements) if comparison else 0,
         rounds_finished=len(comparison.rounds) if comparison else 0,
         calls=len(comparison.calls) if comparison else 0,
         planned_calls=0,
@@ -174,27 +174,23 @@ def _trail(identifier: str) -> str:
     return f"{base_path()}/api/v1/comparisons/{identifier}/trail"
 
 
-def _store(library: Library) -> ComparisonStore:
-    return _stored(library.comparisons)
-
-
 def _owned(identifier: str, program: Program) -> ComparisonStore:
-    """Return the store, where it has that comparison of the program's own; raises NotFoundError."""
-    store = _store(open_library())
-    if not program.owns(_stored(lambda: store.owner_of(identifier))):
+    """Return the store if it has the comparison and the program owns it; raises NotFoundError."""
+    store = _in_store(open_library().comparisons)
+    if not program.owns(_in_store(lambda: store.owner_of(identifier))):
         raise NotFoundError("Your key has begun no such comparison.")
     return store
 
 
 def _read(store: ComparisonStore, identifier: str) -> StoredComparison:
-    found = _stored(lambda: store.get(identifier))
-    if found is None:
+    stored = _in_store(lambda: store.get(identifier))
+    if stored is None:
         raise NotFoundError("This comparison has been deleted.")
-    return found
+    return stored
 
 
-def _stored(work: Callable[[], Result]) -> Result:
-    """Run `work` on the store and return its result; raises StorageUnavailableError."""
+def _in_store(work: Callable[[], Result]) -> Result:
+    """Return the result of `work` on the store; raises StorageUnavailableError."""
     try:
         return work()
     except AssistantError as error:

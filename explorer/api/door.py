@@ -1,4 +1,4 @@
-"""Where requests of programs are let in or refused, before anything of them is read."""
+"""The middleware that admits or refuses API requests before their body is read."""
 
 import time
 
@@ -22,7 +22,7 @@ from explorer.api.keys import (
 from explorer.app.security import source_address
 from explorer.jobs.rate_limit import TooSoonError
 from explorer.observing.events import ApiRequestOver
-from explorer.observing.telling import tell
+from explorer.observing.observer import observe
 
 _ROOT = "/api"
 MOST_DIGITS = 18
@@ -43,7 +43,7 @@ _UNKNOWN = Problem(401, "key_unknown", "This key is not known here. Ask whoever 
 
 
 class ProgramsDoor:
-    """ASGI middleware that answers what programs ask under /api, and lets everything else pass."""
+    """ASGI middleware that answers requests below /api, and passes all others on."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -54,46 +54,33 @@ class ProgramsDoor:
         if scope["type"] != "http" or not (path == _ROOT or path.startswith(f"{_ROOT}/")):
             await self._app(scope, receive, send)
             return
-        reply = _Reply()
-        try:
-            await self._answer(scope, receive, reply.noting(send), reply)
-        finally:
-            reply.tell()
+        began, status = time.monotonic(), 0
+        admitted_scope: Scope | None = None
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send, reply: "_Reply") -> None:
-        admitted = await run_in_threadpool(_admitted, scope)
-        if isinstance(admitted, Problem):
-            headers = {"www-authenticate": "Bearer"} if admitted.status == 401 else None
-            await problem_reply(admitted, headers)(scope, receive, send)
-            return
-        reply.admitted = {**scope, "state": {**scope.get("state", {}), "program": admitted}}
-        await self._api(reply.admitted, receive, send)
-
-
-class _Reply:
-    """The reply to a program: what it was for, once that was `admitted`, and its status are told."""
-
-    def __init__(self) -> None:
-        self.admitted: Scope | None = None
-        self._began, self._status = time.monotonic(), 0
-
-    def noting(self, send: Send) -> Send:
-        async def send_noted(message: Message) -> None:
+        async def send_noting_status(message: Message) -> None:
+            nonlocal status
             if message["type"] == "http.response.start":
-                self._status = message["status"]
+                status = message["status"]
             await send(message)
 
-        return send_noted
+        try:
+            admitted = await run_in_threadpool(_admit, scope)
+            if isinstance(admitted, Problem):
+                headers = {"www-authenticate": "Bearer"} if admitted.status == 401 else None
+                await problem_reply(admitted, headers)(scope, receive, send_noting_status)
+            else:
+                admitted_scope = {**scope, "state": {**scope.get("state", {}), "program": admitted}}
+                await self._api(admitted_scope, receive, send_noting_status)
+        finally:
+            operation = "refused"
+            if admitted_scope:
+                # The function of the route, not the path, which may contain an id.
+                operation = getattr(admitted_scope.get("endpoint"), "__name__", "unknown")
+            observe(ApiRequestOver(operation, status, time.monotonic() - began))
 
-    def tell(self) -> None:
-        # The function that its address leads to: of addresses themselves there are as many as ids.
-        endpoint = self.admitted.get("endpoint") if self.admitted else None
-        operation = getattr(endpoint, "__name__", "unknown") if self.admitted else "refused"
-        tell(ApiRequestOver(operation, self._status, time.monotonic() - self._began))
 
-
-def _admitted(scope: Scope) -> Program | Problem | None:
-    """Return whose request it is, None for the one document that is anybody's; or why it is refused."""
+def _admit(scope: Scope) -> Program | Problem | None:
+    """Return the program of a request, None for the public OpenAPI document, or why it is refused."""
     try:
         settings = read_settings()
         if not settings.api_keys:
@@ -102,20 +89,20 @@ def _admitted(scope: Scope) -> Program | Problem | None:
             _forget_address(scope)
             return _IN_ADDRESS
         if scope["path"] == OPENAPI_PATH:
-            # It takes no parameters, and a key among them is to stand in no log.
+            # It takes no parameters; a key among them must not get into the log.
             scope["query_string"] = b""
             return None
         has_key = has_key_in_address(scope["path"], scope["query_string"], settings.api_keys)
         if has_key:
             _forget_address(scope)
-        known = _known(scope, settings)
-        # Without a right key in the header, the reply must not tell that the one in the address is right.
-        return _IN_ADDRESS if has_key and isinstance(known, Program) else known
+        program = _authenticate(scope, settings)
+        # Without a valid key in the header, the reply must not reveal that the one in the address is valid.
+        return _IN_ADDRESS if has_key and isinstance(program, Program) else program
     except (TooSoonError, CorpusError) as error:
         return problem_of(error)
 
 
-def _known(scope: Scope, settings: Settings) -> Program | Problem:
+def _authenticate(scope: Scope, settings: Settings) -> Program | Problem:
     headers = Headers(scope=scope)
     authorization = headers.get("authorization", "")
     if not authorization:
@@ -133,5 +120,5 @@ def _known(scope: Scope, settings: Settings) -> Program | Problem:
 
 
 def _forget_address(scope: Scope) -> None:
-    """Take the key out of what a server would write to its log of requests."""
+    """Remove the address, with the key in it, before the server logs the request."""
     scope.update(path=_ROOT, raw_path=_ROOT.encode(), query_string=b"")

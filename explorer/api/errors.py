@@ -1,4 +1,4 @@
-"""Error replies for programs: one form for all, with what to do."""
+"""Error replies of the API, all of one form."""
 
 import math
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ ErrorCode = Literal[
     "internal",
 ]
 _BUSY_SECONDS, _UNAVAILABLE_SECONDS = 10, 30
-# The message for screens speaks of things kept on them.
+# Not the message for screens, which mentions what they keep.
 BUSY = "The server is answering as much as it can. Send the request again after the seconds in Retry-After."
 _SHARE_TAKEN = (
     "Your key has as many questions or comparisons under way as it may. Send the request again when one has "
@@ -55,7 +55,7 @@ class ErrorDocument:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An error with its HTTP status, and in how many seconds to try again, None where that is of no use."""
+    """An error with its HTTP status, and the seconds until another try is of use, None if it is not."""
 
     status: int
     code: ErrorCode
@@ -72,62 +72,48 @@ TOO_LARGE = Problem(413, "too_large", f"A request has at most {LARGEST_BODY:,} b
 
 
 class StorageUnavailableError(AssistantError):
-    """A record cannot be stored, or a stored one cannot be read."""
+    """A record cannot be stored or read."""
 
 
 def problem_of(error: AssistantError | CorpusError) -> Problem:
-    """Convert one of the product's own errors for programs."""
+    """Return the problem of one of the product's own errors."""
     message = fault_for_programs(error) if isinstance(error, AssistantError) else str(error)
     match error:
         case InvalidRequestError():
-            return Problem(400, "invalid_request", message)
+            problem = Problem(400, "invalid_request", message)
         case NotFoundError():
-            return Problem(404, "not_found", message)
+            problem = Problem(404, "not_found", message)
         case TooSoonError():
-            return Problem(429, "too_many_requests", message, max(1, math.ceil(error.wait)))
+            problem = Problem(429, "too_many_requests", message, max(1, math.ceil(error.wait)))
         case SpendingLimitError():
-            return Problem(429, "spending_limit", message, _until_next_month())
-        case TooManyJobsError():
-            return _problem_of_jobs(error)
-    return _problem_within(error, message)
-
-
-def _problem_of_jobs(error: TooManyJobsError) -> Problem:
-    match error:
+            now = datetime.now(UTC)
+            month = (now.replace(day=1) + timedelta(days=32)).replace(day=1, hour=0, minute=0, second=0)
+            problem = Problem(429, "spending_limit", message, math.ceil((month - now).total_seconds()))
         case ShareTakenError():
-            return Problem(429, "too_many_requests", _SHARE_TAKEN, _BUSY_SECONDS)
+            problem = Problem(429, "too_many_requests", _SHARE_TAKEN, _BUSY_SECONDS)
         case StoppingError():
-            return Problem(503, "busy", _STOPPING, _BUSY_SECONDS)
-        case _:
-            return Problem(503, "busy", BUSY, _BUSY_SECONDS)
-
-
-def _problem_within(error: AssistantError | CorpusError, message: str) -> Problem:
-    match error:
+            problem = Problem(503, "busy", _STOPPING, _BUSY_SECONDS)
+        case TooManyJobsError():
+            problem = Problem(503, "busy", BUSY, _BUSY_SECONDS)
         case ModelError():
-            return Problem(502, "model_failed", message, _BUSY_SECONDS)
+            problem = Problem(502, "model_failed", message, _BUSY_SECONDS)
         case StorageUnavailableError() | SpendingError():
-            return Problem(503, "storage_unavailable", message, _UNAVAILABLE_SECONDS)
+            problem = Problem(503, "storage_unavailable", message, _UNAVAILABLE_SECONDS)
         case CorpusError():
-            return Problem(503, "corpus_unavailable", message, _UNAVAILABLE_SECONDS)
+            problem = Problem(503, "corpus_unavailable", message, _UNAVAILABLE_SECONDS)
         case _:
-            return Problem(422, "not_taken", message)
-
-
-def _until_next_month() -> int:
-    now = datetime.now(UTC)
-    following = (now.replace(day=1) + timedelta(days=32)).replace(day=1, hour=0, minute=0, second=0)
-    return math.ceil((following - now).total_seconds())
+            problem = Problem(422, "not_taken", message)
+    return problem
 
 
 def reply(document: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    """Return a document as the reply to a request; nobody in between may keep it."""
+    """Return a document as an HTTP response that no proxy may cache."""
     return Response(
         to_json(document), status, {"cache-control": "no-store", **(headers or {})}, "application/json"
     )
 
 
 def problem_reply(problem: Problem, headers: dict[str, str] | None = None) -> Response:
-    """Return a problem as the reply to a request."""
+    """Return a problem as an HTTP response."""
     retry = {} if problem.retry_after is None else {"retry-after": str(problem.retry_after)}
     return reply(problem.document, problem.status, {**retry, **(headers or {})})

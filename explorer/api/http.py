@@ -1,4 +1,4 @@
-"""The addresses of the API, what each takes and gives, and the document that describes them (OpenAPI)."""
+"""The routes of the API with their requests and replies, and its OpenAPI document."""
 
 import logging
 import uuid
@@ -57,8 +57,8 @@ from explorer.api.errors import (
     reply,
 )
 from explorer.api.keys import Program
-from explorer.api.places import thread_of
 from explorer.api.questions import ID_PATTERN, AskedDocument, AskForm
+from explorer.api.slots import thread_of
 from explorer.api.streams import EVENT_STREAM
 from explorer.app.base_path import base_path
 from explorer.app.resources import open_library
@@ -92,7 +92,7 @@ logger = logging.getLogger(__name__)
 
 async def _program(request: Request) -> Program:
     program = request.state.program
-    assert isinstance(program, Program), "only what describes the API is read without a key"
+    assert isinstance(program, Program), "only the OpenAPI document is read without a key"
     return program
 
 
@@ -134,15 +134,15 @@ _bare_in_thread: dict[str, Any] = {**_bare, "dependencies": [*_bare["dependencie
 
 
 def _file_contents(formats: Sequence[Any]) -> dict[int | str, dict[str, Any]]:
-    """Return the kinds of files that a trail is written as."""
-    kinds = {one.mime: {"schema": {"type": "string"}} for one in formats} | {
+    """Describe the file formats of a trail in OpenAPI."""
+    kinds = {form.mime: {"schema": {"type": "string"}} for form in formats} | {
         "application/json": {"schema": {}}
     }
     return {**_ERRORS, 200: {"description": "The file", "content": kinds}}
 
 
 def _stream_contents(text: str, *names: str) -> dict[int | str, dict[str, Any]]:
-    """Describe a stream in OpenAPI: its events by name, each with JSON as its data."""
+    """Describe a stream in OpenAPI: the names of its events, each with JSON as its data."""
     data = {"type": "string", "contentMediaType": "application/json"}
     event = {
         "type": "object",
@@ -175,9 +175,9 @@ def post_search(search: SearchRequest) -> Response:
 
 
 @router.get("/paper", response_model=ReadPaperDocument, responses=_ERRORS, dependencies=[_IN_THREAD])
-def get_paper(wanted: Annotated[PaperQuery, Query()]) -> Response:
+def get_paper(query: Annotated[PaperQuery, Query()]) -> Response:
     """Read what is known of a paper, and a page of its passages in reading order."""
-    return reply(read_paper(open_library().corpus, wanted))
+    return reply(read_paper(open_library().corpus, query))
 
 
 @router.post("/cite", response_model=CitationsDocument, **_bare_in_thread)
@@ -215,13 +215,13 @@ async def post_ask_events(request: Request, question: AskForm, program: Asking) 
     dependencies=[_IN_THREAD],
 )
 def get_conversation_trail(
-    conversation: Identifier, wanted: Annotated[ConversationTrail, Query()], program: Asking
+    conversation: Identifier, query: Annotated[ConversationTrail, Query()], program: Asking
 ) -> Response:
     """Download a conversation: everything sent and received, or the papers that are cited."""
     store = questions.conversations_of(open_library())
-    found = questions.own_conversation(store, conversation, program)
-    form = next(one for one in CONVERSATION_FORMATS if one.name == wanted.format)
-    return _file(form.write(found), form.mime, f"conversation.{form.ending}")
+    trail = questions.own_conversation(store, conversation, program)
+    form = next(form for form in CONVERSATION_FORMATS if form.name == query.format)
+    return _file(form.write(trail), form.mime, f"conversation.{form.ending}")
 
 
 @router.delete("/conversations/{conversation}", status_code=204, response_class=Response, **_bare_in_thread)
@@ -234,9 +234,9 @@ def delete_conversation(conversation: Identifier, program: Asking) -> Response:
 
 
 @router.post("/comparisons", status_code=202, response_model=comparisons.ComparisonStatus, **_bare_in_thread)
-def post_comparison(wanted: CompareRequest, program: Asking) -> Response:
+def post_comparison(form: CompareRequest, program: Asking) -> Response:
     """Begin a comparison of papers in one cited text; its events and its status say how far it is."""
-    return reply(comparisons.begin(wanted, program), 202)
+    return reply(comparisons.begin(form, program), 202)
 
 
 @router.get("/comparisons/{comparison}", response_model=comparisons.ComparisonStatus, **_bare_in_thread)
@@ -276,16 +276,16 @@ def delete_comparison(comparison: Identifier, program: Asking) -> Response:
     dependencies=[_IN_THREAD],
 )
 def get_comparison_trail(
-    comparison: Identifier, wanted: Annotated[ComparisonTrail, Query()], program: Asking
+    comparison: Identifier, query: Annotated[ComparisonTrail, Query()], program: Asking
 ) -> Response:
     """Download a finished comparison, as text, as data, or the papers it compares as references."""
-    found = comparisons.finished(comparison, program)
-    form = next(one for one in COMPARISON_FORMATS if one.name == wanted.format)
-    return _file(form.write(found), form.mime, form.file_name)
+    trail = comparisons.finished(comparison, program)
+    form = next(form for form in COMPARISON_FORMATS if form.name == query.format)
+    return _file(form.write(trail), form.mime, form.file_name)
 
 
 def _file(written: str | bytes, mime: str, name: str) -> Response:
-    """Return a file to keep: no browser shows what is in it as a page of this server."""
+    """Return a file as an attachment, so that no browser shows it as a page of this server."""
     headers = {"content-disposition": f'attachment; filename="{name}"', "cache-control": "no-store"}
     content = written if isinstance(written, bytes) else written.encode("utf-8", "replace")
     return Response(content, headers=headers, media_type=mime)
@@ -312,18 +312,18 @@ async def _invalid(_request: Request, error: Exception) -> Response:
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     described = f"{base_path()}{OPENAPI_PATH}"
-    known = {
+    problems = {
         404: Problem(404, "not_found", f"There is no such address; {described} lists them."),
         405: Problem(405, "method_not_allowed", f"This address takes another method; see {described}."),
         413: TOO_LARGE,
     }
     other = Problem(error.status_code, "invalid_request", NO_JSON)
     headers = {"allow": ", ".join(_methods(request))} if error.status_code == 405 else None
-    return problem_reply(known.get(error.status_code, other), headers)
+    return problem_reply(problems.get(error.status_code, other), headers)
 
 
 def _methods(request: Request) -> list[str]:
-    """Return the methods that an address takes: each has a route of its own."""
+    """Return the methods of an address, each of which has its own route."""
     routes = (route for route in router.routes if isinstance(route, Route))
     known = (route.methods or () for route in routes if route.matches(request.scope)[0] is not Match.NONE)
     return sorted({method for methods in known for method in methods})
@@ -340,13 +340,13 @@ async def _crashed(_request: Request, error: Exception) -> Response:
 
 
 def make_api() -> FastAPI:
-    """Return the application that answers requests of programs which have been let in."""
+    """Return the application that answers admitted API requests."""
     api = FastAPI(
         title="Paper Trail",
         version=VERSION,
         description=_DESCRIPTION,
         openapi_url=OPENAPI_PATH,
-        docs_url=None,  # they would load scripts from another host
+        docs_url=None,  # these pages load scripts from another host
         redoc_url=None,
         max_body_size=LARGEST_BODY,
         exception_handlers={

@@ -1,4 +1,4 @@
-"""Programs that may use the API, known by their keys, and their limits."""
+"""The programs that may use the API, identified by their keys, and their limits."""
 
 import hashlib
 import hmac
@@ -17,13 +17,13 @@ from explorer.app.owner import server_key
 from explorer.app.resources import change_owner, questions_limit, rate_limit
 from explorer.jobs.rate_limit import Allowed, Caller
 
-# deployment/nginx.conf reads the header in the same way, to send all requests of a key to one process.
+# deployment/nginx.conf parses the header in the same way, to send all requests of a key to one process.
 _BEARER = re.compile(r"bearer[ \t]+([^ \t]+)[ \t]*", re.IGNORECASE | re.ASCII)
-# So long a database that has failed is not tried again.
+# Seconds for which a database that has failed is not tried again.
 _PAUSE_SECONDS = 30.0
 # From one address in ten minutes.
 MOST_WRONG_KEYS = 20
-# Under these names keys are sent in addresses.
+# Names of parameters in which keys are sent.
 _NAMES_OF_KEYS = frozenset(
     "access_token api-key api_key apikey auth auth_token authorization bearer key password secret token "
     "x-api-key".split()
@@ -35,9 +35,9 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program that may ask: what it owns things as, and its own number of questions, None for the usual.
+    """A program with an API key: its owner id, and its own limit of questions, None for the common one.
 
-    `earlier` is the owner that it was for versions which hashed keys without a secret, "" for none.
+    `earlier` is its owner id in versions that hashed keys without a secret, "" for none.
     """
 
     owner: str
@@ -49,14 +49,14 @@ class Program:
         return Caller(self.owner)
 
     def owns(self, owner: str | None) -> bool:
-        """Return True if something stored is this program's; the owner of nothing is None."""
+        """Return True if a stored item is this program's; `owner` is None for an item that does not exist."""
         return bool(owner) and owner in (self.owner, self.earlier)
 
 
 def program_of(authorization: str, settings: Settings) -> Program | None:
-    """Return the program whose key a header holds, None for no known one; in the same time for any key."""
-    found = _BEARER.fullmatch(authorization)
-    sent = found[1].encode() if found else b""
+    """Return the program of the key in a header, None for an unknown key, in constant time."""
+    match = _BEARER.fullmatch(authorization)
+    sent = match[1].encode() if match else b""
     program = None
     for key in settings.api_keys:
         if hmac.compare_digest(key.secret.get_secret_value().encode(), sent):
@@ -65,17 +65,17 @@ def program_of(authorization: str, settings: Settings) -> Program | None:
 
 
 def _program(key: ApiKey, settings: Settings) -> Program:
-    """Return a program with an owner that no visitor can be; a key that has a name can be replaced."""
+    """Return the program of a key; a named key can be replaced, as the owner id derives from its name."""
     if key.name:
         return Program(f"api-name-{key.name}", key.questions)
     secret = key.secret.get_secret_value().encode()
-    # Nobody who reads the database can try keys: that takes the key of the server, too.
+    # Hashed with the server's key, so that reading the database is not enough to guess keys.
     keyed = hmac.new(server_key(settings.server_key_path), b"api key " + secret, hashlib.sha256).hexdigest()
     return Program(f"api-key-{keyed}", key.questions, f"api-key-{hashlib.sha256(secret).hexdigest()}")
 
 
 class _Adoption:
-    """Gives a program what earlier versions have stored of it, once in each process."""
+    """Moves what earlier versions have stored of a program to its present owner id, once a process."""
 
     def __init__(self) -> None:
         self._try_again = 0.0
@@ -83,7 +83,7 @@ class _Adoption:
     def adopt(self, program: Program, settings: Settings) -> None:
         if program.earlier and time.monotonic() >= self._try_again:
             try:
-                _adopted(settings, program.earlier, program.owner)
+                _change_owner_once(settings, program.earlier, program.owner)
             except AssistantError as error:
                 self._try_again = time.monotonic() + _PAUSE_SECONDS
                 logger.warning("what is stored of a key keeps its earlier owner for now: %s", error)
@@ -93,38 +93,38 @@ adoption = _Adoption()
 
 
 @lru_cache(maxsize=64)
-def _adopted(settings: Settings, before: str, after: str) -> None:
+def _change_owner_once(settings: Settings, before: str, after: str) -> None:
     change_owner(settings, before, after)
 
 
 def names_key_in_query(query: bytes) -> bool:
-    """Return True if a query has a parameter by whose name keys are sent, whatever its value."""
+    """Return True if a query has a parameter with a name in which keys are sent."""
     names = {unquote_to_bytes(part.partition(b"=")[0]).lower() for part in query.split(b"&")}
     return any(name.encode() in names for name in _NAMES_OF_KEYS)
 
 
 def has_key_in_address(path: str, query: bytes, keys: Sequence[ApiKey]) -> bool:
-    """Return True if an address holds a key; only who has sent a right one in the header may be told."""
+    """Return True if an address contains a key; only senders of a valid key in the header may learn that."""
     address = b" ".join((path.encode("utf-8", "replace"), query, unquote_to_bytes(query)))
     return any(key.secret.get_secret_value().encode() in address for key in keys)
 
 
 def take_wrong_key(address: str) -> None:
-    """Count a wrong key that came from an address; raises TooSoonError where it is one too many."""
-    said = ("wrong key", "sent", "", "Another can be tried")
-    rate_limit(Allowed(MOST_WRONG_KEYS, 0, 0, *said)).take(Caller(address))
+    """Count a wrong key from an address; raises TooSoonError for one too many."""
+    wording = ("wrong key", "sent", "", "Another can be tried")
+    rate_limit(Allowed(MOST_WRONG_KEYS, 0, 0, *wording)).take(Caller(address))
 
 
 def take_request(program: Program) -> None:
-    """Count a request of a program; raises TooSoonError where it is one too many."""
-    said = ("request", "made", "", "It can be made again")
-    rate_limit(Allowed(read_settings().api_requests_per_ten_minutes, 0, 0, *said)).take(program.caller)
+    """Count a request of a program; raises TooSoonError for one too many."""
+    wording = ("request", "made", "", "It can be made again")
+    rate_limit(Allowed(read_settings().api_requests_per_ten_minutes, 0, 0, *wording)).take(program.caller)
 
 
 def counting_question(program: Program, cost: float = 1.0) -> AbstractContextManager[None]:
-    """Count a question that begins within the block, as `RateLimit.counting` does.
+    """Count a question started in the block, as `RateLimit.counting` does.
 
-    A program with a number of its own does not count to what all may ask.
+    Questions of a program with its own limit do not count towards the common limit.
     """
     limit = questions_limit() if program.questions is None else rate_limit(Allowed(program.questions, 0, 0))
     return limit.counting(program.caller, cost)

@@ -1,4 +1,4 @@
-"""Questions of programs: asked in a worker under the limits of their key, stored, told event by event."""
+"""Questions of API programs: answered within the limits of their key, stored, streamed by event."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -21,8 +21,8 @@ from corpus.errors import CorpusError
 from corpus.settings import read_settings
 from explorer.api.errors import BUSY, Problem, StorageUnavailableError, problem_of, problem_reply, reply
 from explorer.api.keys import Program, counting_question
-from explorer.api.places import thread_of
-from explorer.api.streams import STILL_HERE, EventStream, Heard, as_event
+from explorer.api.slots import thread_of
+from explorer.api.streams import STILL_HERE, EventQueue, EventStream, as_event
 from explorer.app.base_path import base_path
 from explorer.app.resources import Library, open_library
 from explorer.jobs.question import Kept, QuestionJob, QuestionView
@@ -54,7 +54,7 @@ class AskedDocument:
 
 
 class TurnStore:
-    """Puts one turn into the conversation it goes on with, or into a new one of its program's."""
+    """Stores one turn in an existing conversation, or in a new one of the program."""
 
     def __init__(self, store: ConversationStore | None, owner: str, conversation: str) -> None:
         self.conversation = conversation
@@ -72,7 +72,7 @@ class TurnStore:
 
 
 class ProgramQuestion(QuestionJob):
-    """A question on its way, whose events are told as they come, and None when it is over."""
+    """A question of a program; its events are passed to `put`, and None when it is over."""
 
     kind = "program_question"
     crash_message = (
@@ -81,46 +81,46 @@ class ProgramQuestion(QuestionJob):
     )
 
     def __init__(
-        self, question: str, tell: Callable[[Event | None], None], turns: TurnStore, owner: str
+        self, question: str, put: Callable[[Event | None], None], turns: TurnStore, owner: str
     ) -> None:
         self.turns = turns
         self.problem: Problem | None = None
-        self._tell = tell
+        self._put = put
         super().__init__(question, keep=turns.keep, starter=owner)
 
     def take(self, view: QuestionView, event: Event) -> QuestionView:
         view = super().take(view, event)
-        self._tell(event)
+        self._put(event)
         return view
 
     def fail(self, view: QuestionView, error: AssistantError | CorpusError) -> QuestionView:
         self.problem = self.problem or problem_of(error)
         return super().fail(view, error)
 
-    def let_go(self) -> None:
-        self._tell(None)
+    def release_waiters(self) -> None:
+        self._put(None)
 
-    def notice_crash(self, future: "Future[None]") -> None:
+    def record_crash(self, future: "Future[None]") -> None:
         if not future.cancelled() and future.exception():
             self.problem = Problem(500, "internal", "")
-        super().notice_crash(future)
+        super().record_crash(future)
         if self.problem and not self.problem.message:
             self.problem = Problem(500, "internal", self.view().error)
-        self._tell(None)
+        self._put(None)
 
     def asked(self, turn: Turn) -> AskedDocument:
         """Return the document that ends the stream: the answer and where it is stored."""
         problem = self.view().kept.problem
-        kept = "" if problem else self.turns.conversation
-        trail = f"{base_path()}/api/v1/conversations/{kept}/trail" if kept else ""
-        return AskedDocument(kept, trail, problem, answer_document(turn))
+        conversation = "" if problem else self.turns.conversation
+        trail = f"{base_path()}/api/v1/conversations/{conversation}/trail" if conversation else ""
+        return AskedDocument(conversation, trail, problem, answer_document(turn))
 
 
 @lru_cache(maxsize=1)
 def _jobs(at_once: int, keys: int) -> JobRunner[ProgramQuestion]:
-    """Return the runner for questions of programs, apart from those of visitors so that neither waits.
+    """Return the runner of API questions, apart from that of visitors so that neither waits for the other.
 
-    Each of `keys` API keys has its share of the places.
+    Each of `keys` API keys has an equal share of it.
     """
     running = max(1, at_once // keys)
     share = Share(running, running + max(1, _MOST_WAITING // keys))
@@ -128,29 +128,29 @@ def _jobs(at_once: int, keys: int) -> JobRunner[ProgramQuestion]:
 
 
 async def ask(request: Request, form: AskForm, program: Program) -> Response:
-    """Return the answer to a question, once it is complete."""
-    job, heard = await _begun(form, program)
-    async with aclosing(_events(request, job, heard)) as events:
+    """Return the complete answer to a question."""
+    job, queue = await _start(form, program)
+    async with aclosing(_events(request, job, queue)) as events:
         async for event in events:
             if isinstance(event, Answered):
                 return reply(await run_in_threadpool(job.asked, event.turn))
-    return problem_reply(job.problem or _gone())
+    return problem_reply(job.problem or _stopped_problem())
 
 
 async def ask_events(request: Request, form: AskForm, program: Program) -> Response:
-    """Return the events of a question, as they come."""
-    job, heard = await _begun(form, program)
-    return EventStream(_lines(request, job, heard))
+    """Stream the events of a question."""
+    job, queue = await _start(form, program)
+    return EventStream(_lines(request, job, queue))
 
 
-async def _begun(form: AskForm, program: Program) -> tuple[ProgramQuestion, Heard]:
-    """Return a question given to a worker; raises AssistantError and CorpusError where it cannot be."""
-    heard = Heard()
+async def _start(form: AskForm, program: Program) -> tuple[ProgramQuestion, EventQueue]:
+    """Start the job of a question and return it with its events; raises AssistantError and CorpusError."""
+    queue = EventQueue()
     with thread_of(program):
-        return await run_in_threadpool(_begin, form, program, heard), heard
+        return await run_in_threadpool(_begin, form, program, queue), queue
 
 
-def _begin(form: AskForm, program: Program, heard: Heard) -> ProgramQuestion:
+def _begin(form: AskForm, program: Program, queue: EventQueue) -> ProgramQuestion:
     library, options = open_library(), form.options()
     check_writer(library.writers(), form.writer)
     store = conversations_of(library) if form.keep or form.conversation else None
@@ -161,7 +161,7 @@ def _begin(form: AskForm, program: Program, heard: Heard) -> ProgramQuestion:
     events = begin_question(assistant, form, history)
     account.check(price)
     turns = TurnStore(store if form.keep else None, program.owner, form.conversation)
-    job = ProgramQuestion(form.question, heard.tell, turns, program.owner)
+    job = ProgramQuestion(form.question, queue.put, turns, program.owner)
     settings = read_settings()
     runner = _jobs(settings.api_questions_at_once, len(settings.api_keys))
     with counting_question(program):
@@ -184,23 +184,25 @@ def _history(store: ConversationStore | None, conversation: str, program: Progra
 
 
 def own_conversation(store: ConversationStore, identifier: str, program: Program) -> Conversation:
-    """Return a conversation of a program's own; raises NotFoundError, for those of others too."""
+    """Return a program's own conversation; raises NotFoundError."""
     try:
-        found = store.get(identifier) if program.owns(store.owner_of(identifier)) else None
+        conversation = store.get(identifier) if program.owns(store.owner_of(identifier)) else None
     except AssistantError as error:
         raise StorageUnavailableError(str(error)) from error
-    if found is None:
+    if conversation is None:
         raise NotFoundError("Your key has no such conversation. An answer that is kept says which it is in.")
-    return found
+    return conversation
 
 
-async def _events(request: Request, job: ProgramQuestion, heard: Heard) -> AsyncGenerator[Event | None, None]:
-    """Yield the events of a question, None now and then while none comes; a client that goes ends it."""
-    leaving = asyncio.create_task(_told_of_leaving(request, heard))
+async def _events(
+    request: Request, job: ProgramQuestion, queue: EventQueue
+) -> AsyncGenerator[Event | None, None]:
+    """Yield the events of a question, None after each wait without one; stop it if the client disconnects."""
+    leaving = asyncio.create_task(_end_on_disconnect(request, queue))
     try:
         while True:
             try:
-                event = await heard.next()
+                event = await queue.next()
             except TimeoutError:
                 yield None
                 continue
@@ -209,27 +211,27 @@ async def _events(request: Request, job: ProgramQuestion, heard: Heard) -> Async
             yield event
     finally:
         leaving.cancel()
-        # Its lock is held while an answer is stored, for which no other request is to wait.
+        # In a thread: the job's lock is held while an answer is stored.
         asyncio.get_running_loop().run_in_executor(None, job.stop)
 
 
-async def _told_of_leaving(request: Request, heard: Heard) -> None:
-    """Tell that it is over when the client has gone; after the body nothing else is received."""
+async def _end_on_disconnect(request: Request, queue: EventQueue) -> None:
+    """End the queue when the client disconnects; after the body nothing else is received."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
-    heard.tell(None)
+    queue.put(None)
 
 
-async def _lines(request: Request, job: ProgramQuestion, heard: Heard) -> AsyncGenerator[str, None]:
-    async with aclosing(_events(request, job, heard)) as events:
+async def _lines(request: Request, job: ProgramQuestion, queue: EventQueue) -> AsyncGenerator[str, None]:
+    async with aclosing(_events(request, job, queue)) as events:
         async for event in events:
             if isinstance(event, Answered):
                 yield as_event("answered", await run_in_threadpool(job.asked, event.turn))
                 return
             document = event_document(event) if event else None
             yield as_event(EVENT_NAMES[type(document)], document) if document else STILL_HERE
-    yield as_event("error", (job.problem or _gone()).document)
+    yield as_event("error", (job.problem or _stopped_problem()).document)
 
 
-def _gone() -> Problem:
+def _stopped_problem() -> Problem:
     return Problem(503, "busy", "The question was stopped before it was answered. Ask it again.", 1)

@@ -1,4 +1,4 @@
-"""Server-sent events: what happens, as it happens, and nothing more once a client has gone."""
+"""Server-sent events, whose source is closed once the client has disconnected."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -10,22 +10,22 @@ from starlette.types import Receive, Scope, Send
 
 from assistant.serving.documents import to_json
 from explorer.api.errors import Problem, problem_reply
-from explorer.api.places import Places
+from explorer.api.slots import Slots
 
 EVENT_STREAM = "text/event-stream"
 # The time without an event before the client is checked.
 LOOK_SECONDS = 2.0
-# A comment, which clients skip: connections on which nothing comes are closed by proxies.
+# A comment, which clients skip; proxies close idle connections.
 STILL_HERE = ": still here\n\n"
 
 
 def as_event(name: str, document: Any) -> str:
-    """Return a document as an event: one line of ASCII, so that no text can end it."""
+    """Return a document as an event, with its JSON on one line, so that no text can end it."""
     return f"event: {name}\ndata: {to_json(document)}\n\n"
 
 
 class EventStream(StreamingResponse):
-    """Events as the reply to a request; what makes them is closed as soon as the client has gone."""
+    """A streaming response that closes its generator as soon as the client has disconnected."""
 
     media_type = EVENT_STREAM
 
@@ -39,16 +39,16 @@ class EventStream(StreamingResponse):
 
 
 class LimitedStream(Response):
-    """A stream that has a place while it is open, or the reply that there is none."""
+    """A stream that holds a slot while it is open, or a refusal if there is none."""
 
-    def __init__(self, stream: EventStream, streams: Places, owner: str, limits: tuple[int, int]) -> None:
+    def __init__(self, stream: EventStream, streams: Slots, owner: str, limits: tuple[int, int]) -> None:
         super().__init__()
         self._stream, self._streams, self._owner, self._limits = stream, streams, owner, limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # In here, for here alone nothing can come between the place and its end.
-        with self._streams.place(self._owner, *self._limits) as has_place:
-            reply = self._stream if has_place else problem_reply(_TOO_MANY)
+        # Taken here, where it is certain to be released.
+        with self._streams.slot(self._owner, *self._limits) as has_slot:
+            reply = self._stream if has_slot else problem_reply(_TOO_MANY)
             await reply(scope, receive, send)
 
 
@@ -60,18 +60,18 @@ _TOO_MANY = Problem(
 )
 
 
-class Heard:
-    """Events from workers, for one coroutine that waits for them."""
+class EventQueue:
+    """A queue of events from worker threads for one coroutine."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._told: asyncio.Queue[Any] = asyncio.Queue()
+        self._queue: asyncio.Queue[Any] = asyncio.Queue()
 
-    def tell(self, what: Any) -> None:
-        """Tell something from any thread."""
-        with suppress(RuntimeError):  # the server has ended, and nobody listens any more
-            self._loop.call_soon_threadsafe(self._told.put_nowait, what)
+    def put(self, item: Any) -> None:
+        """Add an item from any thread."""
+        with suppress(RuntimeError):  # the event loop has ended
+            self._loop.call_soon_threadsafe(self._queue.put_nowait, item)
 
     async def next(self) -> Any:
-        """Return the next event; raises TimeoutError after a while without one."""
-        return await asyncio.wait_for(self._told.get(), LOOK_SECONDS)
+        """Return the next item; raises TimeoutError after `LOOK_SECONDS` without one."""
+        return await asyncio.wait_for(self._queue.get(), LOOK_SECONDS)

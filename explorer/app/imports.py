@@ -1,4 +1,4 @@
-"""Files that visitors import, read in a sandboxed process: the server sees only what passed its checks."""
+"""Files that visitors import, read and checked in a sandboxed process."""
 
 from typing import cast
 
@@ -20,19 +20,19 @@ _NOT_READABLE = (
 
 
 def read_conversation_file(visitor: Visitor, data: bytes) -> Conversation:
-    """Return the conversation of a file that a visitor brings; raises AssistantError."""
+    """Return the conversation of a visitor's file; raises AssistantError."""
     return cast(Conversation, _read(visitor, "conversation", data))
 
 
 def read_comparison_file(visitor: Visitor, data: bytes) -> Comparison:
-    """Return the comparison of a file that a visitor brings; raises AssistantError."""
+    """Return the comparison of a visitor's file; raises AssistantError."""
     return cast(Comparison, _read(visitor, "comparison", data))
 
 
 def library_of_import(library: Library, visitor: Visitor, read: Conversation | Comparison) -> str:
-    """Return the kept library that an import is to be stored over, "" for none.
+    """Return the id of the kept library that an imported item is about, "" for the collection.
 
-    Raises AssistantError where it is about several, or about one that the visitor may not read.
+    Raises AssistantError if it is about several, or about one that the visitor may not read.
     """
     named = library_named(read)
     if named and library.libraries().store.reads(named, current_owners(visitor)) is None:

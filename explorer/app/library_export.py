@@ -1,8 +1,7 @@
-"""A library's export: a link for its owner, and the zip, written to a file and sent in parts.
+"""The export of a library: a signed link for its owner, and the route that streams the zip.
 
-Streamlit's download button reads whatever it is given into memory, and keeps it there until no session refers
-to it. So the zip has a route of its own. The link to it is signed and good for an hour: only screens know who
-has signed in, so the route has nothing else to go by.
+Streamlit's download button would hold the zip in memory until no session refers to it, so it has a route of
+its own. The link is signed and valid for an hour, as only screens know who has signed in.
 """
 
 import asyncio
@@ -34,9 +33,9 @@ from explorer.jobs.rate_limit import ADDRESS_HEADER, EXPORT_COST, Caller, TooSoo
 
 EXPORT_ROUTE = "/library-export/{link}"
 GOOD_FOR_SECONDS = 3600
-# Of one process; each holds a file on the disk until it is sent.
+# Per process; each export holds a temporary file until it is sent.
 MOST_AT_ONCE = 4
-# Whoever takes nothing for so long is gone.
+# A download that takes no bytes for this long is given up.
 STALLED_SECONDS = 60.0
 _CHUNK_BYTES = 2**18
 
@@ -44,20 +43,20 @@ logger = logging.getLogger(__name__)
 
 
 def export_link(settings: Settings, stored: StoredLibrary, file_name: str) -> str:
-    """Return the address, relative to a page, at which a library's owner can download it for an hour."""
+    """Return the address, relative to a page, at which the owner can download a library for an hour."""
     content = json.dumps([stored.id, stored.owner, file_name, int(time.time()) + GOOD_FOR_SECONDS])
     return f"{EXPORT_ROUTE.partition('{')[0].strip('/')}/{_signed(settings, content)}"
 
 
 def export_library(request: Request) -> Response:
-    """Reply with the zip that a link stands for, or with the reason why there is none."""
+    """Reply with the zip of a link, or with the reason why there is none (404, 429 or 507)."""
     with ExitStack() as held:
         try:
             settings = read_settings()
             library_id, owner, file_name = _read_link(settings, request.path_params["link"])
             held.enter_context(_exports.place(owner))
             caller = Caller(owner, request.headers.get(ADDRESS_HEADER, ""))
-            file = held.enter_context(_written(settings, library_id, caller))
+            file = held.enter_context(_write_zip(settings, library_id, caller))
         except TooSoonError as error:
             return PlainTextResponse(str(error), 429)
         except NoRoomError as error:
@@ -67,22 +66,18 @@ def export_library(request: Request) -> Response:
         return _FileReply(file, file_name, held.pop_all())
 
 
-class _BadLinkError(AssistantError):
-    """An address is no link of ours, or is not good any more."""
-
-
 class _Exports:
-    """The exports that are under way in this process."""
+    """The running exports of this process."""
 
     def __init__(self) -> None:
         self._owners: set[str] = set()
         self._lock = threading.Lock()
-        # One zip is written after the other, so that each sees what the others have left of the disk.
+        # Zips are written one at a time, so that each sees the disk space that the others left.
         self.writing = threading.Lock()
 
     @contextmanager
     def place(self, owner: str) -> Iterator[None]:
-        """Have a place until the export is sent; raises TooSoonError where there is none."""
+        """Hold a place until the export is sent; raises TooSoonError if there is none."""
         with self._lock:
             if owner in self._owners:
                 raise TooSoonError("A library of yours is being downloaded. Wait until that is done.")
@@ -99,10 +94,10 @@ class _Exports:
 _exports = _Exports()
 
 
-def _written(settings: Settings, library_id: str, caller: Caller) -> IO[bytes]:
-    """Return a library's zip in a file without a name, which is gone when it is closed.
+def _write_zip(settings: Settings, library_id: str, caller: Caller) -> IO[bytes]:
+    """Write a library's zip to an unnamed temporary file, after counting it against the caller's limit.
 
-    It is counted before it is written. Raises AssistantError and CorpusError.
+    Raises AssistantError and CorpusError.
     """
     libraries, owners = open_libraries(settings), (caller.visitor,)
     libraries.own(library_id, owners)
@@ -121,7 +116,7 @@ def _written(settings: Settings, library_id: str, caller: Caller) -> IO[bytes]:
 
 
 class _FileReply(StreamingResponse):
-    """A file to keep, sent in parts, and closed however that ends."""
+    """A download sent in chunks; `held` is released however it ends."""
 
     def __init__(self, file: IO[bytes], name: str, held: ExitStack) -> None:
         self._held = held
@@ -131,7 +126,7 @@ class _FileReply(StreamingResponse):
             "content-length": str(size),
             "content-disposition": f"attachment; filename*=UTF-8''{quote(name)}",
             "cache-control": "no-store",
-            # nginx would write it to a file of its own first.
+            # Without this nginx buffers the reply in a file of its own.
             "x-accel-buffering": "no",
         }
         parts = iter(lambda: file.read(_CHUNK_BYTES), b"")
@@ -154,7 +149,7 @@ def _signed(settings: Settings, content: str) -> str:
 
 
 def _read_link(settings: Settings, link: str) -> tuple[str, str, str]:
-    """Return the library's id, its owner and a file name; raises AssistantError for a link no longer good."""
+    """Return the library's id, its owner and a file name; raises AssistantError for a link not valid."""
     try:
         content, signature = (base64.urlsafe_b64decode(f"{part}==") for part in link.split("."))
         if hmac.compare_digest(signature, _signature(settings, content.decode())):
@@ -163,7 +158,7 @@ def _read_link(settings: Settings, link: str) -> tuple[str, str, str]:
                 return library_id, owner, file_name
     except ValueError:
         pass
-    raise _BadLinkError("This link is not good any more. Open the library again, and press Export there.")
+    raise AssistantError("This link is not good any more. Open the library again, and press Export there.")
 
 
 def _signature(settings: Settings, content: str) -> bytes:

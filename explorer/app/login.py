@@ -1,4 +1,4 @@
-"""Signing in by OpenID Connect, where the operator asks for it; else nobody is asked."""
+"""Signing in by OpenID Connect, if the operator requires it."""
 
 import logging
 from collections.abc import Mapping
@@ -13,24 +13,24 @@ from corpus.settings import Settings, read_settings
 from explorer.app.owner import owner_of_person
 from explorer.presenters.safe_text import escaped, shortened
 
-# A mark left in the home folder once an [auth] section was seen: without it, emptying or losing the secrets
-# would open the papers to everyone.
+# Written to the home folder once an [auth] section was seen: otherwise losing the secrets file would admit
+# everyone.
 _MARKER = (
     "Visitors of this Paper Trail sign in: its secrets have had an [auth] section.\n"
     "To admit everyone again, start it with PAPER_TRAIL_SIGN_IN=off, which removes this file.\n"
 )
 
 logger = logging.getLogger(__name__)
-# Homes whose visitors sign in, should the marker not have been written or be removed while the server runs.
-_asked: set[Path] = set()
+# Homes whose visitors sign in, in case the marker cannot be written or is removed while the server runs.
+_homes_with_sign_in: set[Path] = set()
 
 
 class SecretsError(Exception):
-    """Secrets are there and cannot be read: nobody knows whether visitors have to sign in."""
+    """The secrets file exists and cannot be read, so it is not known whether visitors have to sign in."""
 
 
 def check_sign_in() -> None:
-    """Make sure, before the server starts, that its settings can be used and who is admitted is known."""
+    """Raise SystemExit before the server starts if its settings, secrets or cookie secret cannot be used."""
     try:
         secrets = _secrets()
     except SecretsError as error:
@@ -62,9 +62,9 @@ def is_sign_in_asked(settings: Settings) -> bool:
         has_section = any(name.casefold() == "auth" for name in _secrets())
     except SecretsError:
         return True
-    if has_section and settings.home not in _asked:
+    if has_section and settings.home not in _homes_with_sign_in:
         _remember(settings)
-    return settings.home in _asked or settings.sign_in_path.exists()
+    return settings.home in _homes_with_sign_in or settings.sign_in_path.exists()
 
 
 def is_admitted() -> bool:
@@ -73,17 +73,17 @@ def is_admitted() -> bool:
 
 
 def signed_in_owner() -> str:
-    """Return whose conversations a signed-in visitor's are, "" for one who is not signed in."""
+    """Return the owner id of a signed-in visitor, "" for one who is not signed in."""
     user = _user()
     return owner_of_person(user.get("iss"), user.get("sub")) if user.get("is_logged_in") is True else ""
 
 
 def render_sign_in() -> None:
-    """Draw the one thing that a visitor can do who has not signed in."""
+    """Draw the page of a visitor who has not signed in."""
     with st.container(key="reading_sign_in"):
         st.title("Sign in to read", anchor=False)
         st.markdown("Whoever runs this Paper Trail has asked that visitors sign in first.")
-        # Streamlit's own word that there is a provider to go to.
+        # Streamlit sets this key only if a provider is configured.
         if "is_logged_in" in _user():
             st.button("Sign in", type="primary", key="sign_in", on_click=st.login)
         else:
@@ -91,7 +91,7 @@ def render_sign_in() -> None:
 
 
 def draw_signed_in() -> None:
-    """Say who is signed in, with the way out; nothing where no sign-in is set up."""
+    """Draw who is signed in, with a button to sign out."""
     user = _user()
     if user.get("is_logged_in") is not True:
         return
@@ -102,20 +102,20 @@ def draw_signed_in() -> None:
 
 
 def _user() -> dict[str, object]:
-    """Return the identity provider's claims, none without `is_logged_in` or where it was not reached."""
+    """Return the claims of the identity provider, empty if the secrets cannot be read."""
     try:
         return dict(st.user.to_dict())
-    except (OSError, ValueError):  # of a secrets file that cannot be read
+    except (OSError, ValueError):
         return {}
 
 
 def _secrets() -> Mapping[str, object]:
-    """Return the secrets, none where there is no file of them; raises SecretsError for unreadable ones."""
+    """Return the secrets, empty without a secrets file; raises SecretsError if it cannot be read."""
     try:
         return st.secrets.to_dict()
     except (OSError, ValueError) as error:
         places = [str(place) for place in st_config.get_option("secrets.files")]
-        if not st_config.is_manually_set("secrets.files") and not any(map(_is_there, places)):
+        if not st_config.is_manually_set("secrets.files") and not any(map(_may_exist, places)):
             return {}
         raise SecretsError(
             f"its secrets ({', '.join(places)}) cannot be read, so it is not known who may see the papers "
@@ -123,7 +123,7 @@ def _secrets() -> Mapping[str, object]:
         ) from error
 
 
-def _is_there(place: str) -> bool:
+def _may_exist(place: str) -> bool:
     try:
         Path(place).lstat()
     except (FileNotFoundError, NotADirectoryError):
@@ -134,8 +134,8 @@ def _is_there(place: str) -> bool:
 
 
 def _remember(settings: Settings) -> None:
-    """Note that visitors of this home sign in, for this process and for those that come after it."""
-    _asked.add(settings.home)
+    """Record that visitors of this home sign in, for this process and, in a marker file, for later ones."""
+    _homes_with_sign_in.add(settings.home)
     try:
         settings.home.mkdir(parents=True, exist_ok=True)
         settings.sign_in_path.write_text(_MARKER, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The frame round every screen: pages, title, style, and what is shown when there is no corpus."""
+"""The frame of every screen: pages, title, style, and the page shown without a corpus."""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from corpus.settings import read_settings
 from explorer.app.login import is_admitted, render_sign_in
 from explorer.app.one_by_one import screens
 from explorer.app.resources import has_corpus, open_library
-from explorer.app.session import current_caller, current_visitor, drawn_for
+from explorer.app.session import current_caller, current_visitor, drawing_for
 from explorer.app.upload_guard import admitted, current_session
 
 IMAGES = Path(__file__).with_name("images")
@@ -28,7 +28,7 @@ DARK_STYLE = Path(__file__).with_name("dark.css")
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """A screen: its address, which is also the name of its folder and of its page, and its title."""
+    """A screen: its path, which also names its folder and its page script, and its title."""
 
     path: str
     title: str
@@ -36,12 +36,12 @@ class Screen:
 
     @property
     def page(self) -> str:
-        """The script that Streamlit runs to draw the screen."""
+        """Return the script that Streamlit runs to draw the screen."""
         return f"explorer/pages/{self.path}.py"
 
     @property
     def module(self) -> str:
-        """The module that draws the screen, for the warm-up to import."""
+        """Return the module that draws the screen, which the warm-up imports."""
         return f"explorer.{self.path}.screen"
 
 
@@ -54,38 +54,38 @@ SCREENS = (
     READING := Screen("reading", "Reading"),
     Screen("about", "About"),
 )
-# The address without a path, which leads to a screen.
+# The page of the bare address, which redirects to a screen.
 HOME = "explorer/pages/home.py"
 
-# The pages as they were last made, of whatever session: a link asks no more of one than its address. Found
-# by its path instead, a page is looked for on the disk for every link of every screen.
+# The pages last made by any session, whose addresses are the same. A link by path would look the page up on
+# the disk each time.
 _known: dict[Screen, Page] = {}
 
-# Held while the server loads the screens' modules: of two threads that load modules which import each other
-# Python fails one, and it was the first visitor's.
+# Held while the warm-up loads the screens' modules: when two threads load modules that import each other,
+# Python fails one of them.
 loading_modules = threading.Lock()
 
 
-# A page open for this long redraws nothing by itself.
+# So long that the fragment itself practically never reruns.
 _SELDOM = timedelta(days=1)
 
 
 @st.fragment(run_every=_SELDOM)
-def _draw_anew_once_connected_again() -> None:
-    """Have Streamlit draw the whole page when it has lost its server and found one again.
+def _rerun_after_reconnecting() -> None:
+    """Make Streamlit rerun the page after it has lost its server and reconnected.
 
-    It does so of its own for pages of which a part is drawn by the clock. Of another the new server, or
-    process, knew nothing: the first question, click or choice after that was lost without a word.
+    It does that only for pages with a timed fragment. Otherwise the new server process does not know the
+    session's state, and the first question, click or choice is lost.
     """
 
 
 def favicon(_request: Request) -> FileResponse:
-    """Return our picture where Streamlit has its own: named by each screen, it was read again for each."""
+    """Return our favicon in place of Streamlit's; set per screen, it would be read again at each rerun."""
     return FileResponse(IMAGES / "favicon.png")
 
 
 def draw() -> None:
-    """Draw the screen that the address asks for, when those asked for before are drawn."""
+    """Draw the screen that the address names, after the screens requested before it."""
     with screens.turn():
         _draw()
 
@@ -100,7 +100,7 @@ def _draw() -> None:
         st.html(DARK_STYLE)
     st.logo(str(IMAGES / f"wordmark-{'dark' if is_dark else 'light'}.svg"), size="large")
     page = st.navigation(_pages(), position="top")
-    _draw_anew_once_connected_again()
+    _rerun_after_reconnecting()
     if not is_admitted():
         admitted.turn_away(current_session())
         render_sign_in()
@@ -113,9 +113,12 @@ def _draw() -> None:
             return
         open_library()
     except CorpusError as error:
-        _draw_corpus_error(error)
+        with st.container(key="reading_corpus_error"):
+            st.title("The corpus cannot be used", anchor=False)
+            st.text(str(error))
+            st.button("Try again", type="primary", key="try_again")
         return
-    with drawn_for(caller.visitor):
+    with drawing_for(caller.visitor):
         page.run()
 
 
@@ -132,29 +135,24 @@ def link_to(
 
 
 def inline_link(screen: Screen, label: str, query_params: Mapping[str, str]) -> str:
-    """Return a link to a paper or the list as Markdown, to stand in a text; `label` is Markdown as well.
+    """Return a link to a screen as Markdown, to be part of a text; `label` is Markdown as well.
 
-    The page's script (`explorer/components/listener.js`) follows it in the same session, as Streamlit does
-    for a link that is an element of its own. A screen takes to draw what it has of elements: where links
-    stand side by side they are one text.
+    The page's script (`explorer/components/listener.js`) follows it in the same session. Many links in one
+    text are drawn faster than as many `st.page_link` elements.
     """
     return f"[{label}]({screen.path}?{urlencode(query_params)})"
 
 
 def _pages() -> list[Page]:
-    made = {screen: _page_of(screen) for screen in SCREENS}
-    _known.update(made)
+    for screen in SCREENS:
+        visibility: Literal["visible", "hidden"] = "visible" if screen.in_menu else "hidden"
+        _known[screen] = st.Page(screen.page, title=screen.title, url_path=screen.path, visibility=visibility)
     home = st.Page(HOME, title="Paper Trail", url_path="home", default=True, visibility="hidden")
-    return [home, *made.values()]
-
-
-def _page_of(screen: Screen) -> Page:
-    visibility: Literal["visible", "hidden"] = "visible" if screen.in_menu else "hidden"
-    return st.Page(screen.page, title=screen.title, url_path=screen.path, visibility=visibility)
+    return [home, *(_known[screen] for screen in SCREENS)]
 
 
 def _draw_first_run() -> None:
-    """Say what to run, and offer to look again."""
+    """Draw the commands that build a corpus, and a button to look again."""
     with st.container(key="reading_first_run"):
         st.title("There are no papers here yet", anchor=False)
         st.markdown(
@@ -171,11 +169,3 @@ def _draw_first_run() -> None:
         st.caption("The corpus is looked for here:")
         st.code(str(read_settings().corpus_path), language=None)
         st.button("Look again", type="primary", key="look_again")
-
-
-def _draw_corpus_error(error: CorpusError) -> None:
-    """Say why the corpus cannot be used, in the words of the error."""
-    with st.container(key="reading_corpus_error"):
-        st.title("The corpus cannot be used", anchor=False)
-        st.text(str(error))
-        st.button("Try again", type="primary", key="try_again")

@@ -1,7 +1,7 @@
-"""Screens drawn one by one: Python draws at one at a time anyway, and who shares it with others waits longer.
+"""Screens drawn one after another instead of concurrently, as Python runs one thread at a time anyway.
 
-Of ten screens begun at once and drawn side by side, in slices of a few milliseconds, all are done when the
-last is. One after another, in the order in which they were asked for, half of them are done in half the time.
+Ten screens drawn concurrently are all done when the last is; drawn in order of request, half of them are
+done in half the time.
 """
 
 import threading
@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-# Who takes longer works at something else, or waits for it: the next one no longer waits for that.
+# A screen that takes longer is waiting for something else; the next one starts.
 LONGEST_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class _Drawing:
-    """A screen that is drawn: whether its turn has come, and whether the next one's has."""
+    """A screen in the queue: `begun` is set when its turn comes, `over` when it is drawn."""
 
     begun: threading.Event = field(default_factory=threading.Event)
     over: threading.Event = field(default_factory=threading.Event)
@@ -31,17 +31,17 @@ class _Drawing:
         self.over.set()
 
 
-class OneByOne:
-    """Draws one screen at a time, unless that takes long."""
+class DrawingQueue:
+    """Lets one thread draw at a time, in order of request, each for at most `LONGEST_SECONDS` alone."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._last: _Drawing | None = None
-        self._mine = threading.local()
+        self._local = threading.local()
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Draw when those who came before are done."""
+        """Wait for the screens requested before, then hold the turn."""
         try:
             self._begin()
             yield
@@ -49,9 +49,9 @@ class OneByOne:
             self._end()
 
     @contextmanager
-    def others_first(self) -> Iterator[None]:
-        """Give one's turn away for what is no drawing, and wait for the next; without a turn, just do it."""
-        if getattr(self._mine, "drawing", None) is None:
+    def yield_turn(self) -> Iterator[None]:
+        """Give the turn away during the block, then queue for another; does nothing without a turn."""
+        if getattr(self._local, "drawing", None) is None:
             yield
             return
         self._end()
@@ -61,14 +61,14 @@ class OneByOne:
             self._begin()
 
     def _begin(self) -> None:
-        drawing = self._mine.drawing = _Drawing()
+        drawing = self._local.drawing = _Drawing()
         with self._lock:
             before, self._last = self._last, drawing
         drawing.begin(before)
 
     def _end(self) -> None:
-        self._mine.drawing.end()
-        self._mine.drawing = None
+        self._local.drawing.end()
+        self._local.drawing = None
 
 
-screens = OneByOne()
+screens = DrawingQueue()

@@ -43,7 +43,7 @@ from explorer.jobs.rate_limit import EXPORT_COST, Allowed, OwnBuckets, RateLimit
 from explorer.jobs.runner import JobRunner
 from explorer.observing.model_calls import ObservedModel
 
-# So long a corpus in a bucket is taken to be as it was published when it was last asked.
+# Seconds for which the manifest of a corpus in a bucket is cached.
 _SECONDS_AS_PUBLISHED = 2
 
 logger = logging.getLogger(__name__)
@@ -51,10 +51,10 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """The corpus as it was last published, and what reads and answers from it.
+    """A published corpus with its settings and encoder, from which everything else is opened.
 
-    Of a visitor's own documents `pdf_folder` is where their PDFs are; those of the corpus are where they are.
-    `kept` says which of their libraries these are, None for those of the visit.
+    For a visitor's own documents `pdf_folder` is the folder of their PDFs, and `kept` the kept library they
+    are in, None for the uploads of this visit.
     """
 
     settings: Settings
@@ -64,9 +64,9 @@ class Library:
     kept: KeptLibrary | None = None
 
     def writers(self) -> tuple[GeneratorChoice, ...]:
-        """Return who can write, but for models that cost nobody knows what where spending is limited."""
+        """Return the writers to choose from, without models of unknown price if spending is limited."""
         uncounted = {entry.id for entry in uncounted_models(self.settings)}
-        return tuple(one for one in generator_choices(self.settings) if one.name not in uncounted)
+        return tuple(writer for writer in generator_choices(self.settings) if writer.name not in uncounted)
 
     def assistant(
         self,
@@ -75,10 +75,10 @@ class Library:
         session: str = "",
         on_cost: OnCost | None = None,
     ) -> Assistant:
-        """Return the assistant with the writer of that name; raises AssistantError when there is none."""
+        """Return the assistant with the named writer; raises AssistantError for an unknown name."""
         check_counted(writer, self.settings)
-        asked = (writer, self.settings, self.encoder, parameters, session)
-        generator = open_generator(*asked, on_cost=on_cost, through=ObservedModel)
+        arguments = (writer, self.settings, self.encoder, parameters, session)
+        generator = open_generator(*arguments, on_cost=on_cost, through=ObservedModel)
         return Assistant(self.corpus, self.encoder, generator)
 
     def comparer(
@@ -88,32 +88,29 @@ class Library:
         session: str = "",
         on_cost: OnCost | None = None,
     ) -> Comparer:
-        """Open a comparer with the writer `writer`; raises AssistantError for an unknown name."""
+        """Return the comparer with the named writer; raises AssistantError for an unknown name."""
         check_counted(writer, self.settings)
-        asked = (writer, self.settings, self.encoder, parameters, session)
-        generator = open_comparative_generator(*asked, on_cost=on_cost, through=ObservedModel)
-        # A kept library can be deleted at any moment, and nothing of it is to be written after that.
+        arguments = (writer, self.settings, self.encoder, parameters, session)
+        generator = open_comparative_generator(*arguments, on_cost=on_cost, through=ObservedModel)
+        # A kept library may be deleted at any moment; nothing of it may be written after that.
         kept = None if self.kept else ElementStore.open(self.corpus.path)
         return Comparer(self.corpus, self.encoder, generator, kept)
 
     def account(self, writer: str, owner: str, what: str) -> SpendingAccount:
-        """Open the account that counts the cost of a piece of work, if spending is limited.
+        """Return the account that counts the cost of a piece of work, if spending is limited.
 
-        Raises SpendingError where it has to be counted and cannot be.
+        Raises SpendingError if the cost has to be counted and cannot be.
         """
         return SpendingAccount(
             owner, what, _spending(self.settings) if is_limited(writer, self.settings) else None
         )
 
     def balances(self, writer: str, owner: str) -> tuple[Balance, ...]:
-        """Return this month's balances, none for a writer that costs nothing.
-
-        Raises AssistantError where that cannot be read.
-        """
+        """Return this month's balances, none for a writer that costs nothing; raises AssistantError."""
         return _spending(self.settings).balances(owner) if is_limited(writer, self.settings) else ()
 
     def question_price(self, writer: str, parameters: Parameters | None, options: AskOptions) -> float:
-        """Return the greatest price of a question in US dollars, estimated from above."""
+        """Return an upper bound on the price of a question, in US dollars."""
         entry, usual = model_of(writer, self.settings), self.usual_parameters(writer)
         if entry is None or usual is None:
             return 0.0
@@ -126,34 +123,34 @@ class Library:
         return default_parameters(self.settings, entry) if entry else None
 
     def conversations(self) -> ConversationStore:
-        """Return the store of conversations; raises AssistantError when it cannot be used."""
+        """Return the store of conversations; raises AssistantError."""
         return _conversations(_place_of_stores(self.settings), self.settings)
 
     def comparisons(self) -> ComparisonStore:
-        """Return the store of comparisons; raises AssistantError when it cannot be used."""
+        """Return the store of comparisons; raises AssistantError."""
         return _comparisons(_place_of_stores(self.settings), self.settings)
 
     def reading(self) -> ReadingStore:
-        """Return the store of what readers keep of papers; raises AssistantError when it cannot be used."""
+        """Return the store of notes, reading lists and followed searches; raises AssistantError."""
         return _reading(_place_of_stores(self.settings), self.settings)
 
     def libraries(self) -> Libraries:
-        """Return the kept libraries of all visitors; raises AssistantError when they cannot be used."""
+        """Return the kept libraries of all visitors; raises AssistantError."""
         return open_libraries(self.settings)
 
     def of_kept(self, kept: KeptLibrary) -> "Library":
-        """Open this library on a kept library's corpus; raises CorpusError where it cannot be read."""
+        """Return this library with a kept library's corpus in place of its own; raises CorpusError."""
         folder = self.libraries().folder(kept.id)
-        corpus = _kept_corpus(folder.corpus, _published(place_at(folder.corpus)), self.encoder)
+        corpus = _kept_corpus(folder.corpus, _published_manifest(place_at(folder.corpus)), self.encoder)
         return replace(self, corpus=corpus, pdf_folder=folder.pdfs, kept=kept)
 
     @property
     def is_uploaded(self) -> bool:
-        """Return True if this is a visitor's own documents."""
+        """Return True if these are a visitor's own documents."""
         return self.pdf_folder is not None
 
     def pdf_path(self, pdf_sha256: str) -> Path | None:
-        """Return where the PDF with that hash is kept, None when it is not."""
+        """Return the local path of the PDF with that hash, None if it is not stored."""
         if not pdf_sha256.isalnum():
             return None
         try:
@@ -166,7 +163,7 @@ class Library:
 
 
 def open_libraries(settings: Settings) -> Libraries:
-    """Return the kept libraries of all visitors; raises AssistantError when they cannot be used."""
+    """Return the kept libraries of all visitors; raises AssistantError."""
     store = _libraries(_place_of_stores(settings), settings)
     return Libraries(settings.libraries_path, store, LibraryLimits.of(settings))
 
@@ -174,21 +171,23 @@ def open_libraries(settings: Settings) -> Libraries:
 def open_library() -> Library:
     """Return the library as of the last build; raises CorpusError when there is no usable corpus."""
     settings = read_settings()
-    return _library(settings, _published(settings.corpus_path))
+    return _library(settings, _published_manifest(settings.corpus_path))
 
 
 @lru_cache(maxsize=4)
 def _library(settings: Settings, published: str) -> Library:
-    """Return the library of a manifest; each rerun asks twice, and finding it below takes a millisecond."""
-    built_with = _built_with(settings.corpus_path) if published else ""
+    """Return the library of a manifest; cached, as each rerun asks twice and the caches below take 1 ms."""
+    path, built_with = settings.corpus_path, ""
+    if published:
+        manifest = read_manifest(path)
+        built_with = f"{manifest.encoder} {manifest.encoder_sha256} {manifest.runtime}"
     encoder = _encoder(f"{settings.encoder} {settings.encoder_runtime} {built_with}", settings)
-    path = settings.corpus_path
     return Library(settings, encoder, _corpus(str(path), published, path, encoder))
 
 
 def has_corpus() -> bool:
-    """Return True if there is a corpus; raises CorpusError where that cannot be told."""
-    return bool(_published(read_settings().corpus_path))
+    """Return True if there is a corpus; raises CorpusError if its manifest cannot be read."""
+    return bool(_published_manifest(read_settings().corpus_path))
 
 
 @st.cache_resource(show_spinner=False)
@@ -203,7 +202,7 @@ def owner_tokens() -> OwnerTokens:
 
 
 def _has_stored(settings: Settings, owner: str) -> bool:
-    """Return True if something is stored of an owner; also where that cannot be known for now."""
+    """Return True if something of an owner is stored, or if the stores cannot be read."""
     place = _place_of_stores(settings)
     try:
         stores = (_conversations, _comparisons, _libraries, _reading)
@@ -213,7 +212,7 @@ def _has_stored(settings: Settings, owner: str) -> bool:
 
 
 def change_owner(settings: Settings, before: str, after: str) -> None:
-    """Give all that is stored of a program to another owner; raises AssistantError."""
+    """Move all stored items of an API program to another owner; raises AssistantError."""
     place = _place_of_stores(settings)
     _conversations(place, settings).change_owner(before, after)
     _comparisons(place, settings).change_owner(before, after)
@@ -221,39 +220,39 @@ def change_owner(settings: Settings, before: str, after: str) -> None:
 
 
 def _place_of_stores(settings: Settings) -> str:
-    """Return a name for the database and the quota that tells nothing of the password in its address."""
+    """Return a cache key for the database and the quota, hashed as its address holds a password."""
     place = f"{Quota.of(settings)} "
     place += settings.conversations.get_secret_value() or str(settings.conversations_path)
     return hashlib.sha256(place.encode()).hexdigest()
 
 
 def questions_limit() -> RateLimit:
-    """Return the rate limit of questions; raises CorpusError for settings that cannot be used."""
+    """Return the rate limit of questions; raises CorpusError for invalid settings."""
     settings = read_settings()
     return rate_limit(_allowed(settings, settings.questions_per_ten_minutes))
 
 
 def documents_limit() -> RateLimit:
-    """Return the rate limit of the files and web addresses that visitors bring or import."""
+    """Return the rate limit of the files and web addresses that visitors upload or import."""
     settings = read_settings()
-    said = (
+    wording = (
         "document",
         "brought or imported",
         f", the export of a library counts as {EXPORT_COST:.0f}",
         "It can be tried again",
     )
-    return rate_limit(_allowed(settings, settings.documents_per_ten_minutes, *said))
+    return rate_limit(_allowed(settings, settings.documents_per_ten_minutes, *wording))
 
 
 def uploads_limit() -> RateLimit:
     """Return the rate limit of uploads, in megabytes."""
     settings = read_settings()
-    said = ("megabyte", "uploaded", "", "What came after that was not taken; it can be uploaded again")
-    return rate_limit(_allowed(settings, settings.upload_megabytes_per_ten_minutes, *said))
+    wording = ("megabyte", "uploaded", "", "What came after that was not taken; it can be uploaded again")
+    return rate_limit(_allowed(settings, settings.upload_megabytes_per_ten_minutes, *wording))
 
 
-def _allowed(settings: Settings, most: float, *said: str) -> Allowed:
-    return Allowed(most, settings.limit_of_address, settings.limit_of_all, *said)
+def _allowed(settings: Settings, most: float, *wording: str) -> Allowed:
+    return Allowed(most, settings.limit_of_address, settings.limit_of_all, *wording)
 
 
 @lru_cache(maxsize=64)
@@ -279,7 +278,7 @@ def _conversations(place: str, _settings: Settings) -> ConversationStore:  # noq
 
 
 def _spending(settings: Settings) -> SpendingStore:
-    """Open the store of visitors' spending; raises SpendingError where the database cannot be used."""
+    """Return the store of visitors' spending; raises SpendingError if the database cannot be used."""
     return _stored_spending(f"{_place_of_stores(settings)} {SpendingLimits.of(settings)}", settings)
 
 
@@ -305,52 +304,43 @@ def _reading(place: str, _settings: Settings) -> ReadingStore:  # noqa: ARG001
 
 @st.cache_resource(show_spinner=False, max_entries=4, on_release=LibraryStore.close)
 def _libraries(place: str, _settings: Settings) -> LibraryStore:  # noqa: ARG001
-    # Limits on one person's libraries are checked where they are kept; guests with the link do not count.
+    # `Libraries` checks the limits on one person's libraries; guests with the link do not count.
     return LibraryStore.open(_settings, replace(Quota.of(_settings), rows=0, megabytes=0))
 
 
 @st.cache_resource(show_spinner=False, max_entries=2)
-def _encoder(wanted: str, _settings: Settings) -> Encoder:  # noqa: ARG001
-    """Open the encoder anew whenever another is wanted or was built with: `wanted` is only a key."""
+def _encoder(key: str, _settings: Settings) -> Encoder:  # noqa: ARG001
+    """Open the encoder; the cache key changes with the configured encoder and that of the build."""
     return open_encoder(_settings)
 
 
 @st.cache_resource(show_spinner=False, max_entries=4)
 def _corpus(address: str, published: str, _path: Place, _encoder_in_use: Encoder) -> Corpus:  # noqa: ARG001
-    """Open the corpus anew whenever a build has replaced its manifest: the first two are only keys."""
+    """Open the corpus; the cache key, its address and manifest, changes with each build."""
     return Corpus.open(_path, _encoder_in_use)
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)
 def _kept_corpus(path: Path, published: str, _encoder_in_use: Encoder) -> Corpus:  # noqa: ARG001
-    """Open a kept library anew whenever it has changed; apart from the corpus, which is not to make way."""
+    """Open a kept library's corpus; in a cache of its own, so as not to evict the main corpus."""
     return Corpus.open(path, _encoder_in_use)
 
 
-def _built_with(path: Place) -> str:
-    manifest = read_manifest(path)
-    return f"{manifest.encoder} {manifest.encoder_sha256} {manifest.runtime}"
-
-
-def _published(path: Place) -> str:
-    """Return the manifest of the corpus as it is written, "" where there is none."""
-    # A rerun asks several times; a bucket takes its time and is paid for each.
-    return _published_of_late(path) if path.is_shared else _written_manifest(path)
+def _published_manifest(path: Place) -> str:
+    """Return the text of the corpus's manifest, "" if there is none; raises CorpusError."""
+    # Cached for buckets: a rerun reads it several times, and each read costs time and money.
+    return _recent_manifest(path) if path.is_shared else _manifest_text(path)
 
 
 @cached(TTLCache(maxsize=4, ttl=_SECONDS_AS_PUBLISHED), key=str, lock=Lock())
-def _published_of_late(path: Place) -> str:
-    return _written_manifest(path)
+def _recent_manifest(path: Place) -> str:
+    return _manifest_text(path)
 
 
-def _written_manifest(path: Place) -> str:
+def _manifest_text(path: Place) -> str:
     try:
         return (path / "manifest.json").read_bytes().decode()
     except FileNotFoundError:
         return ""
     except OSError as error:
-        raise _unreadable(path, error) from error
-
-
-def _unreadable(path: Place, error: OSError) -> CorpusError:
-    return CorpusError(f"The corpus at {path} cannot be read: {error.strerror}.")
+        raise CorpusError(f"The corpus at {path} cannot be read: {error.strerror}.") from error

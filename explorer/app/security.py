@@ -1,4 +1,4 @@
-"""Security headers and cookies of every reply; and the page of a failed screen."""
+"""Middleware: security headers, owner cookies and client addresses; and the page of a failed screen."""
 
 import base64
 import hashlib
@@ -33,14 +33,14 @@ Wrapper = Callable[[ASGIApp], ASGIApp]
 Proxies = tuple[IPv4Network | IPv6Network, ...]
 Address = IPv4Address | IPv6Address
 
-# Browsers that came by HTTPS come by nothing else for a year.
+# Browsers that used HTTPS use nothing else for a year.
 HSTS = "max-age=31536000"
 _ADDRESS_WITH_PORT = re.compile(r"\[(?P<six>[^\]]+)\](?::\d+)?|(?P<four>[\d.]+):\d+")
 _INLINE_SCRIPT = re.compile(r"<script>(.*?)(?:</script>|\Z)", re.DOTALL)
 
 
 def content_security_policy() -> str:
-    """Return the policy: nothing from another host, no script but Streamlit's own files and inline line."""
+    """Return the policy: nothing from other hosts, and no scripts but Streamlit's files and inline script."""
     hashes = " ".join(f"'sha256-{digest}'" for digest in _inline_script_hashes())
     return "; ".join(
         (
@@ -76,7 +76,7 @@ class SecurityHeaders:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.update(self._headers)
-                if _speaks_https(scope):
+                if _uses_https(scope):
                     headers["strict-transport-security"] = HSTS
             await send(message)
 
@@ -86,14 +86,14 @@ class SecurityHeaders:
 class SameOrigin:
     """ASGI middleware that refuses websockets opened by pages of another origin.
 
-    Streamlit compares host names alone, so that a page served at another port of this host may connect, and
-    for an unknown name it first asks a public server for this machine's address, in the event loop, for two
-    seconds each time. Origins named in `server.corsAllowedOrigins` are allowed as well.
+    Streamlit compares host names only, so that a page of another port of this host may connect; and for an
+    unknown name it asks a public server for this machine's address, blocking the event loop for two seconds.
+    Origins in `server.corsAllowedOrigins` are allowed as well.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        # An address is known, so that none is asked for.
+        # Set, so that Streamlit does not ask a public server for it.
         net_util._external_ip = "0.0.0.0"  # noqa: S104 - compared with, and Streamlit allows it anyway
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -104,7 +104,7 @@ class SameOrigin:
 
 
 def _is_same_origin(headers: Headers) -> bool:
-    """Return True if no page opens the connection, or one of this host and port or of an allowed origin."""
+    """Return True if there is no origin header, or it is this host and port or an allowed origin."""
     origins, hosts = headers.getlist("origin"), headers.getlist("host")
     if not origins:
         return True
@@ -117,37 +117,34 @@ def _is_same_origin(headers: Headers) -> bool:
 
 
 class OwnerCookie:
-    """ASGI middleware that gives a browser its token, with the first page it gets without a good one.
+    """ASGI middleware that sets a browser's token cookie with the first page it requests without one.
 
-    Only with a page: what a page loads is asked for at once, and each reply would bring another token.
+    Only with a page: a page's files are requested concurrently, and each reply would set another token.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        cookie = await run_in_threadpool(_owed_cookie, scope) if _is_for_page(scope) else ""
+        is_page = scope["type"] == "http" and "text/html" in HTTPConnection(scope).headers.get("accept", "")
+        cookie = await run_in_threadpool(_missing_cookie, scope) if is_page else ""
 
         async def send_with_cookie(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.append("set-cookie", cookie)
-                # A proxy must not give one browser's reply to another.
+                # A proxy must not serve one browser's reply to another.
                 headers["cache-control"] = "no-store"
             await send(message)
 
         await self._app(scope, receive, send_with_cookie if cookie else send)
 
 
-def _is_for_page(scope: Scope) -> bool:
-    return scope["type"] == "http" and "text/html" in HTTPConnection(scope).headers.get("accept", "")
-
-
-def _owed_cookie(scope: Scope) -> str:
-    """Return the cookie that a browser lacks, "" for none: its token signed, or a new one."""
+def _missing_cookie(scope: Scope) -> str:
+    """Return the cookie to set: the browser's token signed, or a new one; "" if it has a signed one."""
     try:
-        tokens, is_secure = owner_tokens(), _speaks_https(scope)
-    except CorpusError:  # Every screen says so.
+        tokens, is_secure = owner_tokens(), _uses_https(scope)
+    except CorpusError:  # Every screen reports it.
         return ""
     cookies = HTTPConnection(scope).cookies
     name, token = cookie_name(is_secure), tokens.of(cookies, is_secure)
@@ -155,7 +152,7 @@ def _owed_cookie(scope: Scope) -> str:
 
 
 def owner_cookie(name: str, token: str) -> str:
-    """Return a token as a cookie that no script and no other site's request gets to see."""
+    """Return the Set-Cookie value of a token, hidden from scripts and from requests of other sites."""
     return (
         f"{name}={token}; Path=/; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Lax"
         f"{'; Secure' if name == HOST_COOKIE else ''}"
@@ -163,53 +160,53 @@ def owner_cookie(name: str, token: str) -> str:
 
 
 def is_https(scope: Scope, trusted: Proxies) -> bool:
-    """Return True if the browser speaks HTTPS: to us, or to a proxy that is trusted to tell so."""
+    """Return True if the browser uses HTTPS, with us or with a trusted proxy."""
     proto = HTTPConnection(scope).headers.get("x-forwarded-proto", "")
     last = proto.rpartition(",")[2].strip().lower()
     is_direct = scope.get("scheme") in ("https", "wss")
     return is_direct or (last == "https" and _is_trusted(_peer(scope), trusted))
 
 
-def _speaks_https(scope: Scope) -> bool:
+def _uses_https(scope: Scope) -> bool:
     try:
         return is_https(scope, read_settings().trusted_proxies)
-    except CorpusError:  # Every screen says so.
+    except CorpusError:  # Every screen reports it.
         return False
 
 
 class ClientAddress:
-    """ASGI middleware that notes where a request comes from, as far as a trusted proxy tells it, and how."""
+    """ASGI middleware that sets the headers of the client's address and of HTTPS, for our own code."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in ("http", "websocket"):
-            noted = {ADDRESS_HEADER: _noted_address(scope), HTTPS_HEADER: str(int(_speaks_https(scope)))}
-            own = [(name.encode(), value.encode()) for name, value in noted.items()]
-            names = {name for name, _ in own}
+            noted = {ADDRESS_HEADER: _noted_address(scope), HTTPS_HEADER: str(int(_uses_https(scope)))}
+            added = [(name.encode(), value.encode()) for name, value in noted.items()]
+            names = {name for name, _ in added}
             headers = [(key, value) for key, value in scope["headers"] if key.lower() not in names]
-            scope = {**scope, "headers": [*headers, *own]}
+            scope = {**scope, "headers": [*headers, *added]}
         await self._app(scope, receive, send)
 
 
 def _noted_address(scope: Scope) -> str:
     try:
         return client_address(scope, read_settings().trusted_proxies)
-    except CorpusError:  # Every screen says so.
+    except CorpusError:  # Every screen reports it.
         return ""
 
 
 def client_address(scope: Scope, trusted: Proxies) -> str:
-    """Return the address that a request comes from, "" where no proxy is trusted to tell it."""
+    """Return the network that a request comes from, "" without trusted proxies."""
     return source_address(scope, trusted) if trusted else ""
 
 
 def source_address(scope: Scope, trusted: Proxies) -> str:
-    """Return the network that a request comes from, in one spelling: "unknown" for what is no address.
+    """Return the network that a request comes from in canonical form, "unknown" if it has no valid address.
 
-    It is that of the connection, or what trusted proxies say of it. IPv6 addresses count per /64, the network
-    of a household: who has one has all its addresses.
+    It is that of the connection, or the one that trusted proxies forward. IPv6 addresses count per /64, the
+    network of one household.
     """
     address = _peer(scope)
     for hop in reversed(",".join(HTTPConnection(scope).headers.getlist("x-forwarded-for")).split(",")):
@@ -226,10 +223,10 @@ def _peer(scope: Scope) -> Address | None:
 
 
 def _read_address(text: str) -> Address | None:
-    """Return an address with or without port, brackets and zone; one of IPv4 within IPv6 is IPv4's own."""
+    """Parse an address with or without port, brackets and zone; IPv4-mapped IPv6 becomes IPv4."""
     text = text.strip()
-    found = _ADDRESS_WITH_PORT.fullmatch(text)
-    bare = (found["six"] or found["four"]) if found else text
+    match = _ADDRESS_WITH_PORT.fullmatch(text)
+    bare = (match["six"] or match["four"]) if match else text
     try:
         address = ip_address(bare.partition("%")[0])
     except ValueError:
@@ -241,24 +238,18 @@ def _is_trusted(address: Address | None, trusted: Proxies) -> bool:
     if address is None:
         return False
     spellings = {address, IPv6Address(f"::ffff:{address}") if address.version == 4 else address}
-    return any(one in network for one in spellings for network in trusted)
+    return any(spelling in network for spelling in spellings for network in trusted)
 
 
 def middleware(*programs: Wrapper) -> list[Middleware]:
-    """Return the middleware for requests; `programs` handlers come before those for visitors."""
-    parts: tuple[Wrapper, ...] = (
-        SecurityHeaders,
-        *programs,
-        SameOrigin,
-        ClientAddress,
-        OwnerCookie,
-        UploadGuard,
-    )
+    """Return the middleware of all requests; `programs`, for API requests, come before those for visitors."""
+    visitors = (SameOrigin, ClientAddress, OwnerCookie, UploadGuard)
+    parts: tuple[Wrapper, ...] = (SecurityHeaders, *programs, *visitors)
     return [Middleware(part) for part in parts]
 
 
 def show_script_error(error: Exception) -> bool:
-    """Draw a failed screen: what our own errors say, for others a reference that the log explains."""
+    """Draw a failed screen: the message of our own errors, for others a reference to the log."""
     if isinstance(error, CorpusError | AssistantError):
         st.warning(escaped(str(error)), icon=":material/info:")
         return True

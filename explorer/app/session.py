@@ -1,19 +1,16 @@
-"""The door to what Streamlit keeps of a visitor: nothing else reads or writes `st.session_state`.
+"""The state of a visitor's session; only this module reads and writes `st.session_state`.
 
-The state is a frozen value that is replaced as a whole. The discipline:
+The state is a frozen value, held by a `Current` and replaced as a whole:
 
-- Read through the door each time: `visitor.now.turns`. A value that was taken out of it is a picture of that
-  moment: it may be drawn, and is never put back.
+- Read it each time: `visitor.now.turns`. A value that was read earlier may be drawn, never written back.
 - Write by a named transition: `visitor.update(VisitorSession.look_at, turn, number)`. It is applied to the
-  state as it is at that moment, so that a callback, a fragment or a dialog that was drawn long before cannot
-  bring back what has changed since.
-- Hand the door on, to callbacks and fragments too, and not what was read through it.
+  current state, so that a callback, fragment or dialog that was drawn long ago cannot undo later changes.
+- Pass the `Current` to callbacks and fragments, not values read from it.
 
-The door itself is what Streamlit keeps. Writing into `st.session_state` is a moment at which Streamlit may
-break a script off for the next one; replacing the value behind the door is not: what was begun and what is
-known of it do not fall apart. One script of a session runs at a time, so no two transitions meet. Workers
-do not come here: what they have done is taken out of their jobs when a screen is drawn. Keys of widgets are
-fields: what is to outlive its widget is copied from one into the state.
+Streamlit stores the `Current` itself. It may interrupt a script at a write to `st.session_state`, but not at
+an update of the `Current`, so work that was begun and the state that records it stay consistent. A session
+runs one script at a time, so no two transitions overlap. Worker threads do not use this module: screens take
+results from their jobs. A widget's value that must outlive the widget is copied into the state.
 """
 
 import threading
@@ -32,18 +29,18 @@ from explorer.app.visitor.comparison import ComparisonSession
 from explorer.app.visitor.session import VisitorSession
 from explorer.jobs.rate_limit import ADDRESS_HEADER, Caller
 
-# In what all browsers on phones call themselves.
+# Part of the user agent of every browser on a phone.
 PHONE = "Mobi"
 
-# For whom the thread draws a whole screen; it is found out anew for a callback and for a fragment alone.
+# The owner for whom this thread draws a whole screen; callbacks and lone fragments look it up.
 _drawing = threading.local()
 
 State = TypeVar("State")
-Given = ParamSpec("Given")
+Params = ParamSpec("Params")
 
 
 class Current(Generic[State]):
-    """The door to one frozen value of a visitor."""
+    """Holds one frozen value of a visitor's session."""
 
     def __init__(self, value: State) -> None:
         self._value = value
@@ -54,17 +51,17 @@ class Current(Generic[State]):
 
     def update(
         self,
-        transition: Callable[Concatenate[State, Given], State],
-        *args: Given.args,
-        **kwargs: Given.kwargs,
+        transition: Callable[Concatenate[State, Params], State],
+        *args: Params.args,
+        **kwargs: Params.kwargs,
     ) -> None:
-        """Replace the value by what a transition makes of it, as it is now."""
+        """Replace the value by the result of a transition of the current value."""
         self._value = transition(self._value, *args, **kwargs)
 
-    def updating(self, transition: Callable[Concatenate[State, Given], State]) -> Callable[Given, None]:
+    def updating(self, transition: Callable[Concatenate[State, Params], State]) -> Callable[Params, None]:
         """Return a callback that applies a transition to the current value."""
 
-        def update(*args: Given.args, **kwargs: Given.kwargs) -> None:
+        def update(*args: Params.args, **kwargs: Params.kwargs) -> None:
             self.update(transition, *args, **kwargs)
 
         return update
@@ -92,21 +89,17 @@ def forget_field(key: str) -> None:
 
 
 def current_visitor() -> Visitor:
-    """Return the door to the visitor whose screen is being drawn."""
-    return _current("visitor", _arrived)
+    """Return the session of the visitor whose screen is being drawn.
 
-
-def _arrived() -> VisitorSession:
-    """Return somebody who has just come; a phone's screen is taken for narrow until it is measured.
-
-    A screen that is measured to be another than it was taken for is drawn twice, and what is tapped in
-    between can lose its address: Streamlit reports the width with the parameters of the page before.
+    A phone's screen is assumed to be narrow until it is measured: a wrong guess draws the screen twice, and a
+    tap in between can lose its address, as Streamlit reports the width with the previous page's parameters.
     """
-    return VisitorSession(narrow=PHONE in str(st.context.headers.get("User-Agent", "")))
+    narrow = PHONE in str(st.context.headers.get("User-Agent", ""))
+    return _current("visitor", lambda: VisitorSession(narrow=narrow))
 
 
 def current_comparison() -> CurrentComparison:
-    """Return the door to what that visitor compares."""
+    """Return the comparison of the visitor whose screen is being drawn."""
     return _current("comparison", ComparisonSession)
 
 
@@ -117,32 +110,42 @@ def _current(key: str, first: Callable[[], State]) -> Current[State]:
 
 
 def current_owner(visitor: Visitor) -> str:
-    """Return whose conversations are listed: the person's who has signed in, else this browser's.
-
-    A browser that takes no cookie has those of this visit.
-    """
-    return getattr(_drawing, "owner", "") or _found_owner(visitor)
-
-
-def _found_owner(visitor: Visitor) -> str:
-    token = owner_tokens().of(st.context.cookies, _speaks_https())
+    """Return the visitor's owner id: the signed-in person, else the browser, without a cookie this visit."""
+    if owner := getattr(_drawing, "owner", ""):
+        return str(owner)
+    token = owner_tokens().of(st.context.cookies, _uses_https())
     return signed_in_owner() or owner_of(token) or visitor.now.stranger
 
 
-def _speaks_https() -> bool:
+def _uses_https() -> bool:
     return st.context.headers.get(HTTPS_HEADER) == "1"
 
 
-def has_left_behind() -> bool:
-    """Return True if this browser, which now speaks HTTPS, stored something here over plain HTTP."""
-    if signed_in_owner() or not _speaks_https():
+def has_items_from_http() -> bool:
+    """Return True if this browser, which now uses HTTPS, stored something here over plain HTTP."""
+    if signed_in_owner() or not _uses_https():
         return False
     return owner_tokens().has_stored_over_http(st.context.cookies)
 
 
+class FailureNote:
+    """Shows an AssistantError of its block as a problem with notes, instead of raising it."""
+
+    def __init__(self, visitor: Visitor) -> None:
+        self._visitor = visitor
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if isinstance(error, AssistantError):
+            self._visitor.update(VisitorSession.fail_to_keep, str(error))
+        return isinstance(error, AssistantError)
+
+
 @contextmanager
-def drawn_for(owner: str) -> Iterator[None]:
-    """Take it as known whose conversations are listed, while a whole screen is drawn, which asks often."""
+def drawing_for(owner: str) -> Iterator[None]:
+    """Fix `current_owner` while a whole screen is drawn, which asks for it often."""
     _drawing.owner = owner
     try:
         yield
@@ -151,25 +154,25 @@ def drawn_for(owner: str) -> Iterator[None]:
 
 
 def current_owners(visitor: Visitor) -> tuple[str, ...]:
-    """Return all that is this visitor's: of theirs, and of this visit before they had a name."""
+    """Return the visitor's owner ids: the current one, and that of this visit before it had a cookie."""
     return tuple(dict.fromkeys((current_owner(visitor), visitor.now.stranger)))
 
 
 def current_caller(visitor: Visitor) -> Caller:
-    """Return who asks, as limits count them."""
+    """Return the visitor as rate limits count them."""
     address = st.context.headers.get(ADDRESS_HEADER, "")
     return Caller(current_owner(visitor), address if isinstance(address, str) else "")
 
 
 def is_anothers(store: OwnedStore[Any], visitor: Visitor, identifier: str) -> bool:
-    """Return True if something stored was begun by somebody else; what is not there is nobody's."""
+    """Return True if a stored item exists and was begun by another owner."""
     return store.owner_of(identifier) not in (None, *current_owners(visitor))
 
 
 def check_own(store: OwnedStore[Any], visitor: Visitor, identifier: str) -> None:
-    """Raise AssistantError where something stored is another's: it can be read and gone on with, no more."""
+    """Raise AssistantError if a stored item is another owner's, which can only be read and continued."""
     if is_anothers(store, visitor, identifier):
-        one = store.one or store.keeps.removesuffix("s")
+        noun = store.one or store.keeps.removesuffix("s")
         raise AssistantError(
-            f"This {one} was begun in another browser: only there can it be changed or deleted."
+            f"This {noun} was begun in another browser: only there can it be changed or deleted."
         )

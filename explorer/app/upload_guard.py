@@ -1,4 +1,4 @@
-"""Guards Streamlit's upload route: admits visitors who were let in, within a budget of bytes."""
+"""Guards Streamlit's upload route: only admitted visitors may upload, within their rate limit."""
 
 import threading
 from collections import OrderedDict
@@ -14,16 +14,16 @@ from corpus.settings import read_settings
 from explorer.app.resources import uploads_limit
 from explorer.jobs.rate_limit import Caller, TooSoonError
 from explorer.observing.events import UploadAsked
-from explorer.observing.telling import tell
+from explorer.observing.observer import observe
 
-# The sessions that drew a screen last; one that is forgotten is let in again by its next draw.
+# The sessions that drew a screen last; one that was dropped is admitted again when it draws.
 MOST_SESSIONS = 4096
 _ROUTE = "/_stcore/upload_file/"
 _HARMLESS = ("GET", "HEAD", "OPTIONS", "DELETE")
 
 
 class AdmittedSessions:
-    """The sessions whose visitors have been let in, with who they are and what they are to be told."""
+    """The sessions of admitted visitors, with their callers and the refusals to show them."""
 
     def __init__(self) -> None:
         self._callers: OrderedDict[str, Caller] = OrderedDict()
@@ -51,7 +51,7 @@ class AdmittedSessions:
                 self._refusals[session] = message
 
     def take_refusal(self, session: str) -> str:
-        """Return a session's refusal of an upload once, "" for none."""
+        """Return and forget the refusal of a session's upload, "" for none."""
         with self._lock:
             return self._refusals.pop(session, "")
 
@@ -66,7 +66,7 @@ def current_session() -> str:
 
 
 class UploadGuard:
-    """ASGI middleware that refuses uploads before their bytes are read; the screen says why."""
+    """ASGI middleware that refuses uploads before their bytes are read; the screen shows the reason."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -75,12 +75,12 @@ class UploadGuard:
         is_upload = scope["type"] == "http" and _ROUTE in scope["path"] and scope["method"] not in _HARMLESS
         refusal = _refusal(scope) if is_upload else None
         if is_upload:
-            tell(UploadAsked("refused" if refusal else "taken"))
+            observe(UploadAsked("refused" if refusal else "taken"))
         await (refusal or self._app)(scope, receive, send)
 
 
 def _refusal(scope: Scope) -> PlainTextResponse | None:
-    """Return the reply that refuses an upload, None for one that may come in, which is counted."""
+    """Count an upload against the rate limit; return the reply that refuses it, None if it is allowed."""
     session = scope["path"].partition(_ROUTE)[2].partition("/")[0]
     if (caller := admitted.caller(session)) is None:
         return PlainTextResponse("Open the page first, and sign in where that is asked for.", 403)

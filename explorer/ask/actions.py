@@ -7,7 +7,7 @@ from assistant.records import Turn
 from corpus.wording import counted
 from explorer.app.resources import Library
 from explorer.app.session import Visitor, field_value
-from explorer.app.visitor.conversation import TakenOff
+from explorer.app.visitor.conversation import RemovedTurn
 from explorer.app.visitor.session import VisitorSession
 from explorer.ask.conversations import clear, put_back, undo
 from explorer.ask.feedback import draw_verdict
@@ -18,7 +18,7 @@ from explorer.presenters.wording import answer_with_references
 
 
 def draw_actions(library: Library, visitor: Visitor, number: int, turn: Turn, *, is_last: bool) -> None:
-    """Draw what can be done with turn `number`; only the last one can be edited in its place, or undone."""
+    """Draw the actions of turn `number`; only the last turn can be edited in place, undone or cleared."""
     is_own = not visitor.now.is_anothers
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"actions_{number}"):
         draw_trail(library, visitor, number)
@@ -49,30 +49,26 @@ def _draw_copy(number: int, turn: Turn) -> None:
 
 
 def _draw_edit(visitor: Visitor, number: int, turn: Turn, *, replaces: bool) -> None:
-    """Draw the way to the question in a field, to be asked as it is then."""
-    key = f"edit_{number}_{visitor.now.menus_closed}"
-    with menu("Edit", key, ":material/edit:") as is_drawn:
-        if is_drawn:
-            _draw_question_field(visitor, number, turn, replaces=replaces)
-
-
-def _draw_question_field(visitor: Visitor, number: int, turn: Turn, *, replaces: bool) -> None:
-    with st.form(f"edit_form_{number}", border=False):
-        key = f"own_question_{visitor.now.opened}_{number}_{visitor.now.menus_closed}"
-        question = turn.question[:LONGEST_QUESTION]
-        st.text_area("Question", value=question, key=key, max_chars=LONGEST_QUESTION)
-        st.caption(
-            "The new answer takes the place of this one."
-            if replaces
-            else "It is asked as a new question, at the end of the conversation."
-        )
-        st.form_submit_button(
-            "Ask",
-            key=f"ask_edited_{number}",
-            disabled=bool(visitor.now.job_id),
-            on_click=_ask_edited,
-            args=(visitor, key, turn if replaces else None),
-        )
+    """Draw a menu with the question in a field, to be edited and asked."""
+    with menu("Edit", f"edit_{number}_{visitor.now.menus_closed}", ":material/edit:") as is_drawn:
+        if not is_drawn:
+            return
+        with st.form(f"edit_form_{number}", border=False):
+            key = f"own_question_{visitor.now.opened}_{number}_{visitor.now.menus_closed}"
+            question = turn.question[:LONGEST_QUESTION]
+            st.text_area("Question", value=question, key=key, max_chars=LONGEST_QUESTION)
+            st.caption(
+                "The new answer takes the place of this one."
+                if replaces
+                else "It is asked as a new question, at the end of the conversation."
+            )
+            st.form_submit_button(
+                "Ask",
+                key=f"ask_edited_{number}",
+                disabled=bool(visitor.now.job_id),
+                on_click=_ask_edited,
+                args=(visitor, key, turn if replaces else None),
+            )
 
 
 def _ask_edited(visitor: Visitor, key: str, replaces: Turn | None) -> None:
@@ -94,7 +90,7 @@ def _draw_undo(library: Library, visitor: Visitor) -> None:
 
 
 def _draw_clear(library: Library, visitor: Visitor, *, is_own: bool) -> None:
-    """Draw the two ways to an empty screen: one keeps the conversation, the other does not."""
+    """Draw the menu that begins a new conversation, or deletes this one."""
     with menu("Clear", "clear_menu", ":material/clear_all:") as is_drawn:
         if not is_drawn:
             return
@@ -111,12 +107,12 @@ def _draw_clear(library: Library, visitor: Visitor, *, is_own: bool) -> None:
             st.caption(f"Its {counted(len(visitor.now.turns), 'answer')} cannot be had back.")
 
 
-def draw_taken_off(library: Library, visitor: Visitor, taken: TakenOff) -> None:
-    """Say what was taken off the conversation last, with the way back."""
-    question = escaped(shortened(taken.turn.question, 120))
-    said = f"Replaced: the answer to “{question}”" if taken.was_replaced else f"Removed: “{question}”"
+def draw_removed_turn(library: Library, visitor: Visitor, removed: RemovedTurn) -> None:
+    """Draw which turn was removed or replaced last, with a button that puts it back."""
+    question = escaped(shortened(removed.turn.question, 120))
+    caption = f"Replaced: the answer to “{question}”" if removed.was_replaced else f"Removed: “{question}”"
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="taken_off"):
-        st.caption(said, width="content")
+        st.caption(caption, width="content")
         st.button(
             "Put it back",
             key="put_back",

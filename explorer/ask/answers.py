@@ -19,7 +19,7 @@ from explorer.ask.feedback import wrong_numbers
 from explorer.ask.refusals import draw_beside_refusal, draw_refusal, search_again
 from explorer.ask.steps import steps_html, steps_of, steps_so_far
 from explorer.ask.trail import draw_way_to_calls
-from explorer.components.checked_text import Looking, draw_checked, draw_references, show_next
+from explorer.components.checked_text import CitationFocus, draw_checked, draw_references, show_next
 from explorer.components.rows import action, fold, menu, row
 from explorer.jobs.question import QuestionView
 from explorer.presenters.citations import known_labels, shown_draft
@@ -36,10 +36,10 @@ QUICK = (
 def draw_last_turn(
     library: Library, visitor: Visitor, number: int, turn: Turn, drawn: VisitorSession
 ) -> None:
-    """Draw turn `number` of the conversation, counted from 1, with all that belongs to it.
+    """Draw the last turn of the conversation, `number` counted from 1, as a fragment.
 
-    When one of its menus is opened it is drawn alone; the whole screen is when what was `drawn` is no longer
-    so.
+    Opening one of its menus redraws this turn alone; the whole screen reruns once the session differs from
+    `drawn`.
     """
     if visitor.now != drawn:
         st.rerun()
@@ -50,9 +50,9 @@ def draw_last_turn(
 
 
 def draw_earlier_turn(library: Library, visitor: Visitor, number: int, turn: Turn) -> None:
-    """Draw an earlier turn with what led to its answer and what can be done with it in a fold.
+    """Draw an earlier turn; its steps, sources and actions are in a fold.
 
-    It is drawn anew at every step, and opened seldom: no fragment, which would take longer at every step.
+    No fragment: that would make each rerun slower, and the fold is seldom opened.
     """
     _draw_question(turn.question)
     if turn.rewrite.searched_for != turn.question:
@@ -66,33 +66,33 @@ def draw_earlier_turn(library: Library, visitor: Visitor, number: int, turn: Tur
 
 
 def _draw_answer(visitor: Visitor, number: int, turn: Turn) -> None:
-    """Draw what was answered and what was found of it, or why nothing was."""
+    """Draw the checked answer with the reader's marks, or the refusal."""
     if turn.answer.refusal:
         draw_refusal(number, turn.answer.refusal)
         return
-    looking = _looking(visitor, number)
+    focus = _focus_of(visitor, number)
     if served := served_by(turn.calls):
         st.caption(escaped(f"{turn.provenance.generator} was asked{served}."))
-    draw_checked(number, turn, looking)
+    draw_checked(number, turn, focus)
     if turn.quick:
         with st.expander("Quick answer, without the model", type="compact", key=f"quick_{number}"):
             known = known_labels(turn)
             st.markdown(answer_markdown(turn.quick.text, number, known, linked=False))
-    _draw_marks(visitor, number, turn, looking)
+    _draw_marks(visitor, number, turn, focus)
 
 
 def _draw_rest(library: Library, visitor: Visitor, number: int, turn: Turn, *, is_last: bool) -> None:
-    """Draw what there is beside an answer: its sources, or what came near, its trail, and ways on."""
+    """Draw the references of an answer or the nearest passages of a refusal, then calls and actions."""
     if turn.answer.refusal:
         draw_beside_refusal(library, visitor, number, turn, turn.answer.refusal)
     draw_way_to_calls(visitor, number, turn)
     if not turn.answer.refusal:
-        draw_references(number, turn, _looking(visitor, number))
+        draw_references(number, turn, _focus_of(visitor, number))
     draw_actions(library, visitor, number, turn, is_last=is_last)
 
 
 def draw_running(view: QuestionView, number: int, stop: Callable[[], None] | None) -> None:
-    """Draw the question on its way, laid out as its turn will be; `stop` is None for who may not stop it."""
+    """Draw the running question, laid out as its turn will be; `stop` is None if it may not be stopped."""
     _draw_question(view.question)
     with _steps_line(number):
         st.caption(
@@ -102,7 +102,7 @@ def draw_running(view: QuestionView, number: int, stop: Callable[[], None] | Non
         if stop:
             st.button("Stop", key="stop", icon=":material/stop_circle:", type="tertiary", on_click=stop)
     st.html(steps_html(steps_so_far(view)))
-    # The text of a small model is shown once it has been checked.
+    # A small model's text is not shown before it is checked.
     quick = view.quick if view.quick and (view.quick.careful or not view.text) else None
     if quick:
         st.caption(QUICK)
@@ -115,10 +115,10 @@ def draw_running(view: QuestionView, number: int, stop: Callable[[], None] | Non
 
 
 def draw_failure(visitor: Visitor, failure: Failure) -> None:
-    """Draw a question that was not answered: why, what had been written, and how to go on."""
+    """Draw a question that failed: the reason, the unchecked partial text, and the next actions."""
     number = len(visitor.now.turns) + 1
     if failure.question:
-        # Of one refused for its length the reason is to be seen too; whole it is under "Edit the question".
+        # A question refused for its length must not push the reason off the screen.
         _draw_question(failure.question, 160)
     with st.container(border=True, key="failure"):
         st.markdown(escaped(failure.message))
@@ -128,7 +128,7 @@ def draw_failure(visitor: Visitor, failure: Failure) -> None:
                 st.markdown(answer_markdown(failure.partial, number, frozenset(), linked=False))
         with st.container(horizontal=True):
             if failure.question:
-                _draw_ways_on(visitor, failure)
+                _draw_retry_and_edit(visitor, failure)
             st.button(
                 "Dismiss",
                 type="tertiary",
@@ -138,8 +138,7 @@ def draw_failure(visitor: Visitor, failure: Failure) -> None:
             )
 
 
-def _draw_ways_on(visitor: Visitor, failure: Failure) -> None:
-    """Offer to ask again, where that may help, and to edit the question."""
+def _draw_retry_and_edit(visitor: Visitor, failure: Failure) -> None:
     if failure.can_retry:
         st.button(
             "Retry",
@@ -158,7 +157,6 @@ def _draw_ways_on(visitor: Visitor, failure: Failure) -> None:
 
 
 def _draw_question(question: str, longest: int = 600) -> None:
-    """Draw a question as the heading of its turn."""
     st.header(escaped(shortened(question, longest)), anchor=False)
 
 
@@ -167,7 +165,7 @@ def _steps_line(number: int) -> DeltaGenerator:
 
 
 def _draw_steps(visitor: Visitor, number: int, turn: Turn) -> None:
-    """Draw what was searched for, with the way to search for something else, and the steps."""
+    """Draw the search query, with a menu to change it, and the steps."""
     with _steps_line(number):
         st.caption(f"{searched_for(turn.rewrite)} · {format_kind(turn.rewrite)}", width="content")
         key = f"edit_query_{number}_{visitor.now.menus_closed}"
@@ -198,20 +196,20 @@ def _search_again(visitor: Visitor, number: int, turn: Turn) -> None:
     search_again(visitor, turn, f"own_query_{visitor.now.opened}_{number}")
 
 
-def _looking(visitor: Visitor, turn: int) -> Looking:
+def _focus_of(visitor: Visitor, turn: int) -> CitationFocus:
     now = visitor.now.focus.number if visitor.now.focus and visitor.now.focus.turn == turn else 0
-    return Looking(now, partial(look_at, visitor, turn))
+    return CitationFocus(now, partial(look_at, visitor, turn))
 
 
-def _draw_marks(visitor: Visitor, number: int, turn: Turn, looking: Looking) -> None:
-    """Say how many citations were marked as wrong, with the way to them."""
+def _draw_marks(visitor: Visitor, number: int, turn: Turn, focus: CitationFocus) -> None:
+    """Draw how many citations were marked as wrong, with a button that steps through them."""
     wrong = wrong_numbers(turn)
     if not wrong:
         return
-    who = "Its reader" if visitor.now.is_anothers or visitor.now.is_imported else "You"
+    reader = "Its reader" if visitor.now.is_anothers or visitor.now.is_imported else "You"
     with row(f"findings_own_{number}", gap="xsmall"):
-        st.caption(f"{who} marked {counted(len(wrong), 'citation')} as wrong.", width="content")
-        action("show", f"wrong_{number}", show_next, wrong, looking)
+        st.caption(f"{reader} marked {counted(len(wrong), 'citation')} as wrong.", width="content")
+        action("show", f"wrong_{number}", show_next, wrong, focus)
 
 
 def _edit(visitor: Visitor, question: str) -> None:

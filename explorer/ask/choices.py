@@ -22,9 +22,9 @@ from explorer.presenters.wording import KIND_NAMES, collection_titles, format_ye
 from explorer.uploads.choosing import draw_upload_scope, look_in
 
 FEWEST_TO_CHOOSE = 3
-# The keys of filters among topics, none of whose kinds is called so.
+# Prefixes of the keys of filters; no topic kind has these names, so topic ids can be keys beside them.
 YEARS, VENUE, AUTHOR, LABEL, LANGUAGE = "years", "venue:", "author:", "label:", "language:"
-# The name of each parameter, its effect, and its step.
+# Label, help text and step of each parameter.
 WORDS: dict[str, tuple[str, str, float]] = {
     "temperature": ("Temperature", "0 writes the likeliest words; higher is freer and less steady.", 0.05),
     "top_p": ("Top-p", "Only the likeliest words that together have this probability.", 0.01),
@@ -41,7 +41,7 @@ WORDS: dict[str, tuple[str, str, float]] = {
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The choices above the conversation; `parameters` is None to leave them to the writer."""
+    """The choices above the conversation; `parameters` is None for the writer's defaults."""
 
     options: AskOptions
     writer: str
@@ -56,7 +56,7 @@ def draw_choices(library: Library, visitor: Visitor) -> Choices:
 
 
 def _draw_folded(library: Library, visitor: Visitor) -> Choices:
-    # Not a popover: what is in a closed one is forgotten when a question sets it.
+    # Not a popover: a closed one loses values that are set from elsewhere.
     with st.expander("Where to look, and how", icon=":material/tune:", key="choices_folded"):
         scope = _draw_scope(library, visitor)
         number = _draw_number(library)
@@ -75,7 +75,7 @@ def _draw_in_a_line(library: Library, visitor: Visitor) -> Choices:
 
 
 def _draw_scope(library: Library, visitor: Visitor) -> Scope:
-    """Draw the chips of collections, of chosen papers and of a filter; return what is left of them."""
+    """Draw the chips of collections, chosen papers and filters; return the scope that remains chosen."""
     if library.is_uploaded:
         return draw_upload_scope(library, visitor)
     titles = collection_titles(library.corpus.collections())
@@ -83,40 +83,33 @@ def _draw_scope(library: Library, visitor: Visitor) -> Scope:
         chosen = st.multiselect(
             "Look in",
             list(titles),
-            format_func=lambda one: titles.get(one, one),
+            format_func=lambda collection: titles.get(collection, collection),
             placeholder="All collections",
             key="scope_collections",
             persist_state="session",
             label_visibility=labelled,
         )
-    papers = _draw_papers_scope(library, visitor) if visitor.now.asked_about else ()
-    within = _draw_filter_scope(visitor) if names_papers(visitor.now.asked_within) else Scope()
-    return replace(within, collections=tuple(chosen), papers=papers)
-
-
-def _draw_papers_scope(library: Library, visitor: Visitor) -> tuple[str, ...]:
-    names = {
-        paper.id: shortened(paper.title, 60) for paper in library.corpus.papers_by_id(visitor.now.asked_about)
-    }
-    return tuple(_draw_restriction("Only these papers", names, "scope_papers"))
-
-
-def _draw_filter_scope(visitor: Visitor) -> Scope:
-    """Draw the filter that was brought along from a collection; return what is left of it."""
-    within = visitor.now.asked_within
-    labels = filter_labels(within)
-    left = _draw_restriction("Only papers with", labels, "scope_filter")
-    return left_of(within, left)
+    papers: list[str] = []
+    if asked := visitor.now.asked_about:
+        titles = {paper.id: shortened(paper.title, 60) for paper in library.corpus.papers_by_id(asked)}
+        papers = _draw_restriction("Only these papers", titles, "scope_papers")
+    filters = visitor.now.asked_within
+    if names_papers(filters):
+        keys = _draw_restriction("Only papers with", filter_labels(filters), "scope_filter")
+        filters = with_filters(filters, keys)
+    else:
+        filters = Scope()
+    return replace(filters, collections=tuple(chosen), papers=tuple(papers))
 
 
 def _draw_restriction(title: str, labels: Mapping[str, str], key: str) -> list[str]:
-    """Draw what was brought along as chips, all of them chosen at first; return those that are left."""
+    """Draw options set by another screen as chips, all chosen at first; return the chosen keys."""
     if not has_field(key):
         set_field(key, list(labels))
     return st.multiselect(
         title,
         list(labels),
-        format_func=lambda one: labels.get(one, one),
+        format_func=lambda option: labels.get(option, option),
         placeholder="All papers again",
         key=key,
         persist_state="session",
@@ -124,31 +117,49 @@ def _draw_restriction(title: str, labels: Mapping[str, str], key: str) -> list[s
 
 
 def filter_labels(within: Scope) -> dict[str, str]:
-    """Return the labels of a scope's filters, by the keys they are chosen by."""
+    """Return the label of each filter of a scope, by filter key."""
     labels = {topic: topic_label(topic) for topic in within.topics}
-    labels |= {f"{VENUE}{one}": f"Venue: {venue_name(one)}" for one in within.venues}
-    labels |= {f"{LABEL}{one}": f"Label: {value_name('label', one)}" for one in within.labels}
-    labels |= {f"{LANGUAGE}{one}": f"Language: {value_name('language', one)}" for one in within.languages}
-    labels |= {f"{AUTHOR}{one}": f"Author: {shortened(one, LONGEST_AUTHOR)}" for one in within.authors}
+    labels |= {f"{VENUE}{venue}": f"Venue: {venue_name(venue)}" for venue in within.venues}
+    labels |= {f"{LABEL}{label}": f"Label: {value_name('label', label)}" for label in within.labels}
+    labels |= {
+        f"{LANGUAGE}{language}": f"Language: {value_name('language', language)}"
+        for language in within.languages
+    }
+    labels |= {
+        f"{AUTHOR}{author}": f"Author: {shortened(author, LONGEST_AUTHOR)}" for author in within.authors
+    }
     return labels | {YEARS: f"Year: {format_years(within.years)}"} if within.years else labels
 
 
-def left_of(within: Scope, left: Container[str]) -> Scope:
-    """Return a scope with those of its filters whose keys are left."""
+def with_filters(scope: Scope, keys: Container[str]) -> Scope:
+    """Return a scope with only those of its filters whose keys are in `keys`."""
     return Scope(
-        years=within.years if YEARS in left else None,
-        topics=tuple(one for one in within.topics if one in left),
-        venues=tuple(one for one in within.venues if f"{VENUE}{one}" in left),
-        authors=tuple(one for one in within.authors if f"{AUTHOR}{one}" in left),
-        labels=tuple(one for one in within.labels if f"{LABEL}{one}" in left),
-        languages=tuple(one for one in within.languages if f"{LANGUAGE}{one}" in left),
+        years=scope.years if YEARS in keys else None,
+        topics=tuple(topic for topic in scope.topics if topic in keys),
+        venues=tuple(venue for venue in scope.venues if f"{VENUE}{venue}" in keys),
+        authors=tuple(author for author in scope.authors if f"{AUTHOR}{author}" in keys),
+        labels=tuple(label for label in scope.labels if f"{LABEL}{label}" in keys),
+        languages=tuple(language for language in scope.languages if f"{LANGUAGE}{language}" in keys),
     )
 
 
 def _draw_number(library: Library) -> int:
-    """Draw how many papers are read; of a reader's own documents, where there are few, all are."""
+    """Draw how many papers, or uploaded documents, are read; fewer than three documents are all read."""
     if library.is_uploaded:
-        return _draw_number_of_documents(library.corpus.count_papers())
+        most = library.corpus.count_papers()
+        if most < FEWEST_TO_CHOOSE:
+            return most
+        number = st.slider(
+            "Documents to read",
+            MIN_PAPERS,
+            most,
+            most,
+            # A new key when their number changes: all are read again.
+            key=f"documents_wanted_{most}",
+            persist_state="session",
+            help="How many of the documents the answer may draw on, the best first.",
+        )
+        return int(number)
     number = st.slider(
         "Papers to read",
         MIN_PAPERS,
@@ -161,25 +172,9 @@ def _draw_number(library: Library) -> int:
     return int(number)
 
 
-def _draw_number_of_documents(most: int) -> int:
-    if most < FEWEST_TO_CHOOSE:
-        return most
-    number = st.slider(
-        "Documents to read",
-        MIN_PAPERS,
-        most,
-        most,
-        # Where there are more or fewer of them than before, all are read again.
-        key=f"documents_wanted_{most}",
-        persist_state="session",
-        help="How many of the documents the answer may draw on, the best first.",
-    )
-    return int(number)
-
-
 def draw_writer(writers: tuple[GeneratorChoice, ...]) -> str:
-    """Draw the menu of writers where there is a choice; return the chosen one's name."""
-    labels = {one.name: one.label for one in writers}
+    """Draw the menu of writers if there are several; return the name of the chosen writer."""
+    labels = {writer.name: writer.label for writer in writers}
     if len(writers) == 1:
         st.caption(f"Written by: {escaped(writers[0].label)}")
         return writers[0].name
@@ -196,19 +191,23 @@ def draw_writer(writers: tuple[GeneratorChoice, ...]) -> str:
 
 
 def _draw_manner(library: Library, scope: Scope, number: int, writer: str) -> Choices:
-    """Draw the kind of request and, for a writer that asks a model, how it is to write."""
+    """Draw the kind of answer and, for a writer that asks a model, its parameters and drafts."""
     options = AskOptions(scope, number, kind=_draw_kind())
     usual = library.usual_parameters(writer)
     if usual is None:
         return Choices(options, writer)
     keys = _keys(library, writer)
-    parameters, drafts = _draw_parameters(usual, keys), _draw_drafts(keys["drafts"])
+    parameters = _draw_parameters(usual, keys)
+    label, meaning, step = WORDS["drafts"]
+    drafts = st.slider(
+        label, 1, MOST_DRAFTS, 1, int(step), key=keys["drafts"], persist_state="session", help=meaning
+    )
     _draw_back_to_usual(usual, keys)
-    return Choices(replace(options, drafts=drafts), writer, None if parameters == usual else parameters)
+    return Choices(replace(options, drafts=int(drafts)), writer, None if parameters == usual else parameters)
 
 
 def draw_parameters(library: Library, writer: str, usual: Parameters) -> Parameters | None:
-    """Draw how a writer that asks a model is to write; return None where that is as usual."""
+    """Draw the parameters of a writer that asks a model; return None if all are at their defaults."""
     keys = _keys(library, writer)
     parameters = _draw_parameters(usual, keys)
     _draw_back_to_usual(usual, keys)
@@ -216,8 +215,8 @@ def draw_parameters(library: Library, writer: str, usual: Parameters) -> Paramet
 
 
 def _keys(library: Library, writer: str) -> dict[str, str]:
-    """Return the keys of a writer's widgets: each has its own usual, and so its own."""
-    place = [one.name for one in library.writers()].index(writer)
+    """Return the widget key of each parameter; each writer has other defaults, and so other widgets."""
+    place = [choice.name for choice in library.writers()].index(writer)
     return {name: f"manner_{name}_{place}" for name in WORDS}
 
 
@@ -259,7 +258,7 @@ def _draw_share(name: str, usual: float, keys: Mapping[str, str]) -> float:
 
 
 def _draw_optional(name: str, usual: float | None, keys: Mapping[str, str]) -> float | None:
-    """Draw a number that may be left out; return None where it is."""
+    """Draw a number field; return None if it is empty."""
     label, meaning, step = WORDS[name]
     low, high = (type(step)(limit) for limit in RANGES[name])
     return st.number_input(
@@ -277,11 +276,6 @@ def _draw_optional(name: str, usual: float | None, keys: Mapping[str, str]) -> f
 
 def _whole(number: float | None) -> int | None:
     return None if number is None else int(number)
-
-
-def _draw_drafts(key: str) -> int:
-    label, meaning, step = WORDS["drafts"]
-    return int(st.slider(label, 1, MOST_DRAFTS, 1, int(step), key=key, persist_state="session", help=meaning))
 
 
 def _back_to_usual(usual: Parameters, keys: Mapping[str, str]) -> None:

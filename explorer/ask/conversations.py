@@ -1,4 +1,4 @@
-"""Stored conversations: found by their address, listed in the left drawer, renamed, deleted, imported."""
+"""Stored conversations: opened by address, listed in the sidebar, renamed, deleted, imported."""
 
 from collections.abc import Callable
 from functools import partial
@@ -37,7 +37,7 @@ ANOTHERS = "Nothing of your own yet: the open conversation was begun in another 
 def follow_address(library: Library, visitor: Visitor) -> None:
     """Open the conversation that the address names, unless this visit has shown it before.
 
-    The address follows the screen with a delay: after a click that leaves a conversation it still names it.
+    The address lags behind the screen: after a click that leaves a conversation it still names it.
     """
     named = st.query_params.get(ADDRESS, "")
     if named and named not in visitor.now.visited:
@@ -46,8 +46,8 @@ def follow_address(library: Library, visitor: Visitor) -> None:
 
 
 def open_conversation(library: Library, visitor: Visitor, identifier: str) -> None:
-    """Show a stored conversation and the question of it that is being answered; or say that there is none."""
-    # Before the store is read: an answer that is completed in between is found in both, and shown once.
+    """Show a stored conversation and its running question; note an error or a missing conversation."""
+    # Looked up before the store is read: an answer that completes in between is in both, and shown once.
     under_way = jobs().under_way(identifier)
     try:
         store = library.conversations()
@@ -56,7 +56,7 @@ def open_conversation(library: Library, visitor: Visitor, identifier: str) -> No
         is_imported = stored is not None and store.is_imported(identifier)
         over = store.library_of(identifier) if stored else ""
         check_may_read(library, visitor, over)
-        left = store.lost_question(identifier, jobs().server) if stored else ""
+        lost = store.lost_question(identifier, jobs().server) if stored else ""
     except AssistantError as error:
         visitor.update(VisitorSession.turn_to, notes=(str(error),))
         return
@@ -65,44 +65,41 @@ def open_conversation(library: Library, visitor: Visitor, identifier: str) -> No
         visitor.update(VisitorSession.miss, identifier)
         return
     _turn_to(visitor, stored)
-    visitor.update(VisitorSession.be_over, over)
+    visitor.update(VisitorSession.set_library, over)
     if job := jobs().get(under_way):
         visitor.update(VisitorSession.begin, under_way, job.view().replaces)
-    elif left:
-        visitor.update(VisitorSession.refuse, Failure(left, LEFT))
-    visitor.update(VisitorSession.tell_origin, is_anothers=is_others, is_imported=is_imported)
+    elif lost:
+        visitor.update(VisitorSession.refuse, Failure(lost, LEFT))
+    visitor.update(VisitorSession.set_origin, is_anothers=is_others, is_imported=is_imported)
 
 
 def _turn_to(visitor: Visitor, stored: StoredConversation) -> None:
-    """Show what can be drawn of a conversation, and say what cannot."""
+    """Show the turns of a conversation that can be drawn, with a note for each that cannot."""
     conversation, faults = drawable(stored.conversation)
     visitor.update(VisitorSession.turn_to, conversation, notes=(*stored.faults, *faults))
 
 
 def undo(library: Library, visitor: Visitor) -> None:
-    """Take the last question off the conversation, in the store too; or say why that cannot be.
-
-    It can be put back until another question is asked.
-    """
+    """Remove the last turn, in the store too; it can be put back until another question is asked."""
     if not visitor.now.turns or visitor.now.job_id:
         return
     last, identifier = visitor.now.turns[-1], visitor.now.conversation_id
     if _change_stored(library, visitor, last, lambda store: store.remove_turn(identifier, last)):
-        visitor.update(VisitorSession.take_off)
+        visitor.update(VisitorSession.remove_last_turn)
 
 
 def put_back(library: Library, visitor: Visitor) -> None:
-    """Put at the end of the conversation what was taken off it, in the store too."""
-    if visitor.now.taken_off is None or visitor.now.job_id:
+    """Append the turn that was removed last to the conversation, in the store too."""
+    if visitor.now.removed_turn is None or visitor.now.job_id:
         return
-    turn = visitor.now.taken_off.turn
+    turn = visitor.now.removed_turn.turn
     kept = keep_of(library, visitor, turn.question)(turn)
     visitor.update(VisitorSession.put_back, turn)
     visitor.update(VisitorSession.store, kept.unkept, kept.problem)
 
 
 def change_turn(library: Library, visitor: Visitor, before: Turn, after: Turn) -> None:
-    """Have a turn as it is now in the store and on the screen; or say why that cannot be."""
+    """Replace turn `before` by `after`, in the store and on the screen; on failure add a note."""
     identifier = visitor.now.conversation_id
     if _change_stored(library, visitor, before, lambda store: store.change_turn(identifier, before, after)):
         visitor.update(VisitorSession.change, before, after)
@@ -111,7 +108,7 @@ def change_turn(library: Library, visitor: Visitor, before: Turn, after: Turn) -
 def _change_stored(
     library: Library, visitor: Visitor, turn: Turn, change: Callable[[ConversationStore], object]
 ) -> bool:
-    """Change what is stored of a turn, if anything is; where that cannot be, say why and return False."""
+    """Apply `change` to the store if the turn is stored; on failure add a note and return False."""
     try:
         if visitor.now.is_kept:
             store = library.conversations()
@@ -125,12 +122,12 @@ def _change_stored(
 
 
 def address_of(visitor: Visitor) -> str:
-    """Return the conversation that the page's address is to name, "" for none."""
+    """Return the conversation id for the page's address, "" for none."""
     return visitor.now.missing_id or (visitor.now.conversation_id if visitor.now.is_kept else "")
 
 
 def draw_notes(library: Library, visitor: Visitor) -> None:
-    """Say what is wrong with the conversation as it is stored, and what can be done."""
+    """Draw the notes on the conversation: a missing one, faults, and answers that are not stored."""
     if visitor.now.missing_id:
         with st.container(border=True, key="missing_conversation"):
             st.markdown(
@@ -143,9 +140,9 @@ def draw_notes(library: Library, visitor: Visitor) -> None:
                 on_click=visitor.update,
                 args=(VisitorSession.turn_to,),
             )
-    # The reason of a failed question is shown below it.
-    told = visitor.now.failure.message if visitor.now.failure else ""
-    notes = [note for note in visitor.now.notes if note != told]
+    # draw_failure shows this message below its question.
+    shown_below = visitor.now.failure.message if visitor.now.failure else ""
+    notes = [note for note in visitor.now.notes if note != shown_below]
     if not (notes or visitor.now.unkept):
         return
     with st.container(border=True, key="notes"):
@@ -162,66 +159,60 @@ def draw_notes(library: Library, visitor: Visitor) -> None:
 
 
 def store_again(library: Library, visitor: Visitor) -> None:
-    """Store what could not be stored; as a conversation of its own where there is none to add it to."""
+    """Store the turns that are not stored yet, as a new conversation if theirs is not in the store."""
+    now = visitor.now
+    kept = Kept()
     try:
         store = library.conversations()
-        if visitor.now.is_kept and store.read(visitor.now.conversation_id):
-            kept = _kept_again(store, visitor)
+        if now.is_kept and store.read(now.conversation_id):
+            if now.unkept:
+                *before, last = now.unkept
+                by = current_owners(visitor)
+                kept = TurnKeeper(store, now.conversation_id, tuple(before), by=by).keep(last)
         else:
-            now, owner = visitor.now, current_owner(visitor)
+            owner = current_owner(visitor)
             stored = store.put(owner, now.conversation(), now.library_id, from_file=now.is_imported)
-            visitor.update(VisitorSession.begin_storing, stored.id, visitor.now.title)
-            kept = Kept()
+            visitor.update(VisitorSession.begin_storing, stored.id, now.title)
     except AssistantError as error:
-        kept = Kept(visitor.now.unkept, str(error))
+        kept = Kept(now.unkept, str(error))
     visitor.update(VisitorSession.store, kept.unkept, kept.problem)
 
 
-def _kept_again(store: ConversationStore, visitor: Visitor) -> Kept:
-    if not visitor.now.unkept:
-        return Kept()
-    *before, last = visitor.now.unkept
-    by = current_owners(visitor)
-    return TurnKeeper(store, visitor.now.conversation_id, tuple(before), by=by).keep(last)
-
-
 def draw_sidebar(library: Library, visitor: Visitor) -> None:
-    """Draw the left drawer: this browser's conversations, the one last changed first."""
-    draw_sidebar_list(_sidebar_list(library, visitor))
-
-
-def _sidebar_list(library: Library, visitor: Visitor) -> SidebarList:
-    return SidebarList(
-        ADDRESS,
-        mark="",
-        item=visitor,
-        identifier=visitor.now.conversation_id,
-        is_new=not (visitor.now.turns or visitor.now.job_id or visitor.now.missing_id),
-        begin_new=visitor.updating(VisitorSession.turn_to),
-        list=partial(_entries, library, visitor),
-        open=partial(open_conversation, library, visitor),
-        rename=partial(_rename, library, visitor),
-        delete=partial(delete, library, visitor),
-        take_in=partial(import_transcript, library, visitor),
-        nothing=ANOTHERS if visitor.now.is_anothers else NOTHING,
-        shared="Whoever has this link can read the conversation and continue it. Only this browser "
-        "can rename, stop or delete it.",
-        surely=f"Delete {counted(len(visitor.now.turns), 'answer')} for good?",
-        imported="A transcript that was downloaded as JSON becomes a conversation of yours.",
-        imports=library.settings.uploads,
+    """Draw the sidebar: this browser's conversations, the one last changed first."""
+    draw_sidebar_list(
+        SidebarList(
+            ADDRESS,
+            mark="",
+            item=visitor,
+            identifier=visitor.now.conversation_id,
+            is_new=not (visitor.now.turns or visitor.now.job_id or visitor.now.missing_id),
+            begin_new=visitor.updating(VisitorSession.turn_to),
+            list=partial(_entries, library, visitor),
+            open=partial(open_conversation, library, visitor),
+            rename=partial(_rename, library, visitor),
+            delete=partial(delete, library, visitor),
+            import_file=partial(import_transcript, library, visitor),
+            empty_note=ANOTHERS if visitor.now.is_anothers else NOTHING,
+            link_note="Whoever has this link can read the conversation and continue it. Only this browser "
+            "can rename, stop or delete it.",
+            confirmation=f"Delete {counted(len(visitor.now.turns), 'answer')} for good?",
+            import_note="A transcript that was downloaded as JSON becomes a conversation of yours.",
+            imports=library.settings.uploads,
+        )
     )
 
 
 def _entries(library: Library, visitor: Visitor) -> list[Entry]:
     listed = listed_conversations(library.conversations(), current_owner(visitor))
     return [
-        Entry(one.id, one.title, f"{counted(one.turns, 'answer')} · {day(one.updated)}") for one in listed
+        Entry(row.id, row.title, f"{counted(row.turns, 'answer')} · {day(row.updated)}") for row in listed
     ]
 
 
 def listed_conversations(store: ConversationStore, owner: str) -> tuple[ConversationSummary, ...]:
-    """Return an owner's conversations that have an answer."""
-    return tuple(one for one in store.list(owner, MOST_LISTED) if one.turns)
+    """Return an owner's conversations that have at least one answer."""
+    return tuple(conversation for conversation in store.list(owner, MOST_LISTED) if conversation.turns)
 
 
 def _rename(library: Library, visitor: Visitor, identifier: str, title: str) -> None:
@@ -230,7 +221,7 @@ def _rename(library: Library, visitor: Visitor, identifier: str, title: str) -> 
 
 
 def clear(library: Library, visitor: Visitor) -> None:
-    """Delete the conversation that is open; or say why it cannot be deleted."""
+    """Delete the open conversation; on failure add a note."""
     try:
         delete(library, visitor)
     except AssistantError as error:
@@ -238,7 +229,7 @@ def clear(library: Library, visitor: Visitor) -> None:
 
 
 def delete(library: Library, visitor: Visitor) -> None:
-    """Delete the conversation that is open, and the question of it that is being answered."""
+    """Stop the running question and delete the open conversation; raises AssistantError."""
     if visitor.now.is_kept:
         check_own(library.conversations(), visitor, visitor.now.conversation_id)
     if job := jobs().get(visitor.now.job_id):
@@ -249,20 +240,17 @@ def delete(library: Library, visitor: Visitor) -> None:
 
 
 def import_transcript(library: Library, visitor: Visitor, data: bytes) -> None:
-    """Store a transcript as one of the visitor's conversations and show it; or keep what is wrong with it."""
+    """Store a transcript as one of the visitor's conversations and show it; or show why it is refused."""
     try:
         documents_limit().take(current_caller(visitor))
         read = read_conversation_file(visitor, data)
-        over, owner, store = (
-            library_of_import(library, visitor, read),
-            current_owner(visitor),
-            library.conversations(),
-        )
+        over = library_of_import(library, visitor, read)
+        owner, store = current_owner(visitor), library.conversations()
         stored = store.put(owner, read, over)
         keep_notes(library.reading(), owner, read, store, stored.id)
     except AssistantError as error:
         visitor.update(VisitorSession.refuse_import, str(error))
         return
     _turn_to(visitor, StoredConversation(stored))
-    visitor.update(VisitorSession.be_over, over)
-    visitor.update(VisitorSession.tell_origin, is_imported=True)
+    visitor.update(VisitorSession.set_library, over)
+    visitor.update(VisitorSession.set_origin, is_imported=True)

@@ -1,4 +1,4 @@
-"""The evidence panel: where a citation leads, beside the answer or, on a phone, in a drawer over it."""
+"""The evidence panel: the cited passage, beside the answer or, on a phone, in a drawer over it."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -15,7 +15,7 @@ from explorer.app.visitor.session import Focus, VisitorSession
 from explorer.ask.conversations import ADDRESS, address_of
 from explorer.ask.feedback import marks_of
 from explorer.components.evidence import draw_source, open_drawer
-from explorer.components.listener import Address, Heard, listen
+from explorer.components.listener import Address, PageReport, listen
 from explorer.components.passage_table import draw_passage_table
 from explorer.components.rows import fold
 from explorer.presenters.citations import (
@@ -33,30 +33,32 @@ from explorer.presenters.wording import short_reference
 
 
 def key_of_turn(number: int, *, is_latest: bool) -> str:
-    """Return the key of a turn's container; a later turn that is the latest gets room to be scrolled up."""
+    """Return the key of a turn's container; the style gives the latest room to be scrolled to the top."""
     return f"latest_{number}" if is_latest and number > 1 else f"turn_{number}"
 
 
 @st.fragment
 def render_evidence(library: Library, visitor: Visitor, scope: Mapping[str, str]) -> None:
-    """Draw the panel for the citation in focus; listen for clicks on citations, and for another width.
+    """Draw the panel for the citation in focus; listen for clicks on citations and for the page's width.
 
-    `scope` is what the page's address is to say of where questions look.
+    `scope` holds the address parameters of the scope that questions are asked of.
     """
     is_new = visitor.now.job_id or (visitor.now.failure and visitor.now.failure.question)
-    asked = key_of_turn(len(visitor.now.turns) + 1, is_latest=True) if is_new and visitor.now.turns else ""
-    heard = listen(
+    next_turn = (
+        key_of_turn(len(visitor.now.turns) + 1, is_latest=True) if is_new and visitor.now.turns else ""
+    )
+    report = listen(
         "citation_listener",
         narrow=visitor.now.narrow,
-        show=asked,
+        show=next_turn,
         place=address_of(visitor),
         address=Address(ASK, {ADDRESS: address_of(visitor), **scope}, is_new_entry=False),
         hears=("clicks", "width"),
     )
     was_narrow = visitor.now.narrow
-    take_heard(visitor, heard)
+    take_report(visitor, report)
     if visitor.now.narrow != was_narrow:
-        # All of the screen is laid out for its width, not this panel alone.
+        # The whole screen depends on the width, not only this panel.
         st.rerun()
     source = source_in_focus(visitor)
     if visitor.now.narrow:
@@ -72,19 +74,19 @@ def render_evidence(library: Library, visitor: Visitor, scope: Mapping[str, str]
                 below=partial(_draw_passages, visitor),
             )
         return
-    # One left open would stand over the screen once it is narrow again, and make all of it inert.
+    # A drawer left open would cover the screen, and make it inert, once it is narrow again.
     visitor.update(VisitorSession.close_drawer)
     with st.container(key="evidence_panel", gap="xsmall"):
         if source:
             marks = marks_of(library, visitor)
             draw_source(library, source, "side", _go_to(visitor), marks, where=_where(visitor))
-        elif has_numbers(visitor):
+        elif visitor.now.turns and not visitor.now.job_id and supports(visitor.now.turns[-1]):
             st.caption("Click a number in the answer to read the passage that carries it.")
         _draw_passages(visitor)
 
 
 def _where(visitor: Visitor) -> str:
-    """Describe the answer of the citation in focus, "" for one of the latest, which is in view."""
+    """Name the answer of the citation in focus, "" for the latest, which is in view."""
     turn, now = _turn_looked_at(visitor), visitor.now
     if turn is None or now.focus is None or now.focus.turn == len(now.turns):
         return ""
@@ -92,7 +94,7 @@ def _where(visitor: Visitor) -> str:
 
 
 def _draw_passages(visitor: Visitor) -> None:
-    """Draw all that was found for the turn that is looked at, in reading order, what is cited in bold."""
+    """Draw the evidence of the turn in focus, in reading order, cited sentences in bold."""
     turn = _turn_looked_at(visitor)
     if turn is None or not turn.evidence.papers:
         return
@@ -109,11 +111,11 @@ def _draw_passages(visitor: Visitor) -> None:
 
 
 def _draw_passage_found(passage: Passage, cited: frozenset[int] | None, label: int) -> None:
-    """Draw a passage under the way to it in its paper; `cited` are its sentences that are cited, if it is."""
+    """Draw a passage below a link to it; `cited` are its cited sentences, None if it is not cited."""
     place = passage_place(passage, None) or "Passage"
-    said = escaped(f"{place} · cited" if cited is not None else place)
+    label_text = escaped(f"{place} · cited" if cited is not None else place)
     query = {"id": passage.paper_id, "passage": str(passage.number)}
-    link_to(PAPER, f"**{said}**" if cited is not None else said, query_params=query)
+    link_to(PAPER, f"**{label_text}**" if cited is not None else label_text, query_params=query)
     if passage.table:
         draw_passage_table(passage, min(cited) if cited else None, f"found_{label}", in_short=True)
     else:
@@ -121,7 +123,7 @@ def _draw_passage_found(passage: Passage, cited: frozenset[int] | None, label: i
 
 
 def _turn_looked_at(visitor: Visitor) -> Turn | None:
-    """Return the turn whose citation is in focus, else the latest; None of one that is being written."""
+    """Return the turn whose citation is in focus, else the latest; None while an answer is being written."""
     focus = visitor.now.focus
     if focus is None and visitor.now.job_id:
         return None
@@ -129,32 +131,27 @@ def _turn_looked_at(visitor: Visitor) -> Turn | None:
     return visitor.now.turns[number - 1] if 1 <= number <= len(visitor.now.turns) else None
 
 
-def has_numbers(visitor: Visitor) -> bool:
-    """Return True if the latest answer has citations to click; one being written has none for certain."""
-    return bool(visitor.now.turns and not visitor.now.job_id and supports(visitor.now.turns[-1]))
-
-
-def take_heard(visitor: Visitor, heard: Heard) -> None:
-    """Move the focus to the citation that was clicked, where this conversation has it."""
-    visitor.update(VisitorSession.measure, narrow=heard.narrow)
-    if cite := parse_cite(heard.cite):
+def take_report(visitor: Visitor, report: PageReport) -> None:
+    """Store the reported width, and focus the clicked citation if this conversation has it."""
+    visitor.update(VisitorSession.measure, narrow=report.narrow)
+    if cite := parse_cite(report.cite):
         look_at(visitor, *cite)
 
 
 def look_at(visitor: Visitor, turn: int, number: int) -> None:
-    """Put citation `number` of a turn into focus; one that does not exist changes nothing."""
+    """Focus citation `number` of a turn, if it exists."""
     if source_at(visitor, Focus(turn, number)):
         visitor.update(VisitorSession.look_at, turn, number)
 
 
 def source_in_focus(visitor: Visitor) -> Source | None:
-    """Return the source of the citation in focus, in a finished answer or the one being written."""
+    """Return the source of the citation in focus, in a finished or a running answer."""
     focus = visitor.now.focus
     return source_at(visitor, focus) if focus else None
 
 
 def source_at(visitor: Visitor, focus: Focus) -> Source | None:
-    """Return the source of a citation, None for one that does not exist."""
+    """Return the source of a citation, None if it does not exist."""
     if 1 <= focus.turn <= len(visitor.now.turns):
         found = sources(visitor.now.turns[focus.turn - 1])
         return found[focus.number - 1] if 1 <= focus.number <= len(found) else None
@@ -164,5 +161,5 @@ def source_at(visitor: Visitor, focus: Focus) -> Source | None:
 
 
 def _go_to(visitor: Visitor) -> Callable[[int], None]:
-    """Return a callback that puts another citation of the text in focus, by its number."""
+    """Return a callback that focuses another citation of the same answer, by its number."""
     return partial(look_at, visitor, visitor.now.focus.turn if visitor.now.focus else 0)

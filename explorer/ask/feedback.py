@@ -13,13 +13,13 @@ from explorer.app.session import Visitor, field_value
 from explorer.ask.conversations import change_turn
 from explorer.presenters.citations import sources
 
-# As Streamlit numbers its thumbs.
+# In the order of Streamlit's thumbs.
 THUMBS: tuple[Verdict, ...] = ("bad", "good")
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """The marks of wrong citations that a reader may change, in one turn."""
+    """The reader's marks of wrong citations in turn `number`, counted from 1."""
 
     library: Library
     visitor: Visitor
@@ -37,7 +37,7 @@ class Marks:
 
 
 def marks_of(library: Library, visitor: Visitor) -> Marks | None:
-    """Return the marks of the turn in focus; None for an answer not complete, or of somebody else."""
+    """Return the marks of the turn in focus; None if it is not complete or is another visitor's."""
     focus = visitor.now.focus
     if focus is None or visitor.now.is_anothers or not 1 <= focus.turn <= len(visitor.now.turns):
         return None
@@ -50,12 +50,12 @@ def wrong_numbers(turn: Turn) -> tuple[int, ...]:
 
 
 def draw_verdict(library: Library, visitor: Visitor, number: int, turn: Turn) -> None:
-    """Draw the two thumbs, for whoever the conversation belongs to; a second click takes one back."""
+    """Draw the two thumbs; a second click takes a verdict back."""
     key = f"verdict_{visitor.now.opened}_{number}_{_mark(turn)}"
-    given = THUMBS.index(turn.feedback.verdict) if turn.feedback.verdict else None
+    thumb = THUMBS.index(turn.feedback.verdict) if turn.feedback.verdict else None
     with st.container(key=f"verdict_of_{number}", width="content"):
         st.feedback(
-            "thumbs", key=key, default=given, on_change=partial(_give_verdict, library, visitor, number, key)
+            "thumbs", key=key, default=thumb, on_change=partial(_give_verdict, library, visitor, number, key)
         )
 
 
@@ -66,5 +66,5 @@ def _give_verdict(library: Library, visitor: Visitor, number: int, key: str) -> 
 
 
 def _mark(turn: Turn) -> str:
-    """Return a key for a turn, so that a turn in its place inherits no widget state."""
+    """Return a widget key part from the turn's time, so that a replacing turn inherits no widget state."""
     return "".join(letter for letter in turn.asked[:40] if letter.isascii() and letter.isalnum())

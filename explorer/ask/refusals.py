@@ -1,4 +1,4 @@
-"""The panel of a question that was not answered: why, what came near, what there is, what to try."""
+"""The panel of a refusal: its reason, the nearest passages, what was searched, other searches."""
 
 import streamlit as st
 
@@ -17,7 +17,7 @@ EXCERPT = 240
 
 
 def draw_refusal(number: int, refusal: Refusal) -> None:
-    """Draw why turn `number` was not answered."""
+    """Draw the reason why turn `number` was not answered."""
     with st.container(border=True, key=f"reading_refusal_{number}"):
         title = "Not answered yet" if refusal.reason == "which_paper" else "Not answered"
         st.markdown(f"**{title}**\n\n{escaped(refusal.message)}")
@@ -26,19 +26,20 @@ def draw_refusal(number: int, refusal: Refusal) -> None:
 def draw_beside_refusal(
     library: Library, visitor: Visitor, number: int, turn: Turn, refusal: Refusal
 ) -> None:
-    """Draw what came near, what there is, and what to try."""
+    """Draw the nearest passages, what was searched, and other searches."""
     with st.container(key=f"reading_ways_on_{number}"):
         if refusal.reason == "which_paper":
             _draw_choices(visitor, number, turn, refusal)
             return
         _draw_not_searched(visitor, number, turn)
         _draw_nearest(number, refusal)
-        _draw_covered(library, refusal, turn.scope)
+        st.markdown("What was searched:" if _is_restricted(turn.scope) else "What the corpus covers:")
+        st.markdown(listed(refusal.covers or covered(library.corpus, turn.scope)))
         _draw_another_query(visitor, number, turn)
 
 
 def _draw_choices(visitor: Visitor, number: int, turn: Turn, refusal: Refusal) -> None:
-    """Draw a button for each paper that may be meant: it asks the question of that paper."""
+    """Draw a button for each paper that may be meant, which asks the question of that paper."""
     with st.container(key=f"quiet_which_{number}", gap="xxsmall"):
         for place, nearest in enumerate(refusal.nearest):
             st.button(
@@ -53,12 +54,14 @@ def _draw_choices(visitor: Visitor, number: int, turn: Turn, refusal: Refusal) -
 
 
 def _draw_not_searched(visitor: Visitor, number: int, turn: Turn) -> None:
-    """Say that the visitor's own documents were left out, with the way to ask them."""
-    own = None if visitor.now.asks_own else documents_of_visit()
-    documents = [one for one in own.documents() if one.state != "failed"] if own else []
+    """Draw a note that the visitor's own documents were not searched, with a button to ask them."""
+    uploads = None if visitor.now.asks_own else documents_of_visit()
+    documents = (
+        [document for document in uploads.documents() if document.state != "failed"] if uploads else []
+    )
     if not documents:
         return
-    ready = sum(one.state == "ready" for one in documents)
+    ready = sum(document.state == "ready" for document in documents)
     with st.container(horizontal=True, vertical_alignment="center", key=f"not_searched_{number}"):
         st.markdown(not_searched(ready, len(documents)), width="content")
         if ready:
@@ -89,13 +92,8 @@ def _draw_nearest(number: int, refusal: Refusal) -> None:
             st.text(shortened(nearest.text, EXCERPT))
 
 
-def _draw_covered(library: Library, refusal: Refusal, scope: Scope) -> None:
-    st.markdown("What was searched:" if _is_restricted(scope) else "What the corpus covers:")
-    st.markdown(listed(refusal.covers or covered(library.corpus, scope)))
-
-
 def _draw_another_query(visitor: Visitor, number: int, turn: Turn) -> None:
-    """Offer another query, and a wider scope where the question was asked of a part of the corpus."""
+    """Draw a field for another query, and a button that widens a restricted scope."""
     key = f"try_query_{visitor.now.opened}_{number}"
     with st.form(f"try_{number}", border=False):
         st.text_input("Search again with other words", value=changed_query(turn), key=key)
@@ -114,7 +112,7 @@ def _draw_another_query(visitor: Visitor, number: int, turn: Turn) -> None:
 
 
 def search_again(visitor: Visitor, turn: Turn, key: str) -> None:
-    """Ask a turn's question again, of the same papers, with the search query that was written."""
+    """Ask a turn's question again, in its scope, with the search query of field `key`."""
     if query := str(field_value(key) or "").strip():
         visitor.update(VisitorSession.ask, turn.question, query, turn.scope)
 

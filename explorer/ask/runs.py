@@ -1,10 +1,10 @@
-"""A question given to a worker with what stores its turn, taken out of it again, and stopped."""
+"""Questions as jobs: started with a keeper that stores the turn, settled when done, and stopped."""
 
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from assistant.records import AskOptions, AssistantError, Event, Turn
+from assistant.records import AssistantError, Event, Turn
 from assistant.storage.conversations import ConversationStore
 from assistant.storage.owned import new_id
 from explorer.app.resources import Library, jobs, questions_limit
@@ -29,9 +29,9 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class QuestionNote:
-    """The record of a running question in the store, so that a stopped server can report its loss.
+    """The record of a running question in the store, from which its loss is reported after a crash.
 
-    A store that fails keeps no question from being answered. There is none for what is in no store.
+    Does nothing for a conversation that is not stored; a failure of the store is only logged.
     """
 
     library: Library
@@ -40,10 +40,10 @@ class QuestionNote:
 
     def write(self, question: str) -> None:
         server = jobs().server
-        self._try(lambda one: one.begin_question(self.identifier, self.conversation_id, question, server))
+        self._try(lambda store: store.begin_question(self.identifier, self.conversation_id, question, server))
 
     def forget(self) -> None:
-        self._try(lambda one: one.end_question(self.identifier))
+        self._try(lambda store: store.end_question(self.identifier))
 
     def _try(self, do: Callable[[ConversationStore], None]) -> None:
         if not self.conversation_id:
@@ -55,13 +55,15 @@ class QuestionNote:
 
 
 def start(library: Library, visitor: Visitor, choices: Choices, waiting: Waiting) -> None:
-    """Give a question to a worker; when that fails, keep it with the reason."""
+    """Start the job of a question; on failure keep the question with the reason."""
     visitor.update(VisitorSession.send)
     try:
         if visitor.now.library_id and library.kept is None:
-            # It says why it cannot be asked.
+            # Raises the reason why this library cannot be asked.
             read_kept(library, visitor, visitor.now.library_id)
-        options, owner = options_of(waiting, choices), current_owner(visitor)
+        scope = choices.options.scope if waiting.scope is None else waiting.scope
+        options = replace(choices.options, scope=scope, search_query=waiting.query)
+        owner = current_owner(visitor)
         account = library.account(choices.writer, owner, "question")
         price = library.question_price(choices.writer, choices.parameters, options)
         account.check(price)
@@ -96,8 +98,8 @@ def _begin(
     replaces: Turn | None,
     events: Callable[[], Iterator[Event]],
 ) -> QuestionJob:
-    """Have a job begin, and a note of it stored until it is over; raises AssistantError."""
-    # The first question of a conversation begins it in the store, and gives it the id it has there.
+    """Start a job, with a note in the store until it ends; raises AssistantError."""
+    # First: for the first question, `keep_of` creates the stored conversation and sets its id.
     keep = keep_of(library, visitor, waiting.question, replaces)
     note = QuestionNote(library, visitor.now.conversation_id if visitor.now.is_kept else "")
     job = QuestionJob(
@@ -114,7 +116,7 @@ def _begin(
     try:
         jobs().start(job, events)
     except StoppingError:
-        # The page soon comes from another process, which finds the note and offers to ask it again.
+        # Another process soon serves the page: it finds the note and offers to ask again.
         raise
     except AssistantError:
         note.forget()
@@ -123,7 +125,7 @@ def _begin(
 
 
 def _take_turns_from_elsewhere(library: Library, visitor: Visitor) -> None:
-    """Add to the screen the turns that the store has and the screen has not: of another tab, or browser."""
+    """Add the stored turns that another tab or browser has added to the conversation."""
     try:
         stored = library.conversations().read(visitor.now.conversation_id) if visitor.now.is_kept else None
     except AssistantError:
@@ -133,9 +135,9 @@ def _take_turns_from_elsewhere(library: Library, visitor: Visitor) -> None:
 
 
 def keep_of(library: Library, visitor: Visitor, question: str, replaces: Turn | None = None) -> Keep:
-    """Return the function that stores the next turn; the first begins the conversation in the store.
+    """Return the function that stores the next turn, in place of `replaces` if given.
 
-    A turn that replaces another takes its place there. What is asked of own documents is in no store.
+    Creates the stored conversation for its first turn. Questions about uploads are not stored.
     """
     if visitor.now.is_private:
         return lambda _turn: Kept()
@@ -154,20 +156,14 @@ def keep_of(library: Library, visitor: Visitor, question: str, replaces: Turn | 
 
 
 def replaced_by(waiting: Waiting, turns: tuple[Turn, ...]) -> Turn | None:
-    """Return the turn that a question replaces: the last, where no other has come after it meanwhile."""
+    """Return the turn that a question replaces: the last one, unless another has been added since."""
     if waiting.replaces and turns and turns[-1].is_same_as(waiting.replaces):
         return turns[-1]
     return None
 
 
-def options_of(waiting: Waiting, choices: Choices) -> AskOptions:
-    """Return the options of a question: as chosen, but for its own query and scope."""
-    scope = choices.options.scope if waiting.scope is None else waiting.scope
-    return replace(choices.options, scope=scope, search_query=waiting.query)
-
-
 def settle(visitor: Visitor) -> bool:
-    """Take a finished question out of its job: a whole turn, or a failure that keeps the question."""
+    """Move the turn or failure of a finished job into the session; return True if the job was over."""
     if not visitor.now.job_id:
         return False
     job = jobs().get(visitor.now.job_id)
@@ -186,7 +182,7 @@ def settle(visitor: Visitor) -> bool:
 
 
 def failure_of(view: QuestionView) -> Failure:
-    """Return the failure to show for a question that was stopped or failed."""
+    """Return the failure of a question that was stopped or failed."""
     message = view.error if view.state == "failed" else STOPPED
     return Failure(
         view.question, message, view.text, can_retry=view.can_retry, search_query=view.search_query
@@ -194,13 +190,13 @@ def failure_of(view: QuestionView) -> Failure:
 
 
 def may_stop(visitor: Visitor) -> bool:
-    """Return True if the question on its way is of the visitor's own conversation, or was asked by them."""
+    """Return True if the running question is in the visitor's own conversation, or was asked by them."""
     job = jobs().get(visitor.now.job_id)
     return not visitor.now.is_anothers or (job is not None and job.starter == current_owner(visitor))
 
 
 def stop(visitor: Visitor) -> None:
-    """Stop the question on its way, unless it has just been answered; its worker ends by itself."""
+    """Stop the running question, unless it has just been answered; its worker thread ends by itself."""
     if settle(visitor):
         return
     if job := jobs().get(visitor.now.job_id):

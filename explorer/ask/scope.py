@@ -1,4 +1,4 @@
-"""Where the next questions look: set by other screens, and by the address, which says it in turn."""
+"""The scope of the next questions: set by other screens and by the address, and written to the address."""
 
 from collections.abc import Sequence
 from urllib.parse import urlencode
@@ -22,7 +22,7 @@ from explorer.uploads.kept import follow_library_address
 from explorer.uploads.visit import ask_collection, ask_place_of
 
 COLLECTION, PAPER, QUESTION, LIBRARY = "collection", "paper", "question", "library"
-# An address may be cut where it is longer than some programs take.
+# Some programs cut long addresses.
 MOST_NAMED = 30
 COLLECTIONS_SHOWN = 6
 GROUPS_SHOWN = 5
@@ -39,7 +39,7 @@ def ask_about(visitor: Visitor, paper_ids: tuple[str, ...]) -> None:
 
 
 def ask_within(visitor: Visitor, scope: Scope) -> None:
-    """Restrict the next questions to the papers that a filter lists."""
+    """Restrict the next questions to the papers of a filter."""
     ask_collection(visitor)
     visitor.update(VisitorSession.look_in, (), scope)
     set_field("scope_filter", list(filter_labels(scope)))
@@ -47,56 +47,54 @@ def ask_within(visitor: Visitor, scope: Scope) -> None:
 
 
 def follow_link(library: Library, visitor: Visitor) -> None:
-    """Look where the address says, unless this visit has before, and put its question into the box.
+    """Set the scope that the address names, once a visit, and put its question into the box.
 
-    It names collections and papers of the corpus, never what a visitor has brought. Its question is not
-    asked by itself: whoever made the link is not the one who asks.
+    Only collections and papers of the corpus can be named, not uploads. The question is not sent:
+    whoever made the link is not the one who asks.
     """
-    _follow_library(library, visitor, st.query_params.get(LIBRARY, ""))
+    kept = st.query_params.get(LIBRARY, "")
+    if kept and kept not in (visitor.now.library_id, *visitor.now.visited):
+        visitor.update(VisitorSession.visit, kept)
+        if problem := follow_library_address(library, visitor, kept):
+            visitor.update(VisitorSession.note, problem, *visitor.now.notes)
     named = {name: st.query_params.get(name, "") for name in (COLLECTION, PAPER, QUESTION)}
     link = _link(named)
     if not link or link in visitor.now.visited:
         return
     visitor.update(VisitorSession.visit, link)
-    wanted = _listed(named[COLLECTION]), _listed(named[PAPER])
-    found = _known(library.corpus, *wanted)
-    if found[1]:
-        ask_about(visitor, found[1])
-    elif found[0]:
-        ask_within(visitor, Scope(collections=found[0]))
-    if found != wanted:
-        note = PARTLY_HERE if any(found) else NOT_HERE
+    collections, papers = _listed(named[COLLECTION]), _listed(named[PAPER])
+    corpus = library.corpus
+    paper_ids = {paper.id for paper in corpus.papers_by_id(papers)}
+    known_papers = tuple(paper for paper in papers if paper in paper_ids)
+    known_collections = tuple(name for name in collections if name in corpus.collection_ids())
+    if known_papers:
+        ask_about(visitor, known_papers)
+    elif known_collections:
+        ask_within(visitor, Scope(collections=known_collections))
+    if (known_collections, known_papers) != (collections, papers):
+        note = PARTLY_HERE if known_collections or known_papers else NOT_HERE
         visitor.update(VisitorSession.note, note, *visitor.now.notes)
     if question := one_line(named[QUESTION])[:LONGEST_QUESTION]:
         set_field("question_box", question)
 
 
-def _follow_library(library: Library, visitor: Visitor, named: str) -> None:
-    """Open the library that the address names, unless this visit or its conversation has opened it."""
-    if not named or named in (visitor.now.library_id, *visitor.now.visited):
-        return
-    visitor.update(VisitorSession.visit, named)
-    if problem := follow_library_address(library, visitor, named):
-        visitor.update(VisitorSession.note, problem, *visitor.now.notes)
-
-
 def scope_address(visitor: Visitor, scope: Scope) -> dict[str, str]:
-    """Return the address parameters of a scope, and mark them as followed."""
-    said = {COLLECTION: "", PAPER: "", QUESTION: "", LIBRARY: visitor.now.library_id}
+    """Return the address parameters of a scope, and mark them as visited."""
+    parameters = {COLLECTION: "", PAPER: "", QUESTION: "", LIBRARY: visitor.now.library_id}
     if not visitor.now.asks_own and len(scope.papers) <= MOST_NAMED:
-        said |= {COLLECTION: ",".join(scope.collections), PAPER: ",".join(scope.papers)}
-    visitor.update(VisitorSession.visit, *filter(None, [visitor.now.library_id, _link(said)]))
-    return said
+        parameters |= {COLLECTION: ",".join(scope.collections), PAPER: ",".join(scope.papers)}
+    visitor.update(VisitorSession.visit, *filter(None, [visitor.now.library_id, _link(parameters)]))
+    return parameters
 
 
 def draw_covered(corpus: Corpus, visitor: Visitor, scope: Scope) -> None:
-    """Draw what a scope holds and is about: its collections, its groups on the map, its topics."""
+    """Draw the collections, map groups and frequent topics of a scope."""
     with st.container(key="scope_covered", gap="xxsmall"):
         if not names_papers(scope):
             _draw_collections(visitor, collections_in(corpus.collections(), scope))
         if groups := groups_of(corpus.statistics.places(scope), corpus.statistics.clusters())[:GROUPS_SHOWN]:
             st.markdown("**Groups of similar papers**")
-            lines = (f"- {escaped(one.label)} :gray[{counted(one.papers, 'paper')}]" for one in groups)
+            lines = (f"- {escaped(group.label)} :gray[{counted(group.papers, 'paper')}]" for group in groups)
             st.markdown("\n".join(lines))
         if topics := frequent_topics(corpus, scope):
             st.markdown("**Often about**")
@@ -104,7 +102,7 @@ def draw_covered(corpus: Corpus, visitor: Visitor, scope: Scope) -> None:
 
 
 def _draw_collections(visitor: Visitor, summaries: Sequence[CollectionSummary]) -> None:
-    """Draw collections as the way to ask one of them alone; of one that is chosen, what it is."""
+    """Draw a button per collection that asks it alone; a single collection is described."""
     if len(summaries) == 1:
         st.markdown(f"**{escaped(summaries[0].collection.title)}**")
         if description := summaries[0].collection.description:
@@ -113,15 +111,15 @@ def _draw_collections(visitor: Visitor, summaries: Sequence[CollectionSummary]) 
     st.markdown(f"**{counted(len(summaries), 'collection')}**")
     titles = collection_titles(tuple(summaries))
     with st.container(key="covered_collections", gap=None):
-        for number, one in enumerate(summaries[:COLLECTIONS_SHOWN], start=1):
-            label = f"{escaped(menu_title(titles[one.collection.id]))} :gray[{counted(one.papers, 'paper')}]"
+        for number, summary in enumerate(summaries[:COLLECTIONS_SHOWN], start=1):
+            title = escaped(menu_title(titles[summary.collection.id]))
             st.button(
-                label,
+                f"{title} :gray[{counted(summary.papers, 'paper')}]",
                 key=f"ask_collection_{number}",
                 type="tertiary",
                 help="Ask this collection alone",
                 on_click=ask_within,
-                args=(visitor, Scope(collections=(one.collection.id,))),
+                args=(visitor, Scope(collections=(summary.collection.id,))),
             )
     if len(summaries) > COLLECTIONS_SHOWN:
         st.caption(f"And {len(summaries) - COLLECTIONS_SHOWN:,} more, under “Look in”.")
@@ -133,12 +131,3 @@ def _link(named: dict[str, str]) -> str:
 
 def _listed(value: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, value.split(","))))[:MOST_NAMED]
-
-
-def _known(
-    corpus: Corpus, collections: Sequence[str], papers: Sequence[str]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the collections and the papers of a link that the corpus has."""
-    held = {paper.id for paper in corpus.papers_by_id(papers)}
-    ids = corpus.collection_ids()
-    return tuple(one for one in collections if one in ids), tuple(one for one in papers if one in held)

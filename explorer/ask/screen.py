@@ -13,7 +13,7 @@ from explorer.app.resources import Library, jobs
 from explorer.app.session import Visitor, field_value, set_field
 from explorer.app.visitor.conversation import FollowUps
 from explorer.app.visitor.session import VisitorSession
-from explorer.ask.actions import draw_taken_off
+from explorer.ask.actions import draw_removed_turn
 from explorer.ask.answers import draw_earlier_turn, draw_failure, draw_last_turn, draw_running
 from explorer.ask.choices import draw_choices
 from explorer.ask.conversations import draw_notes, draw_sidebar, follow_address
@@ -40,7 +40,7 @@ from explorer.uploads.dialog import draw_documents
 from explorer.uploads.visit import ask_collection, library_asked
 
 POLL_SECONDS = 0.2
-# More than the assistant takes: its refusal says what is wrong, where the box would just not send.
+# More than the assistant accepts: its refusal gives the reason, while the box would just not send.
 LONGEST_TYPED = 20_000
 ANOTHERS = (
     "This conversation was begun in another browser. What you ask here is added to it; only there can it be "
@@ -86,7 +86,7 @@ def _take_question(visitor: Visitor) -> None:
 
 
 def _draw_conversation(library: Library, visitor: Visitor, scope: Scope) -> DeltaGenerator | None:
-    """Draw the conversation; return where questions to go on with belong, None where there are none yet."""
+    """Draw the conversation; return the container for follow-up questions, None if there are none yet."""
     is_unanswered = bool(visitor.now.failure and visitor.now.failure.question)
     first = max(0, len(visitor.now.turns) - visitor.now.turns_shown)
     if visitor.now.is_anothers:
@@ -112,8 +112,8 @@ def _draw_conversation(library: Library, visitor: Visitor, scope: Scope) -> Delt
         with st.container(key=key_of_turn(len(visitor.now.turns) + 1, is_latest=True)):
             st.fragment(_draw_live, run_every=POLL_SECONDS)(visitor)
         return None
-    if visitor.now.taken_off:
-        draw_taken_off(library, visitor, visitor.now.taken_off)
+    if visitor.now.removed_turn:
+        draw_removed_turn(library, visitor, visitor.now.removed_turn)
     if visitor.now.failure:
         with st.container(key=key_of_turn(len(visitor.now.turns) + 1, is_latest=is_unanswered)):
             draw_failure(visitor, visitor.now.failure)
@@ -133,15 +133,15 @@ def _draw_turns(library: Library, visitor: Visitor, first: int, *, is_latest: bo
             if number != last:
                 draw_earlier_turn(library, visitor, number, turn)
             else:
-                # A fragment as the one that draws a question on its way: in another place the answer would
-                # stand there twice for a moment.
+                # In the place of the fragment that drew the running question, or the answer would be there
+                # twice for a moment.
                 draw_last_turn(library, visitor, number, turn, visitor.now)
                 below_last = st.container(key="follow_ups", gap="xxsmall")
     return below_last
 
 
 def _draw_live(visitor: Visitor) -> None:
-    """Draw the question on its way; when it is answered or has been stopped, draw the whole screen anew."""
+    """Draw the running question; rerun the whole screen once it is over."""
     if settle(visitor) or not visitor.now.job_id:
         st.rerun()
     if job := jobs().get(visitor.now.job_id):
@@ -151,7 +151,7 @@ def _draw_live(visitor: Visitor) -> None:
 
 
 def _draw_first_visit(library: Library, visitor: Visitor, scope: Scope) -> None:
-    # Narrow or not, the same elements in the same places: none fades while another takes its place.
+    # The same elements in the same places at any width, so that none fades out and in.
     talk, side = st.columns([0.62, 0.38], gap="large")
     with talk, st.container(key="reading_first_visit"):
         if library.is_uploaded:
@@ -167,7 +167,7 @@ def _draw_first_visit(library: Library, visitor: Visitor, scope: Scope) -> None:
 
 
 def _draw_papers_asked(library: Library, scope: Scope) -> None:
-    """Say which papers are asked; questions about other papers would not be answered from them."""
+    """Draw the titles of the papers that the scope names."""
     st.title(escaped(asked_about(library.corpus, scope)), anchor=False)
     titles = covered(library.corpus, scope)
     if len(titles) > 1:
@@ -182,14 +182,14 @@ def _draw_first_questions(library: Library, visitor: Visitor, scope: Scope) -> N
         f"Every sentence of an answer leads to the passage that carries it. "
         f"{escaped(collection_facts(summaries))}."
     )
-    examples = example_questions(library.corpus, [one.collection.id for one in summaries])
+    examples = example_questions(library.corpus, [summary.collection.id for summary in summaries])
     if examples:
         st.markdown("Some questions to begin with:")
         draw_examples(visitor, examples, scope.collections)
 
 
 def draw_examples(visitor: Visitor, examples: tuple[Example, ...], within: tuple[str, ...]) -> None:
-    """Draw questions that are asked with one click, in the collections `within` (none: in all)."""
+    """Draw a button per example question; it is asked in the collections `within`, all if empty."""
     with st.container(key="examples"):
         for number, example in enumerate(examples, start=1):
             st.button(
@@ -203,7 +203,7 @@ def draw_examples(visitor: Visitor, examples: tuple[Example, ...], within: tuple
 
 
 def ask_example(visitor: Visitor, example: Example, within: tuple[str, ...]) -> None:
-    """Ask an example where it belongs, whatever papers were asked about before."""
+    """Ask an example in its own collection, else in `within`, instead of the papers chosen before."""
     ask_collection(visitor)
     visitor.update(VisitorSession.ask, example.question)
     visitor.update(VisitorSession.look_in)
@@ -211,10 +211,8 @@ def ask_example(visitor: Visitor, example: Example, within: tuple[str, ...]) -> 
 
 
 def _draw_follow_ups(library: Library, visitor: Visitor, place: DeltaGenerator) -> None:
-    """Draw in `place` what could be asked next, after all else: to find it takes a search for each."""
-    if visitor.now.failure:
-        return
-    questions = _remembered(library, visitor, visitor.now.turns[-1])
+    """Draw the suggested follow-ups in `place`; called last, as each suggestion takes a search."""
+    questions = () if visitor.now.failure else _suggest(library, visitor, visitor.now.turns[-1])
     if not questions:
         return
     with place:
@@ -230,18 +228,15 @@ def _draw_follow_ups(library: Library, visitor: Visitor, place: DeltaGenerator) 
             )
 
 
-def _remembered(library: Library, visitor: Visitor, turn: Turn) -> tuple[str, ...]:
+def _suggest(library: Library, visitor: Visitor, turn: Turn) -> tuple[str, ...]:
     """Return the suggested follow-ups of a turn, computed once while the turn is the latest."""
-    known = visitor.now.follow_ups
-    if known is None or not known.turn.is_same_as(turn) or known.count != len(visitor.now.turns):
-        known = FollowUps(turn, len(visitor.now.turns), _found(library, visitor, turn))
-        visitor.update(VisitorSession.suggest, known)
-    return known.questions
-
-
-def _found(library: Library, visitor: Visitor, turn: Turn) -> tuple[str, ...]:
+    cached, turns = visitor.now.follow_ups, visitor.now.turns
+    if cached and cached.turn.is_same_as(turn) and cached.count == len(turns):
+        return cached.questions
     try:
-        return follow_up_questions(turn, visitor.now.turns[:-1], library.corpus, library.encoder)
+        questions = follow_up_questions(turn, turns[:-1], library.corpus, library.encoder)
     except (CorpusError, ValueError):
         # An imported turn may have a scope that this corpus does not know.
-        return ()
+        questions = ()
+    visitor.update(VisitorSession.suggest, FollowUps(turn, len(turns), questions))
+    return questions

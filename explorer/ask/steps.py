@@ -1,6 +1,5 @@
-"""The steps of an answer in a row: what is done, what is being done and what comes; numbers and constants."""
+"""The steps of an answer as a row of HTML: done, current and still to come."""
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,7 +10,7 @@ from explorer.jobs.question import QuestionView
 from explorer.presenters.wording import seconds
 
 StepState = Literal["done", "now", "next"]
-# Each step as it is called while it is waited for, done, and behind.
+# The name of each step before, during and after it.
 NAMES: dict[Step, tuple[str, str, str]] = {
     "rewrite": ("Read the question", "Reading the question", "Question read"),
     "retrieve": ("Find passages", "Finding passages", "Passages found"),
@@ -19,13 +18,13 @@ NAMES: dict[Step, tuple[str, str, str]] = {
     "check": ("Check", "Checking", "Checked"),
 }
 WAITING = "Waiting for a free worker"
-# A step that is over sooner has no time worth a number that changes while it is looked at.
+# Shorter steps show no running seconds, which would only flicker.
 COUNTED_FROM = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class StepShown:
-    """A step in words, and what it took, "" where that is not known yet."""
+    """A step in words; `took` is its time, "" if not known yet."""
 
     state: StepState
     name: str
@@ -33,8 +32,12 @@ class StepShown:
 
 
 def steps_of(turn: Turn) -> tuple[StepShown, ...]:
-    """Return the steps behind a turn; one that was refused before writing has fewer."""
-    found = _found(*_papers_and_passages(turn))
+    """Return the steps of a turn; one that was refused before writing has fewer."""
+    if papers := turn.evidence.papers:
+        found = _found(len(papers), sum(len(paper.passages) for paper in papers))
+    else:
+        hits = turn.all_hits
+        found = _found(len({parse_passage_id(hit.passage_id)[0] for hit in hits}), len(hits))
     times = {time.step: time.seconds for time in turn.seconds}
     return tuple(
         StepShown("done", found if step == "retrieve" else NAMES[step][2], seconds(times[step]))
@@ -44,27 +47,25 @@ def steps_of(turn: Turn) -> tuple[StepShown, ...]:
 
 
 def steps_so_far(view: QuestionView) -> tuple[StepShown, ...]:
-    """Return the steps of a question on its way: all of them from the start, so that none moves another."""
+    """Return all steps of a running question, also those to come, so that the row does not shift."""
     times = {time.step: time.seconds for time in view.done}
-    return tuple(_steps_so_far(view, times))
-
-
-def _steps_so_far(view: QuestionView, times: Mapping[Step, float]) -> Iterator[StepShown]:
+    papers = view.papers or ()
+    found = _found(len(papers), sum(len(paper.hits) for paper in papers))
+    steps = []
     for step, (ahead, doing, done) in NAMES.items():
         if step in times:
-            papers = view.papers or ()
-            name = _found(len(papers), sum(len(one.hits) for one in papers)) if step == "retrieve" else done
-            yield StepShown("done", name, seconds(times[step]))
+            steps.append(StepShown("done", found if step == "retrieve" else done, seconds(times[step])))
         elif step == view.step:
             name = WAITING if view.state == "waiting" else doing
             took = f"{view.step_seconds:.0f} s" if view.step_seconds >= COUNTED_FROM else ""
-            yield StepShown("now", name, took)
+            steps.append(StepShown("now", name, took))
         else:
-            yield StepShown("next", ahead)
+            steps.append(StepShown("next", ahead))
+    return tuple(steps)
 
 
 def steps_html(steps: tuple[StepShown, ...]) -> str:
-    """Return the row of steps as HTML; nothing in it is anybody else's text."""
+    """Return the row of steps as HTML; it holds only our own constants and numbers."""
     return f'<ol class="pt-steps" aria-label="Steps of this answer">{"".join(map(_item, steps))}</ol>'
 
 
@@ -72,13 +73,6 @@ def _item(step: StepShown) -> str:
     current = ' aria-current="step"' if step.state == "now" else ""
     took = f' <span class="pt-took">{step.took}</span>' if step.took else ""
     return f'<li class="pt-step pt-step-{step.state}"{current}><span>{step.name}{took}</span></li>'
-
-
-def _papers_and_passages(turn: Turn) -> tuple[int, int]:
-    """Count the papers and passages the writer was given; for a refusal, those found."""
-    if turn.evidence.papers:
-        return len(turn.evidence.papers), sum(len(paper.passages) for paper in turn.evidence.papers)
-    return len({parse_passage_id(hit.passage_id)[0] for hit in turn.all_hits}), len(turn.all_hits)
 
 
 def _found(papers: int, passages: int) -> str:

@@ -36,49 +36,45 @@ HIGHEST_TEXT = 340
 
 
 def draw_trail(library: Library, visitor: Visitor, number: int) -> None:
-    """Draw the downloads of an answer or of the whole conversation; a file is made when it is asked for."""
-    key = f"trail_{number}_{visitor.now.menus_closed}"
-    with menu("Trail", key, ":material/download:") as is_drawn:
-        if is_drawn:
-            _draw_parts(library, visitor, number)
-
-
-def _draw_parts(library: Library, visitor: Visitor, number: int) -> None:
-    part = WHOLE
-    if len(visitor.now.turns) > 1:
-        part = st.segmented_control(
-            "Download",
-            [THIS, WHOLE],
-            default=WHOLE,
-            required=True,
-            key=f"trail_part_{number}",
-            label_visibility="collapsed",
-        )
-    with st.container(key=f"downloads_{number}", gap=None):
-        conversation = taken(visitor, number, is_whole=part == WHOLE)
-        exported = exporting(library, visitor, conversation)
-        draw_downloads(CONVERSATION_FORMATS, exported, f"trail_{number}", _file_name)
+    """Draw the menu of downloads of an answer or of the whole conversation."""
+    with menu("Trail", f"trail_{number}_{visitor.now.menus_closed}", ":material/download:") as is_drawn:
+        if not is_drawn:
+            return
+        part = WHOLE
+        if len(visitor.now.turns) > 1:
+            part = st.segmented_control(
+                "Download",
+                [THIS, WHOLE],
+                default=WHOLE,
+                required=True,
+                key=f"trail_part_{number}",
+                label_visibility="collapsed",
+            )
+        with st.container(key=f"downloads_{number}", gap=None):
+            conversation = taken(visitor, number, is_whole=part == WHOLE)
+            exported = exporting(library, visitor, conversation)
+            draw_downloads(CONVERSATION_FORMATS, exported, f"trail_{number}", _file_name)
 
 
 def draw_way_to_calls(visitor: Visitor, number: int, turn: Turn) -> None:
-    """Draw the way to the prompts, passages and replies of a turn, directly beneath its answer."""
-    given = sum(len(paper.passages) for paper in turn.evidence.papers)
-    label = f"What was sent: {counted(len(turn.calls), 'call')}, {counted(given, 'passage')}"
+    """Draw the button that opens the prompts, passages and replies of a turn."""
+    passages = sum(len(paper.passages) for paper in turn.evidence.papers)
+    label = f"What was sent: {counted(len(turn.calls), 'call')}, {counted(passages, 'passage')}"
     action(label, f"calls_{number}", visitor.update, VisitorSession.show_calls, number)
 
 
-def _file_name(one: Format[Conversation]) -> str:
-    return f"paper-trail-{datetime.now(UTC):%Y-%m-%d}.{one.ending}"
+def _file_name(form: Format[Conversation]) -> str:
+    return f"paper-trail-{datetime.now(UTC):%Y-%m-%d}.{form.ending}"
 
 
 def taken(visitor: Visitor, number: int, *, is_whole: bool) -> Conversation:
-    """Return the conversation to download, or only the turn `number`."""
+    """Return the conversation, whole or with turn `number` only."""
     conversation = visitor.now.conversation()
     return conversation if is_whole else replace(conversation, turns=(conversation.turns[number - 1],))
 
 
 def draw_calls(visitor: Visitor) -> None:
-    """Draw the drawer with everything that was sent for the turn whose calls are to be shown."""
+    """Draw the drawer with the calls of the turn in `shown_calls`, if any."""
     dismissed = partial(visitor.update, VisitorSession.show_calls, 0)
 
     @st.dialog("What was sent", position="right", width="large", on_dismiss=dismissed)
@@ -93,19 +89,15 @@ def draw_calls(visitor: Visitor) -> None:
 def _draw_turn_sent(turn: Turn) -> None:
     st.markdown(escaped(shortened(turn.question, 300)))
     usage = turn.usage
-    taken = [counted(len(turn.calls), "call"), seconds(sum(step.seconds for step in turn.seconds))]
-    taken[1:1] = spent(usage.prompt_tokens, usage.completion_tokens, usage.price)
-    st.caption(escaped(" · ".join(taken)))
+    facts = [counted(len(turn.calls), "call"), seconds(sum(step.seconds for step in turn.seconds))]
+    facts[1:1] = spent(usage.prompt_tokens, usage.completion_tokens, usage.price)
+    st.caption(escaped(" · ".join(facts)))
     for number, call in enumerate(turn.calls, start=1):
-        _draw_call(number, call)
+        title = f"{number}. {STEP_NAMES[call.step]} · {escaped(shortened(call.model, 80))}"
+        with st.expander(title, expanded=number == 1, key=f"call_{number}"):
+            draw_sent(call)
     _draw_passages(turn)
     st.caption(escaped(" · ".join(provenance_facts(turn))))
-
-
-def _draw_call(number: int, call: Call) -> None:
-    title = f"{number}. {STEP_NAMES[call.step]} · {escaped(shortened(call.model, 80))}"
-    with st.expander(title, expanded=number == 1, key=f"call_{number}"):
-        draw_sent(call)
 
 
 def draw_sent(call: Call) -> None:
@@ -119,7 +111,7 @@ def draw_sent(call: Call) -> None:
 
 
 def _draw_text(label: str, text: str) -> None:
-    """Draw a prompt or a reply as it is, as plain text."""
+    """Draw a prompt or a reply verbatim, as plain text."""
     st.markdown(f"**{label}**")
     is_long = len(text) > LONG_TEXT
     with st.container(border=True, height=HIGHEST_TEXT if is_long else "content"):
@@ -127,7 +119,7 @@ def _draw_text(label: str, text: str) -> None:
 
 
 def _draw_passages(turn: Turn) -> None:
-    """Draw the passages that were found, and which of them were given under which label."""
+    """Draw the hits with their labels, and the passages that were given to the writer."""
     labels = {passage.id: paper.label for paper in turn.evidence.papers for passage in paper.passages}
     with st.expander(f"Found: {counted(len(turn.all_hits), 'passage')}", key="passages_found"):
         st.dataframe(

@@ -1,4 +1,4 @@
-"""Topics and venues to choose from on the Collection screen; which are chosen, the address alone says."""
+"""The facets of the Collection screen; the chosen values are stored only in the address."""
 
 from collections.abc import Sequence
 
@@ -8,9 +8,9 @@ from explorer.app.session import field_value, set_field
 from explorer.collection.restrictions import Parameter, restrict
 from explorer.components.rows import menu
 from explorer.presenters.safe_text import escaped
-from explorer.presenters.topics import Facet, FacetValue
+from explorer.presenters.topics import Facet
 
-# The kinds that are parameters of the address by their own names; all others are topics.
+# The kinds with an address parameter of their own; all others are topics.
 NAMED: dict[str, Parameter] = {"venue": "venue", "label": "label", "language": "language"}
 SHOWN_IN_ROW = 3
 SHOWN_IN_MENU = 12
@@ -18,7 +18,7 @@ SHOWN_ON_PHONE = 4
 
 
 def draw_fields(facets: Sequence[Facet]) -> None:
-    """Draw the frequent fields of study in the open."""
+    """Draw the most frequent fields of study in the row."""
     for facet in facets:
         if facet.kind == "field":
             st.caption(facet.name, width="content")
@@ -26,32 +26,27 @@ def draw_fields(facets: Sequence[Facet]) -> None:
 
 
 def draw_menus(facets: Sequence[Facet]) -> None:
-    """Draw every kind behind a button; of the fields only those that do not stand in the open."""
+    """Draw a menu for every kind; for fields of study only with those that are not in the row."""
     for facet in facets:
-        _draw_menu(facet)
-
-
-def _draw_menu(facet: Facet) -> None:
-    in_row = facet.kind == "field"
-    if in_row and len(facet.first_keys(SHOWN_IN_ROW)) == len(facet.values):
-        return
-    with menu("More fields" if in_row else facet.name, f"facet_menu_{facet.kind}") as is_drawn:
-        if not is_drawn:
-            return
-        if not in_row:
-            _draw_pills(facet, SHOWN_IN_MENU)
-        _draw_rest(facet, SHOWN_IN_ROW if in_row else SHOWN_IN_MENU)
+        in_row = facet.kind == "field"
+        if in_row and len(facet.first_keys(SHOWN_IN_ROW)) == len(facet.values):
+            continue
+        with menu("More fields" if in_row else facet.name, f"facet_menu_{facet.kind}") as is_drawn:
+            if is_drawn and not in_row:
+                _draw_pills(facet, SHOWN_IN_MENU)
+            if is_drawn:
+                _draw_rest(facet, SHOWN_IN_ROW if in_row else SHOWN_IN_MENU)
 
 
 def draw_facets_folded(facets: Sequence[Facet]) -> None:
-    """Draw every kind one below the other, for a place that is itself behind a button."""
+    """Draw all kinds one below the other, within the popover of a narrow screen."""
     for facet in facets:
         _draw_pills(facet, SHOWN_ON_PHONE, labelled=True)
         _draw_rest(facet, SHOWN_ON_PHONE)
 
 
 def _draw_pills(facet: Facet, shown: int, *, labelled: bool = False) -> None:
-    """Draw the most frequent values, and all that are chosen, to be switched on and off."""
+    """Draw the chosen and the most frequent values as pills."""
     keys = facet.first_keys(shown)
     labels = {
         value.key: f"{escaped(value.name)} :gray[{value.papers:,}]"
@@ -64,7 +59,7 @@ def _draw_pills(facet: Facet, shown: int, *, labelled: bool = False) -> None:
         facet.name,
         keys,
         selection_mode="multi",
-        format_func=lambda one: labels[one],
+        format_func=lambda key: labels[key],
         key=key,
         label_visibility="visible" if labelled else "collapsed",
         on_change=_changed,
@@ -73,7 +68,7 @@ def _draw_pills(facet: Facet, shown: int, *, labelled: bool = False) -> None:
 
 
 def _draw_rest(facet: Facet, shown: int) -> None:
-    """Draw a box to find the values that are not drawn as pills."""
+    """Draw a search box for the values that are not drawn as pills."""
     drawn = frozenset(facet.first_keys(shown))
     rest = {value.key: value for value in facet.values if value.key not in drawn}
     if not rest:
@@ -83,7 +78,7 @@ def _draw_rest(facet: Facet, shown: int) -> None:
     st.multiselect(
         f"More of {facet.name.lower()}",
         list(rest),
-        format_func=lambda one: _option(rest[one]),
+        format_func=lambda key: f"{rest[key].name} ({rest[key].papers:,})",
         placeholder=f"Find among {len(rest):,} more",
         key=key,
         label_visibility="collapsed",
@@ -92,17 +87,13 @@ def _draw_rest(facet: Facet, shown: int) -> None:
     )
 
 
-def _option(value: FacetValue) -> str:
-    return f"{value.name} ({value.papers:,})"
-
-
 def _changed(facet: Facet) -> None:
-    """Write what is chosen of one facet into the address, and leave what is chosen of others as it is."""
+    """Write the chosen values of a facet to the address, leaving those of other facets."""
     picked = [
         *(field_value(f"facet_{facet.kind}") or ()),
         *(field_value(f"facet_rest_{facet.kind}") or ()),
     ]
     parameter: Parameter = NAMED.get(facet.kind, "topic")
-    given = st.query_params.get_all(parameter)
-    kept = [one for one in given if one in picked or one not in facet.chosen]
-    restrict(parameter, [*kept, *(one for one in picked if one not in kept)])
+    current = st.query_params.get_all(parameter)
+    kept = [value for value in current if value in picked or value not in facet.chosen]
+    restrict(parameter, [*kept, *(value for value in picked if value not in kept)])

@@ -1,4 +1,4 @@
-"""The filters above the list: words, order, view and years, in one row or behind a button on a phone."""
+"""The filters above the list: query, order, view and years, in a row, or on a phone in a popover."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,9 +24,9 @@ VIEWS: tuple[View, ...] = get_args(View)
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """The chosen filters, and places for elements that need the counts of the list.
+    """The chosen filters, and containers for elements that need the counts of the list.
 
-    `span` are the years there are to choose from, None where there is only one.
+    `span` is the range of years to choose from, None if there is only one year.
     """
 
     query: str
@@ -39,7 +39,7 @@ class Filters:
 
 
 def draw_filters(chosen: Sequence[CollectionSummary], *, narrow: bool) -> Filters:
-    """Draw the words to search for, order, view and years, and leave places for the rest."""
+    """Draw query, order, view and years, and containers for year bars and facets."""
     span = _span(chosen)
     years, bars = None, None
     with row("filters"):
@@ -67,7 +67,7 @@ def draw_filters(chosen: Sequence[CollectionSummary], *, narrow: bool) -> Filter
 def draw_facets(
     filters: Filters, facets: Sequence[Facet], years: Callable[[], Mapping[int, int]], *, narrow: bool
 ) -> None:
-    """Draw what the papers listed can be restricted to; `years` counts them by year."""
+    """Draw the facets of the listed papers and the bars of their years; `years()` counts papers by year."""
     if filters.span and filters.place_of_bars:
         filters.place_of_bars.html(year_bars(years(), *filters.span))
     with filters.place_of_facets:
@@ -79,7 +79,7 @@ def draw_facets(
 
 
 def draw_chosen(restrictions: Restrictions, filters: Filters) -> None:
-    """Draw each restriction as a chip that takes it back."""
+    """Draw each restriction as a chip that removes it."""
     labelled = restrictions.labelled()
     if not labelled and not filters.years:
         return
@@ -92,7 +92,7 @@ def draw_chosen(restrictions: Restrictions, filters: Filters) -> None:
 
 
 def clear_filters(span: tuple[int, int] | None) -> None:
-    """Take back words, years and every restriction."""
+    """Remove query, years and every restriction."""
     set_field("q", "")
     _clear_chips(span)
 
@@ -121,9 +121,9 @@ def _all_years(span: tuple[int, int] | None) -> None:
 
 
 def _span(chosen: Sequence[CollectionSummary]) -> tuple[int, int] | None:
-    """Return the first and the last year of some collections, where they differ."""
-    first = min((one.first_year for one in chosen if one.first_year), default=None)
-    last = max((one.last_year for one in chosen if one.last_year), default=None)
+    """Return the first and the last year of collections, None if they do not differ."""
+    first = min((summary.first_year for summary in chosen if summary.first_year), default=None)
+    last = max((summary.last_year for summary in chosen if summary.last_year), default=None)
     return None if first is None or last is None or first == last else (first, last)
 
 
@@ -148,10 +148,10 @@ def _draw_order(query: str, view: View) -> Order:
         "Sort",
         orders,
         label_visibility="collapsed",
-        format_func=lambda one: ORDER_NAMES[one],
+        format_func=lambda order: ORDER_NAMES[order],
         key="sort" if query else "order",
         bind="query-params",
-        # Places on a map have no order.
+        # The map has no order.
         disabled=view == "Map",
         on_change=to_first_page,
     )
@@ -161,8 +161,8 @@ def _draw_order(query: str, view: View) -> Order:
 def list_link(label: str, parameter: str, value: str) -> str:
     """Return a link to the papers that share a value, as Markdown; `label` is Markdown as well.
 
-    They are shown and sorted as papers were last: the address says so where it is not as at first. What it
-    says nothing of is gone, for an inline link is followed as "back" would lead there.
+    The link keeps the current view and order unless they are the defaults; it drops everything else, as
+    following it replaces the whole address.
     """
     kept: dict[str, str] = {}
     view, order = field_value("view"), field_value("order")
@@ -174,7 +174,7 @@ def list_link(label: str, parameter: str, value: str) -> str:
 
 
 def _orders(*, has_query: bool) -> list[Order]:
-    return [one for one in ORDERS if has_query or one != "relevance"]
+    return [order for order in ORDERS if has_query or order != "relevance"]
 
 
 def _first_view(*, narrow: bool) -> View:
@@ -196,40 +196,31 @@ def _draw_view(*, narrow: bool) -> View:
     return view if view in VIEWS else first
 
 
-def _forget_years_of_all(span: tuple[int, int]) -> None:
-    """Choose all years again where those that are chosen are all of other collections, listed before."""
+def _draw_years(
+    span: tuple[int, int] | None,
+) -> tuple[tuple[int, int] | None, DeltaGenerator | None]:
+    """Draw the slider of years below a container for their bars; return chosen years and container."""
+    if span is None:
+        return None, None
+    bars = st.container()
+    # If all years of the former collections were chosen, all of these are.
     former, chosen = field_value("former_span"), field_value("years")
     if former != span and chosen == former and "years" not in st.query_params:
         forget_field("years")
     set_field("former_span", span)
-
-
-def _draw_years(
-    span: tuple[int, int] | None,
-) -> tuple[tuple[int, int] | None, DeltaGenerator | None]:
-    """Draw the years to choose from below a place for their bars; return those chosen, and the place."""
-    if span is None:
-        return None, None
-    bars = st.container()
-    _forget_years_of_all(span)
     years: Any = st.slider("Year", *span, span, key="years", bind="query-params", on_change=to_first_page)
     return year_range(*span, years), bars
 
 
 def year_bars(counts: Mapping[int, int], first: int, last: int) -> str:
-    """Return HTML, built from numbers alone: a bar for each year, as high as it has papers."""
-    most = max((counts.get(year, 0) for year in range(first, last + 1)), default=0)
-    bars = "".join(_year_bar(year, counts.get(year, 0), most) for year in range(first, last + 1))
-    return f'<div class="pt-years" role="img" aria-label="{_describe_bars(counts, first, last)}">{bars}</div>'
-
-
-def _year_bar(year: int, papers: int, most: int) -> str:
-    # A year with few papers is still to be seen.
-    height = max(2, round(48 * papers / most)) if papers and most else 0
-    return f'<span title="{int(year)}: {int(papers):,}" style="height:{height}px"></span>'
-
-
-def _describe_bars(counts: Mapping[int, int], first: int, last: int) -> str:
-    most = max(range(first, last + 1), key=lambda year: counts.get(year, 0))
-    papers = int(counts.get(most, 0))
-    return f"Papers by year, {int(first)} to {int(last)}. The most, {papers:,}, are of {int(most)}."
+    """Return the HTML of a bar for each year, as high as its number of papers; built from numbers only."""
+    fullest = max(range(first, last + 1), key=lambda year: counts.get(year, 0))
+    most = int(counts.get(fullest, 0))
+    bars = []
+    for year in range(first, last + 1):
+        papers = int(counts.get(year, 0))
+        # At least two pixels, so that years with few papers are visible.
+        height = max(2, round(48 * papers / most)) if papers else 0
+        bars.append(f'<span title="{int(year)}: {papers:,}" style="height:{height}px"></span>')
+    label = f"Papers by year, {int(first)} to {int(last)}. The most, {most:,}, are of {int(fullest)}."
+    return f'<div class="pt-years" role="img" aria-label="{label}">{"".join(bars)}</div>'

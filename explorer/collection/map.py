@@ -1,4 +1,4 @@
-"""The Map view: papers by similarity, and beside it those that were clicked, brushed or are of a group."""
+"""The Map view: papers by similarity, and beside it the papers that were chosen, or the groups."""
 
 import hashlib
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ from explorer.presenters.wording import authors_and_year
 SHOWN_BESIDE = 10
 LONGEST_TITLE = 120
 GROUP = "group"
-# Characters of a label on the map; the list of groups has all of it.
+# The length of a label on the map, in characters; the list of groups has whole labels.
 LABEL, LABEL_ON_PHONE = 36, 20
 
 
@@ -42,7 +42,7 @@ LABEL, LABEL_ON_PHONE = 36, 20
 class MapView:
     """The content of the map: the places in scope, their groups, and the highlighted ids, None for all.
 
-    `group` is the one that was chosen from the list of groups.
+    `group` is the group chosen from the list.
     """
 
     places: pa.Table
@@ -51,18 +51,19 @@ class MapView:
     lit: tuple[str, ...] | None
 
     def is_named(self, group: Group) -> bool:
-        """Return True if a group's label is drawn: of all, or of the chosen one alone."""
+        """Return True if a group's label is drawn: without a chosen group, all are."""
         return self.group is None or self.group.number == group.number
 
 
 def draw_map(visitor: Visitor, finding: Finding, found: Sequence[str]) -> None:
-    """Draw the places of the papers in scope, those that a search found standing out."""
+    """Draw the places of the papers in scope, with the results of a search (`found`) highlighted."""
     places = finding.corpus.statistics.places(finding.scope)
     if not places.num_rows:
         _draw_no_map(finding.corpus)
         return
     groups = groups_of(places, finding.corpus.statistics.clusters())
-    group = _current_group(groups)
+    named = st.query_params.get(GROUP, "")
+    group = next((group for group in groups if str(group.number) == named), None)
     view = MapView(places, groups, group, _lit(places, group, found if finding.is_search else None))
     picture, beside = (
         (st.container(), st.container()) if visitor.now.narrow else st.columns([0.66, 0.34], gap="medium")
@@ -75,11 +76,16 @@ def draw_map(visitor: Visitor, finding: Finding, found: Sequence[str]) -> None:
 
 
 def _draw_chart(view: MapView, shown: str, *, narrow: bool) -> object:
-    """Draw the chart; return what is chosen on it, which is nothing as soon as something else is shown."""
+    """Draw the chart and return the selection on it; `shown` names the content, with which it is reset."""
     theme = current_theme()
-    drawn = drawn_places(view.places, view.lit, {one.number: one.label for one in view.groups})
+    drawn = drawn_places(view.places, view.lit, {group.number: group.label for group in view.groups})
+    length = LABEL_ON_PHONE if narrow else LABEL
+    labelled = (
+        replace(group, label=brief(group.label, length) if view.is_named(group) else "")
+        for group in spread(view.groups, *extent(view.places))
+    )
     spec = map_spec(
-        _labelled(view, LABEL_ON_PHONE if narrow else LABEL),
+        tuple(labelled),
         drawn.table.num_rows,
         theme,
         brushed=not narrow,
@@ -99,26 +105,20 @@ def _draw_chart(view: MapView, shown: str, *, narrow: bool) -> object:
     return getattr(event, "selection", None)
 
 
-def _labelled(view: MapView, length: int) -> tuple[Group, ...]:
-    """Return the groups with their labels as they are drawn, "" for those that are not."""
-    return tuple(
-        replace(one, label=brief(one.label, length) if view.is_named(one) else "")
-        for one in spread(view.groups, *extent(view.places))
-    )
-
-
 def _draw_legend(papers: int, drawn: int, *, is_sample: bool, narrow: bool) -> None:
     how = "Tap a point." if narrow else "Click a point, or draw a rectangle round several."
-    some = (
+    sample_note = (
         f" {drawn:,} of {papers:,} papers are drawn, evenly chosen; a rectangle lists all that lie in it."
         if is_sample
         else ""
     )
-    st.caption(f"Papers of similar content lie close to each other; directions have no meaning. {how}{some}")
+    st.caption(
+        f"Papers of similar content lie close to each other; directions have no meaning. {how}{sample_note}"
+    )
 
 
 def _draw_beside(visitor: Visitor, corpus: Corpus, view: MapView, chosen: Sequence[str]) -> None:
-    """Draw what was chosen on the map; else the group, or what a search found, and the groups to choose."""
+    """Draw the papers chosen on the map, else those of the group or of a search, and the list of groups."""
     if view.group:
         action("All groups", "all_groups", _show_group, None, icon=":material/arrow_back:")
     if chosen:
@@ -128,21 +128,17 @@ def _draw_beside(visitor: Visitor, corpus: Corpus, view: MapView, chosen: Sequen
         title = f"{view.group.label} · {found}" if view.group else f"{found} found, best first"
         _draw_list(visitor, corpus, title, view.lit)
     if not chosen and not view.group:
-        _draw_groups(view.groups)
-
-
-def _draw_groups(groups: Sequence[Group]) -> None:
-    """Draw each group as a button that lists its papers: the map cannot be used with the keyboard."""
-    st.html(group_dots([group.number for group in groups], current_theme()))
-    with st.container(key="map_groups", gap=None):
-        st.markdown("**Groups of similar papers**")
-        for group in groups:
-            label = f"{escaped(group.label)} :gray[{group.papers:,}]"
-            action(label, f"group_{group.number}", _show_group, group.number)
+        # A button per group, as the map cannot be used with the keyboard.
+        st.html(group_dots([group.number for group in view.groups], current_theme()))
+        with st.container(key="map_groups", gap=None):
+            st.markdown("**Groups of similar papers**")
+            for group in view.groups:
+                label = f"{escaped(group.label)} :gray[{group.papers:,}]"
+                action(label, f"group_{group.number}", _show_group, group.number)
 
 
 def _draw_list(visitor: Visitor, corpus: Corpus, title: str, ids: Sequence[str]) -> None:
-    """Draw some papers of the map as links with their ticks, a page at a time."""
+    """Draw papers as links with boxes to select them, a page at a time."""
     with row("map_list_head"):
         st.markdown(f"**{escaped(title)}**", width="content")
         if len(ids) > 1:
@@ -164,35 +160,30 @@ def _draw_list(visitor: Visitor, corpus: Corpus, title: str, ids: Sequence[str])
 
 
 def _draw_no_map(corpus: Corpus) -> None:
-    said = "None of these papers has a place on the map yet: they came with no text to compare."
+    reason = "None of these papers has a place on the map yet: they came with no text to compare."
     if any(map(library_of, corpus.collection_ids())):
-        said = "A library of one's own has no map."
+        reason = "A library of one's own has no map."
     elif not corpus.statistics.clusters():
-        said = (
+        reason = (
             "This corpus has no map: it was built before there was one, or with too few papers. The next "
             "build that brings papers draws it."
         )
     with st.container(border=True, key="no_map"):
-        st.markdown(said)
+        st.markdown(reason)
         st.button(
             "Show the table", key="leave_map", type="primary", on_click=set_field, args=("view", "Table")
         )
 
 
 def _lit(places: pa.Table, group: Group | None, found: Sequence[str] | None) -> tuple[str, ...] | None:
-    """Return the ids that stand out: a group's, those that a search found, or both; None for all."""
+    """Return the highlighted ids, None for all: those of a group, of a search, or of both."""
     if group is None:
         return None if found is None else tuple(found)
-    mine = members(places, group.number)
+    in_group = members(places, group.number)
     if found is None:
-        return mine
-    known = frozenset(mine)
-    return tuple(one for one in found if one in known)
-
-
-def _current_group(groups: Sequence[Group]) -> Group | None:
-    named = st.query_params.get(GROUP, "")
-    return next((one for one in groups if str(one.number) == named), None)
+        return in_group
+    known = frozenset(in_group)
+    return tuple(paper_id for paper_id in found if paper_id in known)
 
 
 def _show_group(number: int | None) -> None:

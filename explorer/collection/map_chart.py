@@ -1,4 +1,4 @@
-"""The map's chart: a point for each paper, coloured and labelled by group. It is built once for each look."""
+"""The map's chart: a point for each paper, coloured and labelled by group."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -6,10 +6,10 @@ from typing import Any
 
 import altair as alt
 
-from explorer.collection.charts import INK, PAPER, Spec, as_spec, later
+from explorer.collection.charts import INK, PAPER, Spec, as_spec, without_data
 from explorer.presenters.map_places import Group
 
-# Both at least 4.5:1 on the theme's background, so that labels can be read too.
+# All with a contrast of at least 4.5:1 on the theme's background.
 COLOURS = {
     "light": (
         "#0f74c5", "#a14206", "#03823a", "#9a53aa", "#756208", "#017b80",
@@ -21,23 +21,25 @@ COLOURS = {
     ),
 }  # fmt: skip
 FAINT = 0.13
-# A label stands above its place: a group of one paper would be hidden by it.
+# Labels are above their places, so that they do not cover a single paper.
 ABOVE = -15
 HEIGHT, HEIGHT_ON_PHONE = 480, 400
 
 
 def colour(number: int, theme: str) -> str:
-    """Return the colour of a group; of very many, some share one."""
+    """Return the colour of a group; with many groups some share a colour."""
     return COLOURS[theme][number % len(COLOURS[theme])]
 
 
 @lru_cache(maxsize=64)
 def map_spec(groups: tuple[Group, ...], points: int, theme: str, *, brushed: bool, height: int) -> Spec:
-    """Return the chart; its data will be what `drawn_places` returns."""
+    """Return the chart specification; its data is the table of `drawn_places`."""
     pick = alt.selection_point(name="pick", fields=["id"], empty=False)
-    # With a finger a rectangle cannot be told from scrolling.
+    # On a touch screen drawing a rectangle cannot be told from scrolling.
     selections = [pick, alt.selection_interval(name="brush")] if brushed else [pick]
-    drawn = later().mark_circle().encode(**_channels(groups, points, theme, pick)).add_params(*selections)
+    drawn = (
+        without_data().mark_circle().encode(**_channels(groups, points, theme, pick)).add_params(*selections)
+    )
     chart = alt.layer(drawn, *_labels(groups, theme)).properties(height=height)
     return as_spec(chart)
 
@@ -66,8 +68,8 @@ def _channels(groups: Sequence[Group], points: int, theme: str, pick: alt.Parame
 
 
 def _labels(groups: Sequence[Group], theme: str) -> tuple[alt.Chart, alt.Chart]:
-    """Return the groups' labels, and below them the same with a wide edge, to be read on any points."""
-    values = [{"x": one.x, "y": one.y, "label": one.label} for one in groups]
+    """Return the groups' labels, and a wide outline to draw below them."""
+    values = [{"x": group.x, "y": group.y, "label": group.label} for group in groups]
     placed = alt.Chart(alt.InlineData(values=values)).encode(x="x:Q", y="y:Q", text="label:N")
     edge = placed.mark_text(
         dy=ABOVE,
@@ -82,7 +84,7 @@ def _labels(groups: Sequence[Group], theme: str) -> tuple[alt.Chart, alt.Chart]:
 
 
 def group_dots(numbers: Sequence[int], theme: str) -> str:
-    """Return the rules that put a group's colour before its button; made of numbers and constants."""
+    """Return the style that puts a group's colour before its button; built from numbers and constants."""
     rules = (
         f".st-key-group_{int(number)} button::before {{ background: {colour(int(number), theme)}; }}"
         for number in numbers

@@ -1,4 +1,4 @@
-"""The strip that says what the papers listed are about; it is made only while it is open."""
+"""The Overview strip with figures on the papers in scope, computed only while it is open."""
 
 from collections.abc import Sequence
 
@@ -21,11 +21,11 @@ LONGEST_TITLE = 90
 
 
 def draw_overview(finding: Finding, *, narrow: bool) -> None:
-    """Draw the strip, of all papers that were searched, not only of those found."""
+    """Draw the strip, on all papers in scope and not only the results of a search."""
     corpus, scope = finding.corpus, finding.scope
     searched = corpus.count_papers(scope)
-    what = "the one paper" if searched == 1 else f"all {searched:,} papers"
-    of_what = f" of {what} searched" if finding.is_search else ""
+    papers = "the one paper" if searched == 1 else f"all {searched:,} papers"
+    of_what = f" of {papers} searched" if finding.is_search else ""
     strip = st.expander(f"Overview{of_what}", key="overview", type="compact", bind="query-params")
     if not strip.open:
         return

@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 import pyarrow as pa
 
-from explorer.collection.charts import ACCENT, INK, Spec, as_spec, later
+from explorer.collection.charts import ACCENT, INK, Spec, as_spec, without_data
 from explorer.presenters.overview import FieldYears
 
 ROW = 32
@@ -15,7 +15,7 @@ WIDTH, WIDTH_ON_PHONE = 250, 170
 
 
 def fields_table(fields: FieldYears) -> pa.Table:
-    """Return a row for each field and year with papers, as `fields_spec` draws them."""
+    """Return a row for each field and year with papers, the data of `fields_spec`."""
     entries = [
         {"field": name, "year": year, "papers": papers}
         for name, years in fields.rows
@@ -26,14 +26,14 @@ def fields_table(fields: FieldYears) -> pa.Table:
 
 @lru_cache(maxsize=32)
 def fields_spec(fields: tuple[str, ...], years: tuple[int, ...], theme: str, *, narrow: bool) -> Spec:
-    """Return the chart of some fields in the years that they have papers of."""
+    """Return the chart specification of `fields` in `years`."""
     if len(years) == 1:
         return as_spec(_by_field(len(fields), theme))
     return as_spec(_by_year(fields, years, theme, WIDTH_ON_PHONE if narrow else WIDTH))
 
 
 def is_sparse(years: tuple[int, ...]) -> bool:
-    """Return True if most of the years from the first to the last have no papers: these get no place."""
+    """Return True if most of the years from the first to the last have no papers, and are left out."""
     return 2 * len(years) < years[-1] - years[0] + 1
 
 
@@ -51,11 +51,11 @@ def _label(theme: str) -> dict[str, Any]:
 
 def _by_field(rows: int, theme: str) -> alt.LayerChart | alt.FacetChart:
     axis = alt.Axis(domain=False, ticks=False, labelLimit=230, **_label(theme))
-    # In the order of the rows, which is that of the frequencies.
+    # Unsorted: the rows are in order of frequency.
     y = alt.Y("field:N", sort=None, title=None, axis=axis)
-    # Room for the number behind the longest bar.
+    # Room for the number after the longest bar.
     scale = alt.Scale(range=[0, alt.ExprRef("width - 44")])
-    base = later().encode(y=y, x=alt.X("papers:Q", axis=None, scale=scale), tooltip=_tips())
+    base = without_data().encode(y=y, x=alt.X("papers:Q", axis=None, scale=scale), tooltip=_tips())
     bars = base.mark_bar(color=ACCENT[theme], height=10, cornerRadius=2)
     numbers = base.mark_text(align="left", dx=6, color=INK[theme])
     chart = alt.layer(bars, numbers.encode(text=alt.Text("papers:Q", format=",")))
@@ -63,7 +63,7 @@ def _by_field(rows: int, theme: str) -> alt.LayerChart | alt.FacetChart:
 
 
 def _years(years: tuple[int, ...], theme: str) -> alt.X:
-    """Return the axis: where few years have papers these alone, else a place for every year."""
+    """Return the axis of years: only those with papers if they are sparse, else all."""
     first, last = years[0], years[-1]
     look: dict[str, Any] = {"domainColor": "#8888", "ticks": False} | _label(theme)
     if is_sparse(years):
@@ -78,7 +78,7 @@ def _years(years: tuple[int, ...], theme: str) -> alt.X:
 def _by_year(fields: tuple[str, ...], years: tuple[int, ...], theme: str, width: int) -> alt.Chart:
     header = alt.Header(title=None, labelAngle=0, labelAlign="left", labelLimit=LABELS, **_label(theme))
     places = len(years) if is_sparse(years) else years[-1] - years[0] + 2
-    bars = later().mark_bar(color=ACCENT[theme], size=max(1.5, min(18.0, width / places - 1)))
+    bars = without_data().mark_bar(color=ACCENT[theme], size=max(1.5, min(18.0, width / places - 1)))
     chart: alt.Chart = bars.encode(
         x=_years(years, theme),
         y=alt.Y("papers:Q", axis=None),

@@ -1,4 +1,4 @@
-"""The papers of a list, as rows or as cards: title, who and when, and what of it is worth a line."""
+"""The papers of a list, as rows or as cards: title, aspects or matching passage, authors and year."""
 
 from collections.abc import Iterator, Sequence
 
@@ -19,10 +19,10 @@ FIELDS_SHOWN = 2
 
 
 def draw_papers(visitor: Visitor, papers: Sequence[Listed], terms: frozenset[str], *, as_cards: bool) -> None:
-    """Draw papers with what of each matched `terms`, or what each is about.
+    """Draw papers with the passages that match `terms`, or with their aspects.
 
-    All texts are one element, a list, and the style puts the ticks beside them: what a screen takes to draw,
-    it takes for each element. Which papers are ticked is not in the text, so that a tick sends it no more.
+    All texts are one Markdown list, as drawing takes time per element; the style puts the boxes beside them.
+    The text does not depend on the selection, so that selecting a paper does not send it again.
     """
     with st.container(key="cards" if as_cards else "papers", gap=None):
         st.markdown("\n".join(_item(listed, terms) for listed in papers))
@@ -31,13 +31,13 @@ def draw_papers(visitor: Visitor, papers: Sequence[Listed], terms: frozenset[str
 
 
 def _item(listed: Listed, terms: frozenset[str]) -> str:
-    """Return a paper as an item of a list: paragraphs, of which the style knows the first and the last."""
+    """Return a paper as a list item of paragraphs; the style selects the first and the last."""
     paragraphs = (_title(listed), *_about(listed, terms), _who_and_when(listed))
     return "- " + "\n\n  ".join(paragraphs) + "\n"
 
 
 def _title(listed: Listed) -> str:
-    """Return the title as the way to the paper, and to what of it matched."""
+    """Return the title as a link to the paper, and to its matching passage."""
     paper, hit = listed.paper, listed.hit
     query = {"id": paper.id}
     if hit and hit.passage.number:
@@ -46,10 +46,10 @@ def _title(listed: Listed) -> str:
 
 
 def _about(listed: Listed, terms: frozenset[str]) -> Iterator[str]:
-    """Yield as Markdown what of a paper matched, or its aspects, a line each, or how its abstract begins."""
+    """Yield, as Markdown, the matching passage of a paper, or its aspects, or the start of its abstract."""
     paper, hit = listed.paper, listed.hit
     if paper.aspects and not hit:
-        # The style cuts text that does not fit.
+        # The style cuts overlong lines.
         for aspect in ordered_aspects(paper.aspects):
             yield f":gray[{ASPECT_NAMES[aspect.name]}] {escaped(shortened(aspect.text, ASPECT_LENGTH))}"
     elif text := hit.passage.text if hit else paper.abstract:
@@ -57,9 +57,9 @@ def _about(listed: Listed, terms: frozenset[str]) -> Iterator[str]:
 
 
 def _who_and_when(listed: Listed) -> str:
-    """Return authors and year, and how often the paper is cited where that is the order, above its fields.
+    """Return, as Markdown, authors, year and citations on a line, and fields of study on the next.
 
-    It is Markdown, a paragraph in any case: the style knows it as the last one.
+    Never empty, as the style selects it as the last paragraph.
     """
     paper = listed.paper
     cited = f"cited here by {listed.cited_here:,}" if listed.cited_here else ""

@@ -1,4 +1,4 @@
-"""The address's restrictions of the list, where no widget keeps them: topics, venues, authors, labels."""
+"""The restrictions of the list that are stored in the address: topics, venues, authors, labels, languages."""
 
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ Parameter = Literal["topic", "venue", "author", "label", "language"]
 
 @dataclass(frozen=True, slots=True)
 class Restrictions:
-    """Topics, venues, authors, labels and languages that the papers listed must have."""
+    """Topics, venues, authors, labels and languages that the listed papers must have."""
 
     topics: tuple[str, ...] = ()
     venues: tuple[str, ...] = ()
@@ -34,18 +34,18 @@ class Restrictions:
     languages: tuple[str, ...] = ()
 
     def labelled(self) -> tuple[tuple[Parameter, str, str], ...]:
-        """Return each with its parameter and what it is called; not yet safe for Markdown."""
+        """Return the parameter, value and label of each restriction; not yet safe for Markdown."""
         return (
-            *(("author", one, f"Author: {shortened(one, LONGEST_AUTHOR)}") for one in self.authors),
+            *(("author", author, f"Author: {shortened(author, LONGEST_AUTHOR)}") for author in self.authors),
             *_labelled("venue", self.venues),
             *_labelled("label", self.labels),
             *_labelled("language", self.languages),
-            *(("topic", one, topic_label(one)) for one in self.topics),
+            *(("topic", topic, topic_label(topic)) for topic in self.topics),
         )
 
 
 def current_restrictions(corpus: Corpus) -> Restrictions:
-    """Return the address's restrictions that the corpus has; authors are taken as they are named."""
+    """Return the restrictions of the address, without values that the corpus does not have."""
     address = st.query_params
     return Restrictions(
         known_topics(address.get_all("topic"), corpus.statistics.topic_counts())
@@ -59,16 +59,16 @@ def current_restrictions(corpus: Corpus) -> Restrictions:
 
 
 def _known(kind: NamedKind, counts: Callable[[], Container[str]]) -> tuple[str, ...]:
-    """Return the values of a kind that the address names and the corpus has, which is then asked for them."""
+    """Return the values of a kind in the address that the corpus has; `counts` is called only if needed."""
     return known_values(st.query_params.get_all(kind), counts()) if kind in st.query_params else ()
 
 
 def _labelled(kind: NamedKind, values: Sequence[str]) -> Iterator[tuple[Parameter, str, str]]:
-    return ((kind, one, f"{NAMED_KINDS[kind]}: {value_name(kind, one)}") for one in values)
+    return ((kind, value, f"{NAMED_KINDS[kind]}: {value_name(kind, value)}") for value in values)
 
 
 def restrict(parameter: Parameter, values: Sequence[str]) -> None:
-    """Put values of one parameter into the address, and the list back to its first page."""
+    """Set the values of a parameter in the address, and go to the first page."""
     to_first_page()
     if values:
         st.query_params[parameter] = list(values)
@@ -77,13 +77,13 @@ def restrict(parameter: Parameter, values: Sequence[str]) -> None:
 
 
 def restrict_to(parameter: Parameter, value: str) -> None:
-    """Put one more value into the address."""
-    given = st.query_params.get_all(parameter)
-    restrict(parameter, [*(one for one in given if one != value), value])
+    """Add a value to a parameter in the address."""
+    values = st.query_params.get_all(parameter)
+    restrict(parameter, [*(other for other in values if other != value), value])
 
 
 def take_back(parameter: Parameter, value: str) -> None:
-    restrict(parameter, [one for one in st.query_params.get_all(parameter) if one != value])
+    restrict(parameter, [other for other in st.query_params.get_all(parameter) if other != value])
 
 
 def take_all_back() -> None:
@@ -92,7 +92,7 @@ def take_all_back() -> None:
 
 
 def forget_former_search() -> None:
-    """Take back the search of before, where a link from another screen names what is to be listed."""
+    """Clear the former search if a link from another screen has set the address."""
     if not any(name in st.query_params for name in ("collection", *get_args(Parameter))):
         return
     for chosen in ("q", "years", "page"):

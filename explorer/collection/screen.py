@@ -1,4 +1,4 @@
-"""The Collection screen: what is there, found by words and filters, as a table, as cards or as a map."""
+"""The Collection screen: papers found by query and filters, as a table, as cards or as a map."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -42,10 +42,9 @@ from explorer.presenters.topics import Facet, facets_of, named_facet
 from explorer.presenters.wording import collection_facts, collection_titles, format_years, menu_title
 from explorer.uploads.kept import ask_kept, kept_libraries, kept_or_none
 
-ALL, ALL_SAID = "all", "All collections"
-# Asked one by one: of more, Ask would show more chips than can be read.
+ALL, ALL_LABEL = "all", "All collections"
+# With more papers the Ask screen would show too many chips.
 MOST_ASKED_ABOUT = 30
-# The introduction of this product for newcomers.
 PROMISE = (
     "Answers come from these papers alone: every sentence leads to the passage that carries it, and what "
     "they cannot answer is refused."
@@ -61,7 +60,11 @@ def render_collection(library: Library, visitor: Visitor) -> None:
     if visitor.now.comes_from_paper:
         visitor.update(VisitorSession.read_paper, read=False)
         forget_former_search()
-    _measure(visitor)
+    was_narrow = visitor.now.narrow
+    visitor.update(VisitorSession.measure, narrow=listen("width_listener", narrow=was_narrow).narrow)
+    if visitor.now.narrow and not was_narrow and field_value("view") in (None, VIEWS[0]):
+        # A narrow screen begins with cards.
+        set_field("view", VIEWS[1])
     draw_news(library, visitor)
     shown = kept_or_none(library, visitor, st.query_params.get("collection", "")) or library
     chosen = _draw_collections(library.corpus.collections(), shown, kept_libraries(library, visitor))
@@ -88,35 +91,29 @@ def render_collection(library: Library, visitor: Visitor) -> None:
     draw_selection(library, visitor)
 
 
-def _measure(visitor: Visitor) -> None:
-    """Take a narrow screen for a phone, which begins with cards."""
-    was = visitor.now.narrow
-    visitor.update(VisitorSession.measure, narrow=listen("width_listener", narrow=was).narrow)
-    if visitor.now.narrow and not was and field_value("view") in (None, VIEWS[0]):
-        set_field("view", VIEWS[1])
-
-
 def _draw_collections(summaries: Summaries, shown: Library, kept: Sequence[KeptLibrary]) -> Summaries:
-    """Draw the menu of collections and kept libraries with what they hold; return the chosen ones."""
+    """Draw the menu of collections and kept libraries, with facts; return the chosen collections."""
     titles = collection_titles(summaries)
-    own = {library_collection(one.id): shortened(one.title, 90) for one in kept}
-    # The address is what counts: bound to it, the menu would write titles there, which need not be unique.
-    wanted = st.query_params.get("collection", ALL)
-    set_field("collection_menu", wanted if wanted in titles | own else ALL)
+    own_titles = {library_collection(library_.id): shortened(library_.title, 90) for library_ in kept}
+    # The address holds ids; a menu bound to it would write titles, which may not be unique.
+    named = st.query_params.get("collection", ALL)
+    set_field("collection_menu", named if named in titles | own_titles else ALL)
     with row("what_is_shown", gap="medium"):
         picked = st.selectbox(
             "Collection",
-            [ALL, *titles, *own],
-            format_func=lambda one: own.get(one) or (menu_title(titles[one]) if one in titles else ALL_SAID),
+            [ALL, *titles, *own_titles],
+            format_func=lambda key: (
+                own_titles.get(key) or (menu_title(titles[key]) if key in titles else ALL_LABEL)
+            ),
             key="collection_menu",
             label_visibility="collapsed",
             on_change=_collection_chosen,
         )
         within = shown.corpus.collections() if shown.kept else summaries
-        chosen = tuple(one for one in within if picked in (ALL, one.collection.id))
+        chosen = tuple(summary for summary in within if picked in (ALL, summary.collection.id))
         st.caption(escaped(collection_facts(chosen)))
-    if wanted not in (ALL, *titles, *own):
-        st.markdown(f"There is no collection “{escaped(shortened(wanted, 60))}” here: all are shown.")
+    if named not in (ALL, *titles, *own_titles):
+        st.markdown(f"There is no collection “{escaped(shortened(named, 60))}” here: all are shown.")
     if shown.kept or len(chosen) == 1 < len(summaries):
         # The menu cuts a long title.
         st.header(escaped(shown.kept.title if shown.kept else titles[picked]), anchor=False)
@@ -127,7 +124,9 @@ def _draw_collections(summaries: Summaries, shown: Library, kept: Sequence[KeptL
 
 def _scope(summaries: Summaries, chosen: Summaries, restrictions: Restrictions, filters: Filters) -> Scope:
     return Scope(
-        collections=tuple(one.collection.id for one in chosen) if len(chosen) < len(summaries) else (),
+        collections=tuple(summary.collection.id for summary in chosen)
+        if len(chosen) < len(summaries)
+        else (),
         years=filters.years,
         topics=restrictions.topics,
         venues=restrictions.venues,
@@ -138,19 +137,19 @@ def _scope(summaries: Summaries, chosen: Summaries, restrictions: Restrictions, 
 
 
 def _listing(finding: Finding, order: Order, page: int) -> Listing:
-    """Return the papers to list; a search is not repeated when a row is ticked."""
+    """Return the listed papers; a search is cached in the session, so that selecting does not repeat it."""
     if not finding.is_search:
         return finding.papers(order, page)
     key, listing = field_value("last_search", (None, None))
     if key != (finding, order, page) or not isinstance(listing, Listing):
-        with screens.others_first():
+        with screens.yield_turn():
             listing = finding.papers(order, page)
         set_field("last_search", ((finding, order, page), listing))
     return listing
 
 
 def _facets(finding: Finding, listing: Listing) -> tuple[Facet, ...]:
-    """Return the facets of the listed papers; without a search they depend on the scope alone."""
+    """Return the facets of the listed papers, cached by scope if there is no search."""
     if finding.is_search:
         return _counted_facets(finding, listing)
     reads = finding.corpus.reads
@@ -158,9 +157,8 @@ def _facets(finding: Finding, listing: Listing) -> tuple[Facet, ...]:
 
 
 def _counted_facets(finding: Finding, listing: Listing) -> tuple[Facet, ...]:
-    counts = listing.counts
-    topics = facets_of(finding.scope, counts.topics, lambda wider: finding.within(wider).counts().topics)
-    scope, within = finding.scope, finding.within
+    counts, scope, within = listing.counts, finding.scope, finding.within
+    topics = facets_of(scope, counts.topics, lambda wider: within(wider).counts().topics)
     venues = named_facet("venue", scope, counts.venues, lambda wider: within(wider).counts().venues)
     labels = named_facet("label", scope, counts.labels, lambda wider: within(wider).counts().labels)
     languages = named_facet(
@@ -170,7 +168,7 @@ def _counted_facets(finding: Finding, listing: Listing) -> tuple[Facet, ...]:
 
 
 def _years(finding: Finding, listing: Listing) -> dict[int, int]:
-    """Count the papers of each year, those outside the chosen years too."""
+    """Count the papers of each year, including years that are not chosen."""
     scope = finding.scope
     if not scope.years:
         return dict(listing.counts.years)
@@ -179,11 +177,11 @@ def _years(finding: Finding, listing: Listing) -> dict[int, int]:
 
 
 def _draw_beginning(library: Library, visitor: Visitor, summaries: Summaries, chosen: Summaries) -> None:
-    """Draw the volumes, and questions to begin with for a visitor who has asked none."""
+    """Draw the volumes, and example questions for a visitor who has asked none."""
     shows_volumes = len(chosen) == len(summaries) > 1
-    held = tuple(one.collection.id for one in chosen)
+    collection_ids = tuple(summary.collection.id for summary in chosen)
     has_asked = bool(visitor.now.turns or visitor.now.job_id)
-    examples = () if has_asked else example_questions(library.corpus, held)[:3]
+    examples = () if has_asked else example_questions(library.corpus, collection_ids)[:3]
     if not shows_volumes and not examples:
         return
     with row("beginning", gap="large", align="top"):
@@ -192,21 +190,21 @@ def _draw_beginning(library: Library, visitor: Visitor, summaries: Summaries, ch
             with st.container():
                 st.markdown("**Ask these papers**")
                 st.caption(PROMISE)
-                draw_examples(visitor, examples, held if len(chosen) < len(summaries) else ())
+                draw_examples(visitor, examples, collection_ids if len(chosen) < len(summaries) else ())
         if shows_volumes:
             with before or st.container():
                 draw_volumes(summaries, narrow=visitor.now.narrow)
 
 
 def _draw_respelt(listing: Listing, query: str) -> None:
-    """Say which words were read as others, and offer to search for them as they are written."""
+    """Draw the corrected words of the query, with a button to search for it as typed."""
     if not listing.respelt:
         return
-    read = ", ".join(f"**{escaped(shortened(one.read, 60))}**" for one in listing.respelt)
-    asked = ", ".join(f"“{escaped(shortened(one.asked, 60))}”" for one in listing.respelt)
+    corrected = ", ".join(f"**{escaped(shortened(word.read, 60))}**" for word in listing.respelt)
+    typed = ", ".join(f"“{escaped(shortened(word.asked, 60))}”" for word in listing.respelt)
     with row("respelt"):
-        st.markdown(f"Showing results for {read}.", width="content")
-        action(f"Search for {asked}", "search_verbatim", set_field, "verbatim", query)
+        st.markdown(f"Showing results for {corrected}.", width="content")
+        action(f"Search for {typed}", "search_verbatim", set_field, "verbatim", query)
 
 
 def _draw_listed(
@@ -218,7 +216,7 @@ def _draw_listed(
     *,
     name: str,
 ) -> None:
-    """Draw the papers; the search is followed under its `name`, if it has one."""
+    """Draw the listed papers, with a button to follow the search under `name` unless that is ""."""
     draw_overview(finding, narrow=visitor.now.narrow)
     with row("listed"):
         _draw_count(library, visitor, finding, listing, filters)
@@ -235,7 +233,7 @@ def _draw_listed(
 def _draw_count(
     library: Library, visitor: Visitor, finding: Finding, listing: Listing, filters: Filters
 ) -> None:
-    """Say how many papers are listed, and offer to select them and to ask them where a filter names them."""
+    """Draw the number of listed papers, with buttons to select them and to ask them."""
     best_first = finding.is_search and filters.order == "relevance" and filters.view != "Map"
     matching = " matches" if listing.total == 1 else " match"
     st.caption(
@@ -268,15 +266,15 @@ def followed_title(query: str, scope: Scope, restrictions: Restrictions) -> str:
 
 
 def _draw_ask_filtered(visitor: Visitor, finding: Finding, listing: Listing) -> None:
-    """Offer to ask a collection, what a filter names, or one by one what a search found, if that is few."""
+    """Draw the button that asks a collection, the papers of a filter, or the results of a small search."""
     scope = finding.scope
     is_few = listing.total <= MOST_ASKED_ABOUT
     if not (is_few if finding.is_search else names_papers(scope) or scope.collections):
         return
     is_whole = not (finding.is_search or names_papers(scope))
     papers = "this paper" if listing.total == 1 else f"these {listing.total:,} papers"
-    what = "this collection" if is_whole else papers
-    if st.button(f"Ask {what}", key="ask_filtered", type="tertiary", icon=":material/forum:"):
+    subject = "this collection" if is_whole else papers
+    if st.button(f"Ask {subject}", key="ask_filtered", type="tertiary", icon=":material/forum:"):
         if finding.is_search:
             ask_about(visitor, finding.ids("relevance", MOST_ASKED_ABOUT))
         else:
@@ -285,7 +283,7 @@ def _draw_ask_filtered(visitor: Visitor, finding: Finding, listing: Listing) -> 
 
 
 def _draw_ask_library(kept: KeptLibrary, visitor: Visitor, finding: Finding, listing: Listing) -> None:
-    """Offer to ask a kept library, or what is listed of it one by one, if that is few."""
+    """Draw the button that asks a kept library, or the listed papers of it if they are few."""
     is_whole = not (finding.is_search or names_papers(finding.scope))
     if not is_whole and listing.total > MOST_ASKED_ABOUT:
         return
@@ -306,7 +304,7 @@ def _draw_nothing(filters: Filters, scope: Scope) -> None:
         if filters.query.strip():
             st.markdown(f"No paper here matches “{escaped(shortened(filters.query, 80))}”.")
         elif scope.authors and not (scope.topics or scope.venues or scope.years):
-            names = " or ".join(escaped(shortened(one, 80)) for one in scope.authors)
+            names = " or ".join(escaped(shortened(author, 80)) for author in scope.authors)
             st.markdown(f"No paper here is by {names}.")
         elif scope.topics or scope.venues or scope.authors or scope.labels or scope.languages:
             st.markdown("No paper here is about all of this.")

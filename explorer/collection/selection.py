@@ -1,4 +1,4 @@
-"""The papers a visitor has ticked, over pages and views: asked, compared or taken away as references."""
+"""The papers that a visitor has selected, across pages and views: to ask, compare, export or read later."""
 
 from collections.abc import Callable, Iterable
 
@@ -26,7 +26,7 @@ MOST_SELECTED = MOST_FOUND
 def draw_tick(visitor: Visitor, paper: Paper) -> None:
     """Draw the box that selects a paper."""
     key = f"tick_{paper.id}"
-    # The visitor's state holds the selection: a box that was not drawn for a while has forgotten it.
+    # The session holds the selection; a box that is not drawn loses its value.
     set_field(key, paper.id in visitor.now.picked)
     st.checkbox(
         escaped(f"Select {shortened(paper.title, 80)}"),
@@ -40,11 +40,11 @@ def draw_tick(visitor: Visitor, paper: Paper) -> None:
 def picked_here(visitor: Visitor, library: Library) -> tuple[str, ...]:
     """Return the selected papers that belong to the shown collection or kept library."""
     shown = library.kept.id if library.kept else ""
-    return tuple(one for one in visitor.now.picked if library_of(one) == shown)
+    return tuple(paper_id for paper_id in visitor.now.picked if library_of(paper_id) == shown)
 
 
 def draw_selection(library: Library, visitor: Visitor) -> None:
-    """Draw what can be done with the selected papers, at the bottom of the window."""
+    """Draw the actions on the selected papers at the bottom of the window."""
     picked = picked_here(visitor, library)
     if not picked:
         return
@@ -61,24 +61,24 @@ def draw_selection(library: Library, visitor: Visitor) -> None:
             draw_downloads(PAPER_FORMATS, lambda: library.corpus.papers_by_id(picked), "export")
         if not library.kept:
             action("Read later", "list_these", _list_picked, library, visitor, icon=":material/bookmark_add:")
-        action("Select none", "pick_none", _select_none, visitor)
+        action("Select none", "pick_none", visitor.update, VisitorSession.pick_none)
 
 
 def select(visitor: Visitor, paper_ids: Iterable[str]) -> None:
-    """Select papers beside those that are selected already, at most as many as can be listed."""
+    """Select papers in addition to those already selected, at most `MOST_SELECTED` in all."""
     visitor.update(VisitorSession.pick_all, paper_ids, MOST_SELECTED)
 
 
 def draw_select_all(
     visitor: Visitor, key: str, total: int, ids: Callable[[], Iterable[str]], *, already: bool = False
 ) -> None:
-    """Draw the button that selects all of a list, or as many of its first as can be selected."""
+    """Draw the button that selects all papers of a list, or the first `MOST_SELECTED`."""
     label = f"Select all {total:,}" if total <= MOST_SELECTED else f"Select the first {MOST_SELECTED}"
-    action(label, key, _select_listed, visitor, ids, disabled=already)
+    action(label, key, lambda: select(visitor, ids()), disabled=already)
 
 
 def go_to_ask() -> None:
-    # Without parameters of its own, switching is refused while widgets have theirs in the address.
+    # Without `query_params` Streamlit refuses to switch while widgets are bound to the address.
     st.switch_page(ASK.page, query_params={})
 
 
@@ -86,13 +86,5 @@ def _ticked(visitor: Visitor, paper_id: str) -> None:
     visitor.update(VisitorSession.pick, paper_id, picked=bool(field_value(f"tick_{paper_id}")))
 
 
-def _select_listed(visitor: Visitor, ids: Callable[[], Iterable[str]]) -> None:
-    select(visitor, ids())
-
-
 def _list_picked(library: Library, visitor: Visitor) -> None:
     list_papers(library, visitor, library.corpus.papers_by_id(visitor.now.picked))
-
-
-def _select_none(visitor: Visitor) -> None:
-    visitor.update(VisitorSession.pick_none)

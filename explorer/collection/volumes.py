@@ -1,4 +1,4 @@
-"""The volumes of a corpus as a list of ways into it, those of the newest year first."""
+"""The volumes of a corpus as a list of buttons, the newest year first."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from explorer.components.rows import action, row
 from explorer.presenters.safe_text import escaped, shortened
 from explorer.presenters.wording import VolumeYear, volume_facts, volume_years
 
-# As many are read at a glance; of more, one year's are listed.
+# Up to this many volumes are listed together, more by year.
 MOST_UNGROUPED = 10
 FIRST_LISTED = 8
 FIRST_ON_PHONE = 5
@@ -24,7 +24,7 @@ def draw_volumes(summaries: Sequence[CollectionSummary], *, narrow: bool) -> Non
     years = volume_years(summaries)
     if len(summaries) <= MOST_UNGROUPED:
         st.markdown(f"**{counted(len(summaries), 'volume')}**")
-        _draw_list([one for year in years for one in year.volumes], narrow=narrow, with_years=True)
+        _draw_list([volume for year in years for volume in year.volumes], narrow=narrow, with_years=True)
         return
     with row("volumes_head"):
         st.markdown(f"**{counted(len(summaries), 'volume')}**", width="content")

@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from assistant.bounds import LONGEST_COLUMN, LONGEST_DESCRIPTION, MOST_COLUMNS
 from assistant.comparing.admission import FEWEST_PAPERS, MOST_KEPT, MOST_PAPERS, MOST_SAMPLES, MOST_VOTES
@@ -31,13 +30,13 @@ from explorer.presenters.wording import authors_and_year
 
 FOUND = 6
 LONGEST_SEARCH = 500
-# A few characters more than are taken, so that what is too long is told instead of cut.
+# More characters than are accepted, so that a question that is too long is refused instead of cut.
 LONGEST_QUESTIONS = 2 * MOST_COLUMNS * LONGEST_COLUMN
 USUAL = ComparisonOptions()
-# Papers of an example, and the kinds of topics that it may be about.
+# The number of papers of an example, and the kinds of its topic.
 FEWEST_OF_EXAMPLE, MOST_OF_EXAMPLE = 3, 5
 _EXAMPLE_KINDS: tuple[TopicKind, ...] = ("task", "method")
-# The description that a plan is made with while there is none: it hardly changes what a comparison takes.
+# The description to plan with while there is none; it hardly changes the budget.
 NOT_DESCRIBED = "the work at hand"
 ORDER_NAMES: dict[PaperOrder, str] = {
     "given": "As added",
@@ -49,7 +48,7 @@ WHAT_IT_IS = (
     "elements of each are read. Then a model writes the text paper by paper; without one, the papers’ own "
     "sentences are brought into groups. Every sentence leads to its passages."
 )
-# Per setting of Algorithm 1: what it is called, its most, its usual, and what it does.
+# Per setting of Algorithm 1: its label, maximum, default and help text.
 SETTINGS: dict[str, tuple[str, int, int, str]] = {
     "samples": ("Samples", MOST_SAMPLES, USUAL.samples, "How often each summary kept is continued."),
     "votes": ("Votes", MOST_VOTES, USUAL.votes, "How many votes decide which candidates are kept."),
@@ -58,13 +57,13 @@ SETTINGS: dict[str, tuple[str, int, int, str]] = {
 
 
 def draw_choosing(library: Library, visitor: Visitor, session: CurrentComparison) -> Order | None:
-    """Draw everything that is chosen before a comparison; return what is ordered when it is to begin."""
+    """Draw the choices of a comparison; return the order once its button is clicked."""
     st.title("Compare papers", anchor=False)
     if not session.now.papers:
         with st.container(key="reading_what_it_is"):
             st.markdown(WHAT_IT_IS)
     papers, work = st.columns([0.56, 0.44], gap="large")
-    # The papers are drawn last: the plan tells under which labels they are compared.
+    # Drawn first: the plan has the labels of the papers.
     with work:
         order = _draw_order(library, visitor, session)
         plan = plan_of(library, visitor, session, order) if len(session.now.papers) >= FEWEST_PAPERS else None
@@ -76,13 +75,13 @@ def draw_choosing(library: Library, visitor: Visitor, session: CurrentComparison
 
 
 def plan_of(library: Library, visitor: Visitor, session: CurrentComparison, order: Order) -> Planned | str:
-    """Return the cached plan of a comparison, or the reason why it is not possible."""
+    """Return the plan of a comparison, cached in the session, or the reason why it is not possible."""
     about = order.request.about if words(order.request.about) else NOT_DESCRIBED
     request = replace(order.request, about=about)
     key = (request, order.writer, order.parameters, library.corpus.manifest.versions)
-    known = session.now.plan
-    if known and known[0] == key:
-        return known[1]
+    cached = session.now.plan
+    if cached and cached[0] == key:
+        return cached[1]
     plan: Planned | str
     try:
         comparer = library.comparer(order.writer, order.parameters, current_owner(visitor))
@@ -106,7 +105,7 @@ def _draw_order(library: Library, visitor: Visitor, session: CurrentComparison) 
     )
     session.update(ComparisonSession.describe, str(about or ""))
     questions = _draw_questions(session)
-    # One below the other: beside each other their names are cut where the drawer on the left is open.
+    # One below the other: side by side their labels are cut while the sidebar is open.
     order = _draw_paper_order()
     writer = draw_writer(library.writers())
     draw_spending(library, visitor, writer)
@@ -138,7 +137,7 @@ def _draw_paper_order() -> PaperOrder:
     chosen = st.selectbox(
         "Order of the papers",
         orders,
-        format_func=lambda one: ORDER_NAMES[one],
+        format_func=lambda order: ORDER_NAMES[order],
         key="compare_order",
         persist_state="session",
         help="The text takes the papers up in this order, and they are labelled in it.",
@@ -149,34 +148,37 @@ def _draw_paper_order() -> PaperOrder:
 def _draw_manner(
     library: Library, writer: str, order: PaperOrder
 ) -> tuple[ComparisonOptions, Parameters | None]:
-    """Draw how a writer that asks a model is to go about it; the one without has nothing to be set."""
+    """Draw the settings of a writer that asks a model; the extractive writer has none."""
     usual = library.usual_parameters(writer)
     if usual is None:
         return ComparisonOptions(order=order), None
     with st.expander("How it is written", icon=":material/tune:", key="compare_manner"):
-        samples, votes, keep = map(_draw_setting, SETTINGS, st.columns(len(SETTINGS), gap="small"))
+        columns = st.columns(len(SETTINGS), gap="small")
+        samples, votes, keep = (
+            int(
+                column.number_input(
+                    label, 1, most, default, 1, key=f"compare_{name}", persist_state="session", help=meaning
+                )
+            )
+            for column, (name, (label, most, default, meaning)) in zip(columns, SETTINGS.items(), strict=True)
+        )
         parameters = draw_parameters(library, writer, usual)
     return ComparisonOptions(samples, votes, keep, order), parameters
 
 
-def _draw_setting(name: str, place: DeltaGenerator) -> int:
-    label, most, usual, meaning = SETTINGS[name]
-    key = f"compare_{name}"
-    chosen = place.number_input(label, 1, most, usual, 1, key=key, persist_state="session", help=meaning)
-    return int(chosen)
-
-
 def _draw_beginning(session: CurrentComparison, plan: Planned | str | None) -> bool:
-    """Say what the comparison takes, and draw the button that begins it; return True if it was clicked."""
+    """Draw the budget and the button that starts the comparison; return True if it was clicked."""
     with st.container(key="plan", gap="xsmall"):
         if isinstance(plan, str):
             st.markdown(escaped(plan))
         elif plan:
-            _draw_plan(plan)
+            for line in (describe_budget(plan.budget), describe_reuse(plan), *plan.remarks):
+                if line:
+                    st.caption(escaped(line))
         for note in (session.now.failure, *session.now.notes):
             if note:
                 st.markdown(f":material/info: {escaped(note)}")
-        # Without a description it can be clicked: what is being typed is only sent by that.
+        # Enabled without a description: the click is what sends the text being typed.
         too_few = len(session.now.papers) < FEWEST_PAPERS
         begins = st.button("Compare", type="primary", key="compare", disabled=too_few)
         missing = format_missing(session)
@@ -185,14 +187,8 @@ def _draw_beginning(session: CurrentComparison, plan: Planned | str | None) -> b
     return begins and not missing
 
 
-def _draw_plan(plan: Planned) -> None:
-    for said in (describe_budget(plan.budget), describe_reuse(plan), *plan.remarks):
-        if said:
-            st.caption(escaped(said))
-
-
 def format_missing(session: CurrentComparison) -> str:
-    """Return the missing choice before papers can be compared, "" for none."""
+    """Return the message about a choice that is missing for a comparison, "" if none is."""
     if not session.now.papers:
         return f"Choose {FEWEST_PAPERS} to {MOST_PAPERS} papers first."
     if len(session.now.papers) < FEWEST_PAPERS:
@@ -203,34 +199,30 @@ def format_missing(session: CurrentComparison) -> str:
 
 
 def _draw_papers(library: Library, session: CurrentComparison, plan: Planned | None) -> None:
-    """Draw the chosen papers, in the order and under the labels of the plan where there is one."""
+    """Draw the chosen papers, with the order and labels of the plan if there is one."""
     with row("chosen_head"):
         st.markdown(f"**{counted(len(session.now.papers), 'paper')}**", width="content")
         st.caption(f"{FEWEST_PAPERS} to {MOST_PAPERS} can be compared at once", width="content")
         if session.now.papers:
             action("Clear", "compare_clear", session.update, ComparisonSession.clear)
     if plan:
-        rows = [(f"\\[{one.label}\\] ", one.paper) for one in plan.papers]
+        rows = [(f"\\[{paper.label}\\] ", paper.paper) for paper in plan.papers]
     else:
         rows = [("", paper) for paper in library.corpus.papers_by_id(session.now.papers)]
     with st.container(key="chosen_papers", gap="xsmall"):
         for number, (label, paper) in enumerate(rows, start=1):
-            _draw_row(session, number, label, paper)
+            with row(f"chosen_row_{number}", gap="xsmall"):
+                title = f"{label}{escaped(shortened(paper.title, 110))}{_authors_markdown(paper)}"
+                link_to(PAPER, title, query_params={"id": paper.id}, width="stretch")
+                remove = partial(session.update, ComparisonSession.remove, paper.id)
+                meaning = f"Take out: {escaped(shortened(paper.title, 80))}"
+                action(":material/close:", f"remove_{number}", remove, help=meaning)
 
 
-def _draw_row(session: CurrentComparison, number: int, label: str, paper: Paper) -> None:
-    with row(f"chosen_row_{number}", gap="xsmall"):
-        title = f"{label}{escaped(shortened(paper.title, 110))}{_who(paper)}"
-        link_to(PAPER, title, query_params={"id": paper.id}, width="stretch")
-        remove = partial(session.update, ComparisonSession.remove, paper.id)
-        meaning = f"Take out: {escaped(shortened(paper.title, 80))}"
-        action(":material/close:", f"remove_{number}", remove, help=meaning)
-
-
-def _who(paper: Paper) -> str:
-    """Return, as Markdown, who wrote a paper and when."""
-    said = shortened(authors_and_year(paper), 60)
-    return f" :gray[{escaped(said)}]" if said else ""
+def _authors_markdown(paper: Paper) -> str:
+    """Return, as Markdown, the authors and year of a paper."""
+    names = shortened(authors_and_year(paper), 60)
+    return f" :gray[{escaped(names)}]" if names else ""
 
 
 def _draw_ways_to_papers(library: Library, visitor: Visitor, session: CurrentComparison) -> None:
@@ -239,7 +231,7 @@ def _draw_ways_to_papers(library: Library, visitor: Visitor, session: CurrentCom
     else:
         st.caption(f"{MOST_PAPERS} papers are chosen, the most that can be compared at once.")
     with row("more_papers"):
-        if others := tuple(one for one in visitor.now.picked if one not in session.now.papers):
+        if others := tuple(paper for paper in visitor.now.picked if paper not in session.now.papers):
             st.button(
                 f"Add the {counted(len(others), 'selected paper')}",
                 key="add_picked",
@@ -255,13 +247,13 @@ def _draw_ways_to_papers(library: Library, visitor: Visitor, session: CurrentCom
 
 
 def choose_again(library: Library, session: CurrentComparison) -> None:
-    """Go back to the choice of what was compared, with the settings that it was compared with."""
+    """Go back to the choices, set as the comparison was ordered."""
     if session.now.order:
         options = session.now.order.request.options
         chosen = {"order": options.order, "samples": options.samples, "keep": options.keep}
         for name, value in (chosen | {"votes": max(1, options.votes)}).items():
             set_field(f"compare_{name}", value)
-        if session.now.order.writer in {one.name for one in library.writers()}:
+        if session.now.order.writer in {writer.name for writer in library.writers()}:
             set_field("writer", session.now.order.writer)
     session.update(ComparisonSession.choose_again)
 
@@ -279,32 +271,32 @@ def _draw_search(library: Library, session: CurrentComparison) -> None:
     query = str(query or "")[:LONGEST_SEARCH]
     if not words(query):
         return
-    with screens.others_first():
+    with screens.yield_turn():
         found = search_papers(library.corpus, library.encoder, query, Scope())
-    fresh = [one.paper for one in found if one.paper.id not in session.now.papers]
+    fresh = [match.paper for match in found if match.paper.id not in session.now.papers]
     with st.container(key="found_papers", gap="xxsmall"):
         if not fresh:
             st.caption("No other paper matches." if found else "No paper here matches this.")
         for number, paper in enumerate(fresh[:FOUND], start=1):
-            label = f"{escaped(shortened(paper.title, 110))}{_who(paper)}"
+            label = f"{escaped(shortened(paper.title, 110))}{_authors_markdown(paper)}"
             add = partial(session.update, ComparisonSession.add, (paper.id,))
             action(label, f"add_{number}", add, icon=":material/add:", width="stretch")
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """Some papers with one topic, and what a work on it would say it is about."""
+    """Papers on one topic, and a description of the work to compare them for."""
 
     papers: tuple[str, ...]
     about: str
 
 
 def example_comparison(corpus: Corpus) -> Example | None:
-    """Return a few papers on the most frequent task, or else method, that enough papers have."""
+    """Return papers on the most frequent task, else method, that at least three papers have."""
     frequent = [key for key, count in corpus.statistics.topic_counts().items() if count >= FEWEST_OF_EXAMPLE]
     for kind in _EXAMPLE_KINDS:
         if topic := next((key for key in frequent if parse_topic_key(key)[0] == kind), ""):
             papers = corpus.papers(Scope(topics=(topic,)), limit=MOST_OF_EXAMPLE)
             about = f"How earlier work goes about {topic_name(topic)}."
-            return Example(tuple(one.id for one in papers), about)
+            return Example(tuple(paper.id for paper in papers), about)
     return None

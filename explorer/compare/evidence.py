@@ -1,4 +1,4 @@
-"""The evidence panel of a comparison: where a citation of its summary leads."""
+"""The evidence panel of a comparison: the passage that the citation in focus leads to."""
 
 from functools import partial
 
@@ -13,7 +13,7 @@ from explorer.components.evidence import draw_source, open_drawer
 from explorer.components.listener import listen
 from explorer.presenters.citations import Source, parse_cite, sources
 
-# The number that links of a summary carry: there is one text on the screen.
+# The turn number in the links of a summary, which is the only text on the screen.
 TEXT = 1
 
 
@@ -22,9 +22,9 @@ def render_comparison_evidence(
     library: Library, visitor: Visitor, session: CurrentComparison, comparison: Comparison
 ) -> None:
     """Draw the panel for the citation in focus, and listen for clicks on citations."""
-    heard = listen("comparison_citations", narrow=visitor.now.narrow, hears=("clicks",))
-    visitor.update(VisitorSession.measure, narrow=heard.narrow)
-    if (cite := parse_cite(heard.cite)) and cite[0] == TEXT and cite[1] <= len(sources(comparison)):
+    report = listen("comparison_citations", narrow=visitor.now.narrow, hears=("clicks",))
+    visitor.update(VisitorSession.measure, narrow=report.narrow)
+    if (cite := parse_cite(report.cite)) and cite[0] == TEXT and cite[1] <= len(sources(comparison)):
         session.update(ComparisonSession.look_at, cite[1])
     source = source_in_focus(session, comparison)
     look_at = session.updating(ComparisonSession.look_at)
@@ -37,7 +37,7 @@ def render_comparison_evidence(
                 session.updating(ComparisonSession.close_drawer),
             )
         return
-    # One left open would stand over the screen once it is narrow again, and make all of it inert.
+    # A drawer left open would cover the screen, and make it inert, once it is narrow again.
     session.update(ComparisonSession.close_drawer)
     with st.container(key="evidence_panel", gap="xsmall"):
         if source:

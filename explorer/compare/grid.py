@@ -1,4 +1,4 @@
-"""The grid of key elements: a table to sort and look into, or on a phone a list; and the differences."""
+"""The grid of key elements, a table or on a phone a list, and the differences between the papers."""
 
 import streamlit as st
 
@@ -18,7 +18,7 @@ from corpus.records import parse_passage_id
 from explorer.app.navigation import PAPER, link_to
 from explorer.app.session import CurrentComparison, Visitor
 from explorer.app.visitor.comparison import ComparisonSession
-from explorer.compare.grid_table import Cell, draw_table, row_title
+from explorer.compare.grid_table import draw_table, row_title
 from explorer.components.listener import listen
 from explorer.components.rows import row
 from explorer.components.score_bar import support_bar
@@ -34,7 +34,7 @@ SORTED_BY: dict[GridOrder, str] = {
 
 @st.fragment
 def render_grid(visitor: Visitor, session: CurrentComparison, comparison: Comparison) -> None:
-    """Draw the papers with their key elements and answers, and of the chosen cell all that is known."""
+    """Draw the grid of the papers' key elements and answers, and the chosen cell with its sentences."""
     grid = element_grid(comparison)
     if grid.is_empty:
         st.caption("No key elements were found, or none were read.")
@@ -44,21 +44,22 @@ def render_grid(visitor: Visitor, session: CurrentComparison, comparison: Compar
         _draw_list(grid)
         return
     _draw_table(grid, session)
-    if chosen := chosen_cell(grid, session.now.cell):
-        paper_row, cell = chosen
-        place = f"cell_shown_{paper_row.label}_{cell.name}"
-        _draw_cell(grid.titles[cell.name], paper_row, cell, place)
+    label, name = session.now.cell or (-1, "")
+    paper_row = next((line for line in grid.rows if line.label == label), None)
+    if paper_row and name in grid.titles:
+        place = f"cell_shown_{label}_{name}"
+        _draw_cell(grid.titles[name], paper_row, paper_row.cell(name), place)
         listen("cell_listener", narrow=False, show=place, to_top=False)
 
 
 def _draw_table(grid: Grid, session: CurrentComparison) -> None:
-    """Draw the grid as a table, in the order that is chosen above it."""
+    """Draw the grid as a table, with the choice of its order above it."""
     with row("grid_head", align="bottom"):
-        said = f"{_filled(grid)} Choose a cell to read it with the sentences that carry it."
-        st.caption(escaped(said), width="content")
+        caption = f"{_filled(grid)} Choose a cell to read it with the sentences that carry it."
+        st.caption(escaped(caption), width="content")
         orders = list(SORTED_BY)
         order = st.selectbox(
-            "Sort by", orders, format_func=lambda one: SORTED_BY[one], key="grid_order", width=200
+            "Sort by", orders, format_func=lambda order: SORTED_BY[order], key="grid_order", width=200
         )
     order = order if order in SORTED_BY else orders[0]
     choose = session.updating(ComparisonSession.choose_cell)
@@ -69,18 +70,10 @@ def _filled(grid: Grid) -> str:
     return " ".join(filter(None, (describe_grid(grid), describe_answers(grid))))
 
 
-def chosen_cell(grid: Grid, chosen: Cell | None) -> tuple[GridRow, GridCell] | None:
-    """Return the row and the cell of a label and a name, None where the grid has none such."""
-    paper_row = next((one for one in grid.rows if chosen and one.label == chosen[0]), None)
-    return (
-        (paper_row, paper_row.cell(chosen[1])) if paper_row and chosen and chosen[1] in grid.titles else None
-    )
-
-
 def _draw_cell(title: str, paper_row: GridRow, cell: GridCell, place: str) -> None:
     with st.container(border=True, key=place, gap="xsmall"):
         st.markdown(f"**{escaped(title)}** · {escaped(row_title(paper_row))}")
-        if not cell.quotes:  # they are drawn below, word for word
+        if not cell.quotes:  # quotes are drawn below
             with st.container(key="reading_cell"):
                 st.text(one_line(cell.shown))
         if paper_row.problem:
@@ -89,46 +82,36 @@ def _draw_cell(title: str, paper_row: GridRow, cell: GridCell, place: str) -> No
 
 
 def _draw_carried(paper_row: GridRow, cell: GridCell, place: str) -> None:
-    """Draw how well a cell is supported, and the sentences that carry it."""
+    """Draw the support of a cell and its sentences, each with a link to its place in the paper."""
     if cell.support is not None:
         st.html(support_bar(cell.support))
-    for number, one in enumerate(cell.evidence, start=1):
-        _draw_evidence(paper_row, one, f"{place}_{number}")
+    for number, evidence in enumerate(cell.evidence, start=1):
+        with st.container(key=f"marked_sentence_{place}_{number}"):
+            st.text(shortened(evidence.text, 1200))
+        with row(f"says_so_{place}_{number}"):
+            st.caption(f"Support {score_digits(evidence.support)}", width="content")
+            if not paper_row.is_description and (query := place_in_paper(evidence)):
+                link_to(PAPER, "Show it in the paper", query_params=query)
     for number, quote in enumerate(cell.quotes, start=1):
-        _draw_quote(quote, f"{place}_{number}")
+        with st.container(key=f"marked_sentence_{place}_{number}"):
+            st.text(shortened(quote.text, 1200))
+        if query := place_in_paper(quote):
+            with row(f"says_so_{place}_{number}"):
+                link_to(PAPER, "Show it in the paper", query_params=query)
 
 
-def _draw_evidence(paper_row: GridRow, one: ElementEvidence, place: str) -> None:
-    """Draw a sentence that carries an element, with the way to its place in the paper."""
-    with st.container(key=f"marked_sentence_{place}"):
-        st.text(shortened(one.text, 1200))
-    with row(f"says_so_{place}"):
-        st.caption(f"Support {score_digits(one.support)}", width="content")
-        if not paper_row.is_description and (query := place_in_paper(one)):
-            link_to(PAPER, "Show it in the paper", query_params=query)
-
-
-def _draw_quote(quote: QuotedSentence, place: str) -> None:
-    """Draw a sentence that answers a question, with the way to its place in the paper."""
-    with st.container(key=f"marked_sentence_{place}"):
-        st.text(shortened(quote.text, 1200))
-    if query := place_in_paper(quote):
-        with row(f"says_so_{place}"):
-            link_to(PAPER, "Show it in the paper", query_params=query)
-
-
-def place_in_paper(one: ElementEvidence | QuotedSentence) -> dict[str, str]:
-    """Return the address of a sentence on the screen of its paper, nothing where it has none."""
+def place_in_paper(sentence: ElementEvidence | QuotedSentence) -> dict[str, str]:
+    """Return the query parameters of a sentence on the Paper screen, empty if its passage id is not valid."""
     try:
-        paper, passage = parse_passage_id(one.passage_id)
+        paper, passage = parse_passage_id(sentence.passage_id)
     except ValueError:
         return {}
-    return {"id": paper, "passage": str(passage), "sentence": str(max(0, one.sentence))}
+    return {"id": paper, "passage": str(passage), "sentence": str(max(0, sentence.sentence))}
 
 
 def _draw_list(grid: Grid) -> None:
-    """Draw one column, paper by paper below each other, where a table would be too wide."""
-    # A question in quotation marks is none of the elements, whatever it is.
+    """Draw one chosen column as a list of papers, for screens too narrow for a table."""
+    # Quotation marks tell a reader's question from a key element.
     titles = {name: title if name in ELEMENT_NAMES else f"“{title}”" for name, title in grid.titles.items()}
     label = "Key element or question" if grid.questions else "Key element"
     chosen = st.selectbox(label, list(titles), format_func=lambda name: titles[name], key="element_shown")
@@ -145,7 +128,7 @@ def _draw_list(grid: Grid) -> None:
 
 
 def draw_differences(comparison: Comparison) -> None:
-    """Draw what the papers have in common, and what only one of them has."""
+    """Draw the terms that the papers share, and those that only one of them has."""
     found = differences(comparison)
     st.caption(DIFFERENCES_NOTE)
     parts = {

@@ -1,4 +1,4 @@
-"""The table of key elements in the page: built of texts alone; it reports the cell that is chosen."""
+"""The table of key elements as a Streamlit component, which reports the chosen cell."""
 
 import re
 from collections.abc import Callable
@@ -13,17 +13,17 @@ from explorer.app.session import field_value
 from explorer.components.score_bar import format_score
 from explorer.presenters.safe_text import one_line, shortened
 
-# The characters that a readable row holds: a chosen cell shows the rest.
+# Longest texts in the table, in characters; the chosen cell is shown whole below it.
 LONGEST_CELL = 190
 LONGEST_TITLE = 90
-# Of a paper's own words only these are left out of the line below its title: they are the rule.
+# Noted below a paper's title where not its whole text was read.
 _SOURCES: dict[TextKind, str] = {"abstract": "its abstract alone", "title": "its title alone"}
 
 _KEY = "grid_table"
 _CELL = re.compile(r"(\d{1,3})-([a-z_]{1,40}[1-9]?)")
 
 Data = dict[str, object]
-# The label of a text and the name of what is asked of it: a key element, or a question of the reader's.
+# The label of a text, and the name of a key element or of a reader's question.
 Cell = tuple[int, str]
 _NAMES = {*ELEMENT_NAMES, *(question_name(number) for number in range(1, MOST_COLUMNS + 1))}
 
@@ -35,14 +35,14 @@ _component = st.components.v2.component(
 
 
 def draw_table(grid: Grid, chosen: Cell | None, on_choice: Callable[[Cell], None]) -> None:
-    """Draw a grid with the chosen cell marked; `on_choice` hears of another before the screen is drawn."""
+    """Draw a grid with the chosen cell marked; `on_choice` is called with another chosen cell."""
 
-    def heard() -> None:
+    def report_choice() -> None:
         reported = field_value(_KEY) or {}
         if cell := parse_cell(reported.get("cell")):
             on_choice(cell)
 
-    _component(key=_KEY, data=table_data(grid, chosen), on_cell_change=heard)
+    _component(key=_KEY, data=table_data(grid, chosen), on_cell_change=report_choice)
 
 
 def row_title(row: GridRow, length: int = 110) -> str:
@@ -51,7 +51,7 @@ def row_title(row: GridRow, length: int = 110) -> str:
 
 
 def table_data(grid: Grid, chosen: Cell | None) -> Data:
-    """Return the data of the table: texts alone, which its script never reads as HTML."""
+    """Return the data of the table, plain texts that its script never reads as HTML."""
     return {
         "name": "Key elements of the description and of each paper",
         "head": ["Paper", *grid.titles.values()],
@@ -61,7 +61,7 @@ def table_data(grid: Grid, chosen: Cell | None) -> Data:
 
 
 def cell_id(label: int, name: str) -> str:
-    """Return the id under which the table reports a cell."""
+    """Return the id by which the table reports a cell."""
     return f"{label}-{name}"
 
 
@@ -81,7 +81,7 @@ def _row(row: GridRow) -> Data:
 
 
 def _cell(label: int, cell: GridCell) -> Data:
-    """Return a cell: its text with what stands before and below it, or in words why there is none."""
+    """Return the data of a cell: its text, mark and score, or the reason why it is empty."""
     if not cell.text:
         return {"absence": cell.absence}
     is_scored = not cell.is_weak and cell.support is not None

@@ -1,4 +1,4 @@
-"""Stored comparisons: found by their address, listed in the left drawer, renamed, deleted."""
+"""Stored comparisons: opened by address, listed in the sidebar, renamed, deleted, imported."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -29,7 +29,7 @@ from explorer.presenters.wording import day
 from explorer.uploads.kept import check_may_read, library_of_papers
 
 ADDRESS, PAPERS = "comparison", "papers"
-# Commas stand between ids; the rest of what ids are made of needs no change.
+# Characters of ids that need no percent-encoding; commas separate ids.
 _AS_IT_IS = "/:._-~"
 LONGEST_ADDRESS = 8_000
 ANOTHERS = (
@@ -39,23 +39,23 @@ ANOTHERS = (
 
 
 def follow_address(library: Library, visitor: Visitor, session: CurrentComparison) -> None:
-    """Take the comparison and the papers that the address names, unless this visit has followed it before.
+    """Open the comparison and choose the papers that the address names, once a visit.
 
-    The address follows the screen with a delay: after a click that leaves a comparison it still names it.
+    The address lags behind the screen: after a click that leaves a comparison it still names it.
     """
     papers = st.query_params.get(PAPERS, "")
     if papers and papers not in session.now.visited:
         session.update(ComparisonSession.visit, papers)
-        wanted = papers_of_address(papers)[: 2 * MOST_PAPERS]
-        known = library_of_papers(library, visitor, wanted).corpus.papers_by_id(wanted)
-        session.update(ComparisonSession.replace_papers, [paper.id for paper in known])
+        paper_ids = papers_of_address(papers)[: 2 * MOST_PAPERS]
+        papers_here = library_of_papers(library, visitor, paper_ids).corpus.papers_by_id(paper_ids)
+        session.update(ComparisonSession.replace_papers, [paper.id for paper in papers_here])
     named = st.query_params.get(ADDRESS, "")
     if named and named not in session.now.visited:
         open_comparison(library, visitor, session, named)
 
 
 def address_of(session: CurrentComparison) -> dict[str, str]:
-    """Return the address parameters: the comparison, or the papers while they are chosen."""
+    """Return the address parameters: the comparison, or the papers while they are being chosen."""
     identifier = session.now.missing_id or (session.now.identifier if session.now.is_kept else "")
     papers = papers_in_address(session.now.papers) if session.now.state == "choosing" else ""
     session.update(ComparisonSession.visit, identifier, papers)
@@ -63,20 +63,20 @@ def address_of(session: CurrentComparison) -> dict[str, str]:
 
 
 def papers_in_address(paper_ids: Iterable[str]) -> str:
-    return ",".join(quote(one, safe=_AS_IT_IS) for one in paper_ids)
+    return ",".join(quote(paper_id, safe=_AS_IT_IS) for paper_id in paper_ids)
 
 
 def papers_of_address(address: str) -> tuple[str, ...]:
-    """Return the ids that an address names, each once; of one too long, none."""
+    """Return the distinct ids that an address names, none if it is too long."""
     if len(address) > LONGEST_ADDRESS:
         return ()
-    named = (unquote(one) for one in address.split(","))
-    return tuple(dict.fromkeys(one for one in named if one))
+    named = (unquote(part) for part in address.split(","))
+    return tuple(dict.fromkeys(paper_id for paper_id in named if paper_id))
 
 
 def open_comparison(library: Library, visitor: Visitor, session: CurrentComparison, identifier: str) -> None:
-    """Show a stored comparison as far as it has come; or say that there is none."""
-    # Before the store is read: one that is completed in between is then found in it.
+    """Show a stored comparison, finished, running or stopped; note an error or a missing one."""
+    # Looked up before the store is read: a comparison that completes in between is then in the store.
     is_running = bool(comparison_jobs().under_way(identifier))
     session.update(ComparisonSession.turn_to, identifier, None)
     try:
@@ -87,7 +87,7 @@ def open_comparison(library: Library, visitor: Visitor, session: CurrentComparis
             return
         check_may_read(library, visitor, store.library_of(identifier))
         session.update(
-            ComparisonSession.tell_origin,
+            ComparisonSession.set_origin,
             is_anothers=is_anothers(store, visitor, identifier),
             is_imported=store.is_imported(identifier),
         )
@@ -101,7 +101,7 @@ def open_comparison(library: Library, visitor: Visitor, session: CurrentComparis
 
 
 def _show(session: CurrentComparison, stored: StoredComparison) -> None:
-    """Put a stored comparison on the screen; of one that cannot be drawn, how it was ordered."""
+    """Show a stored comparison; if its text cannot be drawn, only how it was ordered."""
     order = Order(stored.request, stored.generator, stored.parameters)
     session.update(ComparisonSession.show, order, stored.title, stored.comparison, stored.error)
     if stored.comparison and (fault := fault_of(stored.comparison)):
@@ -109,7 +109,7 @@ def _show(session: CurrentComparison, stored: StoredComparison) -> None:
 
 
 def draw_missing(session: CurrentComparison) -> None:
-    """Say that the address leads to no comparison."""
+    """Draw the note that the address leads to no comparison."""
     with st.container(border=True, key="missing_comparison"):
         st.markdown("No comparison is at this address. It may have been deleted, or the link is not whole.")
         st.button(
@@ -122,7 +122,7 @@ def draw_missing(session: CurrentComparison) -> None:
 
 
 def draw_sidebar(library: Library, visitor: Visitor, session: CurrentComparison) -> None:
-    """Draw the left drawer: this browser's comparisons, the one last changed first."""
+    """Draw the sidebar: this browser's comparisons, the one last changed first."""
     draw_sidebar_list(sidebar_list_of(library, visitor, session))
 
 
@@ -139,12 +139,12 @@ def sidebar_list_of(library: Library, visitor: Visitor, session: CurrentComparis
         open=partial(open_comparison, library, visitor, session),
         rename=partial(_rename, library, visitor),
         delete=partial(delete, library, visitor, session),
-        take_in=partial(import_comparison, library, visitor, session),
-        nothing="Nothing yet. What you compare is kept here, for this browser.",
-        shared="Whoever has this link can read the comparison and go on with it. Only this browser "
+        import_file=partial(import_comparison, library, visitor, session),
+        empty_note="Nothing yet. What you compare is kept here, for this browser.",
+        link_note="Whoever has this link can read the comparison and go on with it. Only this browser "
         "can rename, stop or delete it.",
-        surely="Delete this comparison for good?",
-        imported="A comparison that was downloaded as JSON becomes one of yours.",
+        confirmation="Delete this comparison for good?",
+        import_note="A comparison that was downloaded as JSON becomes one of yours.",
         imports=library.settings.uploads,
     )
 
@@ -152,27 +152,24 @@ def sidebar_list_of(library: Library, visitor: Visitor, session: CurrentComparis
 def _entries(library: Library, visitor: Visitor) -> list[Entry]:
     return [
         Entry(
-            one.id,
-            one.title,
-            f"{counted(one.papers, 'paper')} · {day(one.updated)}",
-            " · unfinished" if one.state == "unfinished" else "",
+            summary.id,
+            summary.title,
+            f"{counted(summary.papers, 'paper')} · {day(summary.updated)}",
+            " · unfinished" if summary.state == "unfinished" else "",
         )
-        for one in library.comparisons().list(current_owner(visitor), MOST_LISTED)
+        for summary in library.comparisons().list(current_owner(visitor), MOST_LISTED)
     ]
 
 
 def import_comparison(library: Library, visitor: Visitor, session: CurrentComparison, data: bytes) -> None:
-    """Store a comparison from a file as the visitor's own and show it; or keep what is wrong with it."""
+    """Store a comparison from a file as the visitor's own and show it; or show why it is refused."""
     try:
         documents_limit().take(current_caller(visitor))
         read = read_comparison_file(visitor, data)
         if fault := fault_of(read):
             raise AssistantError(f"This comparison cannot be shown: {fault}.")
-        over, owner, store = (
-            library_of_import(library, visitor, read),
-            current_owner(visitor),
-            library.comparisons(),
-        )
+        over = library_of_import(library, visitor, read)
+        owner, store = current_owner(visitor), library.comparisons()
         stored = store.put(owner, replace(read, notes=()), over)
         keep_notes(library.reading(), owner, read, store, stored.id)
     except AssistantError as error:
@@ -180,7 +177,7 @@ def import_comparison(library: Library, visitor: Visitor, session: CurrentCompar
         return
     session.update(ComparisonSession.turn_to, stored.id, None)
     _show(session, stored)
-    session.update(ComparisonSession.tell_origin, is_imported=True)
+    session.update(ComparisonSession.set_origin, is_imported=True)
 
 
 def _rename(library: Library, visitor: Visitor, identifier: str, title: str) -> None:
@@ -189,7 +186,7 @@ def _rename(library: Library, visitor: Visitor, identifier: str, title: str) -> 
 
 
 def delete(library: Library, visitor: Visitor, session: CurrentComparison) -> None:
-    """Delete the comparison that is open, and stop it where it runs; raises AssistantError for another's."""
+    """Stop and delete the open comparison; raises AssistantError if it is another visitor's."""
     if session.now.is_kept:
         check_own(library.comparisons(), visitor, session.now.identifier)
     if job := comparison_jobs().get(session.now.identifier):

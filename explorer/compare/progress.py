@@ -1,4 +1,4 @@
-"""A comparison on its way, or stopped: what is read, how the tree grows, and what it has taken."""
+"""A running or stopped comparison: the elements read, the rounds so far, and its cost."""
 
 from collections.abc import Iterator
 
@@ -23,12 +23,12 @@ STATES = {"waiting": "Waiting for a free worker", "stopping": "Stopping"}
 
 
 def draw_progress(view: ComparisonView, session: CurrentComparison | None = None) -> None:
-    """Draw a comparison as it stands: a dot per text that is read, and a row per round.
+    """Draw the state of a comparison: a dot per text that is read, and a row per round.
 
-    With a session it can be stopped; the button stands before what grows, so that it stays in its place.
+    With a session it can be stopped; the button comes first, so that it does not move as the rows grow.
     """
     now = step_now(view)
-    said = f":shimmer[{now}]" if not view.is_over else now
+    step = f":shimmer[{now}]" if not view.is_over else now
     with row("progress"):
         if session:
             st.button(
@@ -39,7 +39,7 @@ def draw_progress(view: ComparisonView, session: CurrentComparison | None = None
                 on_click=stop,
                 args=(session,),
             )
-        st.markdown(" · ".join((said, *(escaped(one) for one in taken(view)))), width="content")
+        st.markdown(" · ".join((step, *(escaped(fact) for fact in taken(view)))), width="content")
     if view.problem:
         st.caption(escaped(view.problem))
     if view.planned:
@@ -63,29 +63,29 @@ def step_now(view: ComparisonView) -> str:
 
 
 def taken(view: ComparisonView) -> Iterator[str]:
-    """Yield a comparison's cost so far: calls of those planned, tokens, price, time."""
+    """Yield the cost of a comparison so far: calls out of those planned, tokens, price, time."""
     planned = view.planned.budget.calls if view.planned else 0
     if view.working and planned:
-        found = f", {view.working.recorded:,} from before" if view.working.recorded else ""
-        yield f"{view.working.calls:,} of {counted(planned, 'call')}{found}"
+        reused = f", {view.working.recorded:,} from before" if view.working.recorded else ""
+        yield f"{view.working.calls:,} of {counted(planned, 'call')}{reused}"
         usage = view.working.usage
         yield from spent(usage.prompt_tokens, usage.completion_tokens, usage.price)
     yield seconds(view.seconds)
 
 
 def _draw_elements(view: ComparisonView, planned: Planned) -> None:
-    labels = [DESCRIPTION, *(one.label for one in planned.papers)]
-    failed = [one.label for one in view.elements if one.problem]
+    labels = [DESCRIPTION, *(paper.label for paper in planned.papers)]
+    failed = [element.label for element in view.elements if element.problem]
     with row("elements_read"):
         st.caption("Key elements", width="content")
-        st.html(elements_row(labels, [one.label for one in view.elements], failed), width="content")
+        st.html(elements_row(labels, [element.label for element in view.elements], failed), width="content")
 
 
 def _draw_tree(view: ComparisonView, planned: Planned) -> None:
-    titles = {one.label: one.paper.title for one in planned.papers}
+    titles = {paper.label: paper.paper.title for paper in planned.papers}
     with st.container(key="tree", gap="xsmall"):
-        for one in view.rounds:
-            draw_round_row(one, titles)
+        for finished in view.rounds:
+            draw_round_row(finished, titles)
         if not view.is_over and (view.candidates or view.rounds) and len(view.rounds) < planned.rounds:
             number = len(view.rounds) + 1
             st.markdown(round_title(number, planned.papers[number - 1].label, titles))
@@ -93,7 +93,7 @@ def _draw_tree(view: ComparisonView, planned: Planned) -> None:
 
 
 def draw_stopped(library: Library, visitor: Visitor, session: CurrentComparison) -> bool:
-    """Draw a comparison that does not run: why, and what there is of it; return True if it is to go on."""
+    """Draw a stopped comparison: the reason and what is done of it; return True if it is to be resumed."""
     with st.container(border=True, key="stopped_comparison"):
         st.markdown(escaped(session.now.failure or "This comparison is unfinished."))
         recorded = session.now.recorded

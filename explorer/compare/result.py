@@ -1,4 +1,4 @@
-"""The result of a comparison: its head, the checked summary, and the parts below it."""
+"""The result of a comparison: its head, the checked summary, grid, differences and tree."""
 
 from functools import partial
 
@@ -17,7 +17,7 @@ from explorer.compare.grid import draw_differences, render_grid
 from explorer.compare.kept import ANOTHERS, sidebar_list_of
 from explorer.compare.trail import draw_comparison_trail
 from explorer.compare.tree import render_tree
-from explorer.components.checked_text import Looking, draw_bars, draw_checked, draw_references
+from explorer.components.checked_text import CitationFocus, draw_bars, draw_checked, draw_references
 from explorer.components.rows import action, row
 from explorer.components.sidebar_list import draw_deletion, draw_imported
 from explorer.presenters.coverage import listed
@@ -28,7 +28,7 @@ GRID, DIFFERENCES, TREE = "Key elements", "Differences", "How it was written"
 
 
 def draw_head(library: Library, session: CurrentComparison) -> None:
-    """Draw what is compared and for what, who writes, and when."""
+    """Draw the description of the work, the papers, the writer and the date of a comparison."""
     if session.now.order is None:
         return
     request = session.now.order.request
@@ -43,10 +43,10 @@ def draw_head(library: Library, session: CurrentComparison) -> None:
 
 
 def _facts(library: Library, session: CurrentComparison, order: Order) -> list[str]:
-    names = {one.name: one.label for one in library.writers()}
+    names = {writer.name: writer.label for writer in library.writers()}
     facts = [counted(len(order.request.papers), "paper"), escaped(names.get(order.writer, order.writer))]
     if comparison := session.now.comparison:
-        facts[1] += escaped(served_by(one.call for one in comparison.calls))
+        facts[1] += escaped(served_by(work_call.call for work_call in comparison.calls))
         facts.append(escaped(describe_method(comparison)))
         facts += [seconds(sum(step.seconds for step in comparison.seconds)), day(comparison.asked)]
         return facts
@@ -56,22 +56,22 @@ def _facts(library: Library, session: CurrentComparison, order: Order) -> list[s
 
 
 def draw_notes(session: CurrentComparison, comparison: Comparison) -> None:
-    """Say above the summary what readers should know: where it is from, of its papers, what is not stored."""
+    """Draw the notes above the summary: its origin, remarks on its papers, and failures to store it."""
     if session.now.is_imported:
         draw_imported("comparison", "comparison.json")
     if session.now.is_anothers:
         st.caption(ANOTHERS)
-    if said := (*session.now.notes, *comparison.remarks):
+    if notes := (*session.now.notes, *comparison.remarks):
         with st.container(key="comparison_notes", gap="xxsmall"):
-            for note in said:
+            for note in notes:
                 st.markdown(f":material/info: {escaped(note)}")
 
 
 def draw_summary(
     library: Library, visitor: Visitor, session: CurrentComparison, comparison: Comparison
 ) -> None:
-    """Draw the summary with its citations, its references, and what can be done with it."""
-    looking = Looking(session.now.focus, session.updating(ComparisonSession.look_at))
+    """Draw the summary with its citations, references and actions."""
+    focus = CitationFocus(session.now.focus, session.updating(ComparisonSession.look_at))
     if comparison.answer.refusal:
         with st.container(border=True, key="reading_refusal"):
             st.markdown("**No summary**")
@@ -80,8 +80,8 @@ def draw_summary(
         st.markdown("Nothing was written. What was sent is under “Trail”.")
     else:
         draw_bars({TEXT: comparison})
-        draw_checked(TEXT, comparison, looking)
-        draw_references(TEXT, comparison, looking)
+        draw_checked(TEXT, comparison, focus)
+        draw_references(TEXT, comparison, focus)
     _draw_actions(library, visitor, session, comparison)
 
 
@@ -103,7 +103,7 @@ def _draw_actions(
 
 
 def draw_parts(visitor: Visitor, session: CurrentComparison, comparison: Comparison) -> None:
-    """Draw one of the parts behind the summary: the grid, the differences, or what was written in rounds."""
+    """Draw the chosen part below the summary: the grid, the differences, or the tree of rounds."""
     with st.container(key="comparison_parts"):
         chosen = st.segmented_control(
             "Show",

@@ -1,4 +1,4 @@
-"""A comparison begun, stopped, gone on with and taken out of its worker again."""
+"""Comparisons as jobs: started, stopped, resumed, and settled when done."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ LOST = "It does not run any more: it was stopped, or the server was. What is don
 
 
 def begin(library: Library, visitor: Visitor, session: CurrentComparison, order: Order) -> None:
-    """Give a comparison to a worker, stored from its first call on; or say why it cannot begin."""
+    """Start the job of a comparison, stored from its first call on; on failure show the reason."""
     session.update(ComparisonSession.refuse, "")
     try:
         price = _price(library, order)
@@ -31,7 +31,7 @@ def begin(library: Library, visitor: Visitor, session: CurrentComparison, order:
 
 
 def _stored(library: Library, visitor: Visitor, session: CurrentComparison, order: Order) -> ComparisonKeeper:
-    """Put a comparison into the store and on the screen; where it cannot be stored it runs all the same."""
+    """Store a new comparison and show it; if it cannot be stored, it runs all the same."""
     versions = provenance_of(library.corpus, order.writer, "").corpus
     try:
         store = library.comparisons()
@@ -47,7 +47,7 @@ def _stored(library: Library, visitor: Visitor, session: CurrentComparison, orde
 
 
 def go_on(library: Library, visitor: Visitor, session: CurrentComparison) -> None:
-    """Have a stopped comparison go on from what is done of it; or say why it cannot."""
+    """Resume a stopped comparison from its recorded calls; on failure show the reason."""
     if session.now.order is None or session.now.is_running:
         return
     try:
@@ -62,7 +62,7 @@ def go_on(library: Library, visitor: Visitor, session: CurrentComparison) -> Non
 
 
 def _keeper_of(library: Library, visitor: Visitor, session: CurrentComparison) -> ComparisonKeeper:
-    """Return the keeper of a running comparison: the store's, or that of its job before it is stored."""
+    """Return the keeper of a stopped comparison: of the store, or of its job if it is not stored."""
     if session.now.is_kept:
         by = current_owners(visitor)
         return ComparisonKeeper(session.now.identifier, library.comparisons(), by=by)
@@ -75,24 +75,22 @@ def _account(library: Library, visitor: Visitor, order: Order) -> SpendingAccoun
 
 
 def _price(library: Library, order: Order, recorded: Sequence[WorkCall] = ()) -> float:
-    """Estimate the price of the rest of a comparison from above, without calls already made.
+    """Return an upper bound on the price of a comparison, less the calls already made.
 
-    Elements that were extracted are kept, and so in no plan any more. Raises AssistantError and CorpusError.
+    Calls for elements are not subtracted: extracted elements are stored, so the plan leaves them out.
+    Raises AssistantError and CorpusError.
     """
     budget = library.comparer(order.writer, order.parameters).plan(order.request).budget
-    made = usage_of(one.call for one in recorded if one.call.step != "elements")
+    made = usage_of(work_call.call for work_call in recorded if work_call.call.step != "elements")
     return max(0.0, (budget.price or 0.0) - (made.price or 0.0))
 
 
 def _start(
     library: Library, visitor: Visitor, session: CurrentComparison, keeper: ComparisonKeeper, price: float
 ) -> None:
-    """Have a worker make the comparison that was ordered, for which `price` is set aside.
-
-    Raises AssistantError and CorpusError.
-    """
+    """Start the job of the session's order, with `price` reserved; raises AssistantError and CorpusError."""
     order, identifier = session.now.order, session.now.identifier
-    assert order is not None, "it has just been begun, or is gone on with"
+    assert order is not None, "`begin` sets it, and `go_on` requires it"
     owner = current_owner(visitor)
     job = ComparisonJob(identifier, order.request, keeper, owner)
     account = _account(library, visitor, order)
@@ -106,20 +104,20 @@ def _start(
 
 
 def may_stop(visitor: Visitor, session: CurrentComparison) -> bool:
-    """Return True if the comparison is the visitor's own, or was set going by them."""
+    """Return True if the comparison is the visitor's own, or was started by them."""
     job = comparison_jobs().get(session.now.identifier)
     return not session.now.is_anothers or (job is not None and job.starter == current_owner(visitor))
 
 
 def stop(session: CurrentComparison) -> None:
-    """Tell the comparison to stop; the screen follows when it has."""
+    """Ask the comparison to stop; the screen shows it as stopped once it has."""
     if job := comparison_jobs().get(session.now.identifier):
         job.stop()
     settle(session)
 
 
 def settle(session: CurrentComparison) -> bool:
-    """Take a comparison that is over out of its job; return True if it was."""
+    """Move the result of a finished job into the session; return True if the job was over."""
     if not session.now.is_running:
         return False
     job = comparison_jobs().get(session.now.identifier)

@@ -1,4 +1,4 @@
-"""The Compare screen: papers chosen, the comparison while it grows, and what it has come to."""
+"""The Compare screen: the choice of papers, the running comparison, and its result."""
 
 import streamlit as st
 
@@ -32,18 +32,24 @@ def render_compare(library: Library, visitor: Visitor, session: CurrentCompariso
         case "missing":
             draw_missing(session)
         case "running":
-            _draw_running(library, visitor, session)
+            draw_head(library, session)
+            st.fragment(_draw_live, run_every=POLL_SECONDS)(visitor, session)
         case "finished":
             _draw_finished(library, visitor, session)
         case "unfinished":
-            _draw_unfinished(library, visitor, session)
+            draw_head(library, session)
+            if draw_stopped(library, visitor, session):
+                go_on(library, visitor, session)
+                st.rerun()
         case "choosing":
-            _draw_choosing(library, visitor, session)
+            if order := draw_choosing(library, visitor, session):
+                begin(library, visitor, session, order)
+                st.rerun()
     draw_sidebar(library, visitor, session)
 
 
 def _draw_place(library: Library, session: CurrentComparison) -> None:
-    """Say in which kept library papers are compared, or that it is not there any more."""
+    """Draw which kept library the papers are in, or that it no longer exists."""
     if library.kept:
         st.caption(f"In the library “{escaped(shortened(library.kept.title, 80))}”")
     elif any(map(library_of, session.now.compared)):
@@ -52,37 +58,19 @@ def _draw_place(library: Library, session: CurrentComparison) -> None:
 
 
 def _measure(visitor: Visitor, session: CurrentComparison) -> None:
-    """Find out whether the screen is narrow, and have the address name what is on it."""
+    """Store whether the screen is narrow, and write the session's address parameters."""
     with st.container(key="measure"):
         address = Address(COMPARE, address_of(session), is_new_entry=False)
-        heard = listen("compare_listener", narrow=visitor.now.narrow, address=address)
-    visitor.update(VisitorSession.measure, narrow=heard.narrow)
-
-
-def _draw_choosing(library: Library, visitor: Visitor, session: CurrentComparison) -> None:
-    if order := draw_choosing(library, visitor, session):
-        begin(library, visitor, session, order)
-        st.rerun()
-
-
-def _draw_running(library: Library, visitor: Visitor, session: CurrentComparison) -> None:
-    draw_head(library, session)
-    st.fragment(_draw_live, run_every=POLL_SECONDS)(visitor, session)
+        report = listen("compare_listener", narrow=visitor.now.narrow, address=address)
+    visitor.update(VisitorSession.measure, narrow=report.narrow)
 
 
 def _draw_live(visitor: Visitor, session: CurrentComparison) -> None:
-    """Draw the comparison on its way; when it is over, draw the whole screen anew."""
+    """Draw the running comparison; rerun the whole screen once it is over."""
     if settle(session) or not session.now.is_running:
         st.rerun()
     if job := comparison_jobs().get(session.now.identifier):
         draw_progress(job.view(), session if may_stop(visitor, session) else None)
-
-
-def _draw_unfinished(library: Library, visitor: Visitor, session: CurrentComparison) -> None:
-    draw_head(library, session)
-    if draw_stopped(library, visitor, session):
-        go_on(library, visitor, session)
-        st.rerun()
 
 
 def _draw_finished(library: Library, visitor: Visitor, session: CurrentComparison) -> None:

@@ -16,7 +16,7 @@ from explorer.presenters.safe_text import escaped, shortened
 def draw_comparison_trail(
     library: Library, visitor: Visitor, session: CurrentComparison, comparison: Comparison
 ) -> None:
-    """Draw the downloads of a comparison; a file is made when it is asked for."""
+    """Draw the menu of downloads of a comparison, each made on its click."""
     key = f"comparison_trail_{session.now.menus_closed}"
     with st.popover("Trail", type="tertiary", icon=":material/download:", key=key):
         with st.container(key="downloads_comparison", gap=None):
@@ -32,7 +32,7 @@ def draw_comparison_trail(
 
 
 def draw_comparison_calls(session: CurrentComparison, comparison: Comparison) -> None:
-    """Draw the drawer with everything that was sent for the comparison, where it is to be shown."""
+    """Draw the drawer with the calls of the comparison, if it is open."""
 
     @st.dialog(
         "What was sent",
@@ -49,7 +49,7 @@ def draw_comparison_calls(session: CurrentComparison, comparison: Comparison) ->
 
 
 def _draw_calls(comparison: Comparison) -> None:
-    """Draw one call of all: a hundred prompts at once would be too much for a browser, and for a reader."""
+    """Draw a menu of the calls and the chosen call; a hundred prompts at once are too much for a browser."""
     st.markdown(escaped(shortened(comparison.about, 300)))
     st.caption(escaped(" · ".join(comparison_facts(comparison))))
     if not comparison.calls:
@@ -65,7 +65,7 @@ def _draw_calls(comparison: Comparison) -> None:
         draw_sent(comparison.calls[chosen].call)
 
 
-def call_title(number: int, one: WorkCall) -> str:
-    """Return the label of a call by which it is chosen; shown as plain text."""
-    reused = ", of an earlier comparison" if one.reused else ""
-    return f"{number}. {STEP_NAMES[one.call.step]}: {shortened(one.work, 60)}{reused}"
+def call_title(number: int, work_call: WorkCall) -> str:
+    """Return the label of a call in the menu, as plain text."""
+    reused = ", of an earlier comparison" if work_call.reused else ""
+    return f"{number}. {STEP_NAMES[work_call.call.step]}: {shortened(work_call.work, 60)}{reused}"

@@ -1,4 +1,4 @@
-"""A checked text as it is drawn: its sentences with citations, what checking found, and its references."""
+"""A checked text: its sentences with citations, the findings of the check, and its references."""
 
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from assistant.records import Answer, AnswerSentence
+from assistant.records import Answer
 from corpus.records import parse_passage_id
 from explorer.app.navigation import PAPER, link_to
 from explorer.components.rows import fold
@@ -50,18 +50,19 @@ LONGEST_QUOTED = 240
 
 
 @dataclass(frozen=True, slots=True)
-class Looking:
-    """The open citation of a text, 0 for none, and a function that opens another by its number."""
+class CitationFocus:
+    """The number of the citation in focus, 0 for none, and a function that focuses another."""
 
-    now: int
+    number: int
     open: Callable[[int], None]
 
 
-def draw_checked(number: int, checked: Checked, looking: Looking) -> None:
-    """Draw text `number` of the screen, and what checking found of it.
+def draw_checked(number: int, checked: Checked, focus: CitationFocus) -> None:
+    """Draw text `number` of the screen and the findings of its check.
 
-    Links of its citations carry that number; `draw_bars` draws the bars beside them.
+    The links of its citations contain that number; `draw_bars` draws their bars.
     """
+    found = found_numbers(checked)
     if off := format_off(checked.answer):
         st.caption(escaped(off))
     with st.container(key=f"reading_answer_{number}"):
@@ -71,31 +72,31 @@ def draw_checked(number: int, checked: Checked, looking: Looking) -> None:
                 number,
                 known_labels(checked),
                 uncited_ends(checked.answer),
-                scores=_describe_scores(checked),
+                scores=[
+                    describe_support(support) + (", found by the check" if number in found else "")
+                    for number, support in enumerate(supports(checked), start=1)
+                ],
             )
         )
-    _draw_findings(number, checked, looking)
+    _draw_findings(number, checked, focus)
 
 
 def draw_bars(texts: Mapping[int, Checked]) -> None:
-    """Draw the bars beside the citations of a screen's texts, by their numbers: one style for all of them."""
+    """Draw one style sheet with the bars beside the citations of a screen's texts, by text number."""
     if texts:
         st.html(
-            "".join(citation_bars(number, supports(one), found_numbers(one)) for number, one in texts.items())
+            "".join(
+                citation_bars(number, supports(checked), found_numbers(checked))
+                for number, checked in texts.items()
+            )
         )
 
 
-def _describe_scores(checked: Checked) -> list[str]:
-    found = found_numbers(checked)
-    said = map(describe_support, supports(checked))
-    return [f"{one}, found by the check" if at in found else one for at, one in enumerate(said, start=1)]
-
-
-def _draw_findings(number: int, checked: Checked, looking: Looking) -> None:
-    """Draw what checking found, a line each, and nothing where there is nothing to say."""
+def _draw_findings(number: int, checked: Checked, focus: CitationFocus) -> None:
+    """Draw a line for each finding of the check."""
     answer, weak = checked.answer, weak_numbers(checked)
-    problems, said, title = format_problems(answer), format_claims(answer), format_without_source(answer)
-    # Most answers have one line, which needs no place of its own.
+    problems, claims, title = format_problems(answer), format_claims(answer), format_without_source(answer)
+    # Most answers have one line, which needs no container.
     taken_out, better, unsaid = format_not_carried(answer), format_better(answer), format_unsaid(answer)
     is_long = problems or weak or title or taken_out or better or unsaid
     several = st.container(key=f"findings_{number}", gap="xxsmall") if is_long else None
@@ -103,16 +104,21 @@ def _draw_findings(number: int, checked: Checked, looking: Looking) -> None:
         if problems:
             st.caption(escaped(problems))
         if weak:
-            _draw_weak(number, weak, looking)
-        if said:
-            st.caption(escaped(said), help=NOT_MEASURED)
+            with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+                st.caption(format_weak(len(weak)), width="content")
+                args = (weak, focus)
+                st.button("show", key=f"weak_{number}", type="tertiary", on_click=show_next, args=args)
+        if claims:
+            st.caption(escaped(claims), help=NOT_MEASURED)
         if title:
             with st.expander(title, type="compact", key=f"without_source_{number}"):
                 _draw_without_source(answer)
         if unsaid:
             with st.expander(unsaid, type="compact", key=f"unsaid_{number}"):
                 st.caption(UNSAID)
-                st.markdown("\n".join(map(_unsaid_line, with_unsaid_phrases(answer))))
+                for sentence in with_unsaid_phrases(answer):
+                    phrases = ", ".join(map(_quoted, sentence.not_said))
+                    st.markdown(f"- {phrases} in {_quoted(sentence.claim)}")
         if better:
             with st.expander(better, type="compact", key=f"better_{number}"):
                 _draw_better(checked)
@@ -122,30 +128,23 @@ def _draw_findings(number: int, checked: Checked, looking: Looking) -> None:
                 st.markdown("\n".join(f"- {_quoted(claim)}" for claim in answer.not_carried))
 
 
-def _draw_weak(number: int, weak: tuple[int, ...], looking: Looking) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        st.caption(format_weak(len(weak)), width="content")
-        st.button("show", key=f"weak_{number}", type="tertiary", on_click=show_next, args=(weak, looking))
-
-
-def show_next(numbers: tuple[int, ...], looking: Looking) -> None:
-    """Open the citation in `numbers` after the open one, else the first."""
-    looking.open(next((number for number in numbers if number > looking.now), numbers[0]))
+def show_next(numbers: tuple[int, ...], focus: CitationFocus) -> None:
+    """Focus the citation in `numbers` after the one in focus, else the first."""
+    focus.open(next((number for number in numbers if number > focus.number), numbers[0]))
 
 
 def _draw_without_source(answer: Answer) -> None:
-    """List the labels that were invented and the claims that cite nothing, with what became of them."""
+    """Draw the sentences with invented labels, and the claims without a citation."""
     if sentences := invented(answer):
         st.caption(INVENTED)
-        labels = ((" ".join(f"[{label}?]" for label in one.unknown_labels), one) for one in sentences)
-        st.markdown("\n".join(f"- {escaped(label)} {_quoted(one.claim)}" for label, one in labels))
+        lines = []
+        for sentence in sentences:
+            labels = " ".join(f"[{label}?]" for label in sentence.unknown_labels)
+            lines.append(f"- {escaped(labels)} {_quoted(sentence.claim)}")
+        st.markdown("\n".join(lines))
     if claims := uncited(answer):
         st.caption(UNCITED)
-        st.markdown("\n".join(f"- {_quoted(one.claim)}" for one in claims))
-
-
-def _unsaid_line(sentence: AnswerSentence) -> str:
-    return f"- {', '.join(map(_quoted, sentence.not_said))} in {_quoted(sentence.claim)}"
+        st.markdown("\n".join(f"- {_quoted(sentence.claim)}" for sentence in claims))
 
 
 def _draw_better(checked: Checked) -> None:
@@ -162,8 +161,8 @@ def _quoted(claim: str) -> str:
     return f"“{escaped(shortened(claim, LONGEST_QUOTED))}”"
 
 
-def draw_references(number: int, checked: Checked, looking: Looking) -> None:
-    """Draw the papers cited, each a button twin of its first citation, and the others folded away."""
+def draw_references(number: int, checked: Checked, focus: CitationFocus) -> None:
+    """Draw a button per cited paper, which focuses its first citation; the other papers are in a fold."""
     found = sources(checked)
     cited = checked.answer.cited_labels
     with st.container(key=f"quiet_references_{number}", gap="xxsmall"):
@@ -177,7 +176,7 @@ def draw_references(number: int, checked: Checked, looking: Looking) -> None:
                     key=f"cite_{number}_{label}",
                     type="tertiary",
                     help="Show the passage",
-                    on_click=looking.open,
+                    on_click=focus.open,
                     args=(first,),
                 )
     if others := [paper for paper in checked.evidence.papers if paper.label not in cited]:

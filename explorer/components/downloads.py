@@ -1,4 +1,4 @@
-"""The downloads of something: a button for each format, which makes its file when it is asked for."""
+"""Download buttons, one for each format; the file is made on the click."""
 
 import logging
 from collections.abc import Callable, Iterable
@@ -23,25 +23,25 @@ def draw_downloads(
     formats: Iterable[Format[Exported]],
     exported: Callable[[], Exported],
     key: str,
-    file_name: Callable[[Format[Exported]], str] = lambda one: one.file_name,
+    file_name: Callable[[Format[Exported]], str] = lambda form: form.file_name,
     icon: str | None = None,
 ) -> None:
-    """Draw the buttons in whatever holds them; `exported` is called when one is pressed."""
-    for one in formats:
+    """Draw a button per format in the current container; `exported` is called when one is pressed."""
+    for form in formats:
         st.download_button(
-            one.label,
-            data=partial(_written, one, exported),
-            file_name=file_name(one),
-            mime=one.mime,
+            form.label,
+            data=partial(_write, form, exported),
+            file_name=file_name(form),
+            mime=form.mime,
             on_click="ignore",
             type="tertiary",
             icon=icon,
-            key=f"{key}_{one.name}",
+            key=f"{key}_{form.name}",
         )
 
 
 def exporting(library: Library, visitor: Visitor, trail: Trail) -> Callable[[], Trail]:
-    """Return a function that adds the exporting visitor's notes to a trail."""
+    """Return a function that returns the trail with the visitor's notes."""
     owner = current_owner(visitor)
 
     def exported() -> Trail:
@@ -54,5 +54,5 @@ def exporting(library: Library, visitor: Visitor, trail: Trail) -> Callable[[], 
     return exported
 
 
-def _written(one: Format[Exported], exported: Callable[[], Exported]) -> str | bytes:
-    return one.write(exported())
+def _write(form: Format[Exported], exported: Callable[[], Exported]) -> str | bytes:
+    return form.write(exported())

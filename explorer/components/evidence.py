@@ -1,4 +1,4 @@
-"""Where a citation leads: its passage, scores and page, in a panel or, on a phone, in a drawer."""
+"""The source of a citation: its passage, scores and page, in a panel or, on a phone, in a drawer."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -11,7 +11,7 @@ from assistant.wording import describe_unsaid
 from corpus.sentences import with_formulas_named
 from explorer.app.navigation import PAPER, link_to
 from explorer.app.resources import Library
-from explorer.components.page_image import Evidenced, save_button, show_strip
+from explorer.components.page_image import EvidenceBoxes, save_button, show_strip
 from explorer.components.passage_table import draw_passage_table
 from explorer.components.score_bar import meaning, score_bars
 from explorer.presenters.citations import (
@@ -27,7 +27,7 @@ from explorer.presenters.wording import short_reference
 
 
 class Marks(Protocol):
-    """The marks of wrong citations that a reader may change, in the turn of that number."""
+    """The reader's marks of wrong citations in turn `number`."""
 
     @property
     def number(self) -> int: ...
@@ -50,7 +50,7 @@ def open_drawer(
     where: str = "",
     below: Callable[[], None] | None = None,
 ) -> None:
-    """Show the passage of the source that `find` returns in a drawer over the screen, and what is `below`."""
+    """Open a drawer with the source that `find` returns; `below` draws what follows it."""
 
     @st.dialog("Passage", position="right", width="medium", on_dismiss=dismissed)
     def drawer() -> None:
@@ -71,17 +71,19 @@ def draw_source(
     *,
     where: str = "",
 ) -> None:
-    """Draw where a citation leads; `go_to` is called with the number of a neighbour that is wanted.
+    """Draw the source of a citation; `go_to` is called with the number of a neighbouring citation.
 
-    With `marks` the citation can be marked as wrong; `where` says in which text it stands, where that is to
-    be said.
+    With `marks` the citation can be marked as wrong; `where` names the text it is in, "" to leave that out.
     """
     with st.container(key=f"evidence_{place}", gap="xsmall"):
         if where:
             st.caption(escaped(where))
         _draw_head(source, place, go_to)
         _draw_passage(library, source, place)
-        _draw_scores(source.citation)
+        if source.citation is None:
+            st.caption("Not checked yet: scores and the exact sentence come when the answer is complete.")
+        else:
+            st.html(score_bars(source.citation.overlap, source.citation.support))
         if source.not_said:
             st.caption(escaped(describe_unsaid(source.not_said)))
         _draw_page(library, source, place)
@@ -102,7 +104,7 @@ def _draw_head(source: Source, place: str, go_to: Callable[[int], None]) -> None
 
 
 def _draw_neighbour(source: Source, place: str, name: str, side: str, go_to: Callable[[int], None]) -> None:
-    """Draw the way to the citation before or after; a key does it too, but in a drawer, drawn for phones."""
+    """Draw the button to the previous or next citation; in the panel a key does the same."""
     number = source.number + (1 if name == "Next" else -1)
     has_key = place == "side"
     st.button(
@@ -118,9 +120,9 @@ def _draw_neighbour(source: Source, place: str, name: str, side: str, go_to: Cal
 
 
 def _draw_passage(library: Library, source: Source, place: str) -> None:
-    """Draw the passage as plain text, the sentence that supports the claim marked; a table as one.
+    """Draw the passage as plain text with the supporting sentence marked, or as a table.
 
-    A formula is only named where the page shows it.
+    Formulas are replaced by a name if the page is shown below.
     """
     if source.passage.table:
         draw_passage_table(source.passage, source.sentence, place, in_short=True)
@@ -142,13 +144,6 @@ def _draw_passage(library: Library, source: Source, place: str) -> None:
             st.caption("No single sentence of this passage supports the claim.")
 
 
-def _draw_scores(citation: Citation | None) -> None:
-    if citation is None:
-        st.caption("Not checked yet: scores and the exact sentence come when the answer is complete.")
-        return
-    st.html(score_bars(citation.overlap, citation.support))
-
-
 def _draw_page(library: Library, source: Source, place: str) -> None:
     path = library.pdf_path(source.paper.pdf_sha256)
     page = passage_page(source.passage, source.sentence)
@@ -156,7 +151,7 @@ def _draw_page(library: Library, source: Source, place: str) -> None:
         show_strip(
             path,
             page,
-            Evidenced(
+            EvidenceBoxes(
                 passage_boxes(source.passage, source.sentence),
                 passage_boxes(source.passage, None),
                 "Passage" if source.is_supported_by_no_sentence else "",
@@ -179,9 +174,9 @@ def _draw_links(library: Library, source: Source, place: str) -> None:
 
 
 def _draw_mark(marks: Marks, citation: Citation, place: str, which: str) -> None:
-    """Draw how a citation was marked as wrong, with the way back, or the field to mark it.
+    """Draw the mark of a wrong citation with a button to remove it, or the form that sets it.
 
-    `which` is in the field's key: what was written for one citation is not for the next.
+    `which` is part of the field's key, so that its text does not carry over to the next citation.
     """
     mark = mark_of(marks.turn, citation)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{place}_mark"):

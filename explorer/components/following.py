@@ -1,4 +1,4 @@
-"""A visitor's follows, and the papers that came since they last looked."""
+"""A visitor's followed searches, and the papers that are new in them."""
 
 from assistant.records import AssistantError
 from assistant.storage.reading import Followed
@@ -6,8 +6,7 @@ from corpus.records import Scope
 from corpus.wording import counted
 from explorer.app.navigation import READING, link_to
 from explorer.app.resources import Library
-from explorer.app.session import Visitor, current_owner
-from explorer.app.visitor.session import VisitorSession
+from explorer.app.session import FailureNote, Visitor, current_owner
 from explorer.components.rows import action, row
 from explorer.presenters.arrivals import Arrivals, arrivals, paper_set
 from explorer.presenters.safe_text import escaped, shortened
@@ -16,22 +15,21 @@ NAMED = 3
 
 
 def followed_arrivals(library: Library, visitor: Visitor) -> tuple[Arrivals, ...]:
-    """Return the visitor's follows with their new papers; reports an error and returns none if unreadable."""
-    try:
-        owner = current_owner(visitor)
-        return arrivals(library.reading(), library.corpus, library.encoder, owner)
-    except AssistantError as error:
-        visitor.update(VisitorSession.fail_to_keep, str(error))
-        return ()
+    """Return the visitor's followed searches with their new papers, none if they cannot be read."""
+    with FailureNote(visitor):
+        return arrivals(library.reading(), library.corpus, library.encoder, current_owner(visitor))
+    return ()
 
 
 def draw_news(library: Library, visitor: Visitor) -> None:
-    """Say in one line how many papers came in what the visitor follows; nothing where none did."""
-    found = [one for one in followed_arrivals(library, visitor) if one.papers]
-    if not found:
+    """Draw a line with the number of new papers in followed searches, if there are any."""
+    news = [arrived for arrived in followed_arrivals(library, visitor) if arrived.papers]
+    if not news:
         return
-    count = len({paper for one in found for paper in one.papers})
-    names = " · ".join(f"{shortened(one.kept.record.title, 60)} {len(one.papers):,}" for one in found[:NAMED])
+    count = len({paper for arrived in news for paper in arrived.papers})
+    names = " · ".join(
+        f"{shortened(arrived.kept.record.title, 60)} {len(arrived.papers):,}" for arrived in news[:NAMED]
+    )
     with row("news"):
         label = f"**{counted(count, 'new paper')}** in what you follow :gray[{escaped(names)}]"
         link_to(READING, label, icon=":material/notifications:", query_params={})
@@ -39,12 +37,13 @@ def draw_news(library: Library, visitor: Visitor) -> None:
 
 
 def draw_follow(library: Library, visitor: Visitor, title: str, query: str, scope: Scope) -> None:
-    """Draw the button that follows what is listed, or stops that."""
+    """Draw the button that follows a search, or stops following it."""
     try:
-        held = library.reading().followed(current_owner(visitor))
+        kept = library.reading().followed(current_owner(visitor))
     except AssistantError:
         return
-    current = next((one for one in held if (one.record.query, one.record.scope) == (query, scope)), None)
+    same = (entry for entry in kept if (entry.record.query, entry.record.scope) == (query, scope))
+    current = next(same, None)
     if current:
         look = {"icon": ":material/notifications_active:", "help": "Stop following this"}
         action("Followed", "unfollow", unfollow, library, visitor, current.id, **look)
@@ -54,24 +53,18 @@ def draw_follow(library: Library, visitor: Visitor, title: str, query: str, scop
 
 
 def follow(library: Library, visitor: Visitor, followed: Followed) -> None:
-    """Follow a search from now on; or say why that cannot be."""
-    try:
+    """Follow a search from now on."""
+    with FailureNote(visitor):
         library.reading().follow(current_owner(visitor), followed, paper_set(library.corpus))
-    except AssistantError as error:
-        visitor.update(VisitorSession.fail_to_keep, str(error))
 
 
 def unfollow(library: Library, visitor: Visitor, identifier: str) -> None:
-    """Stop following a search; or say why that cannot be."""
-    try:
+    """Stop following a search."""
+    with FailureNote(visitor):
         library.reading().unfollow(current_owner(visitor), identifier)
-    except AssistantError as error:
-        visitor.update(VisitorSession.fail_to_keep, str(error))
 
 
 def see(library: Library, visitor: Visitor, identifier: str = "") -> None:
-    """Have the new papers of one search, or of all, seen; or say why that cannot be."""
-    try:
+    """Mark the new papers of one search as seen, of all for ""."""
+    with FailureNote(visitor):
         library.reading().see(current_owner(visitor), paper_set(library.corpus), identifier)
-    except AssistantError as error:
-        visitor.update(VisitorSession.fail_to_keep, str(error))

@@ -1,4 +1,4 @@
-"""The script that knows the page: it hears clicks on citations, measures the screen, shows what is meant."""
+"""The page's script: it reports clicks on citations and the width, scrolls, and sets the address."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from explorer.app.session import field_value
 
 NARROW_PIXELS = 640
 
-# Only data leaves the page's script: an id that Python checks, and a truth value.
+# The script sends only an id, which Python checks, and a boolean.
 _SCRIPT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
 
 _component = st.components.v2.component("paper_trail_listener", js=_SCRIPT)
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class PageReport:
     """The page's report: the id of a clicked citation, and whether the page is narrow."""
 
     cite: object
@@ -28,10 +28,10 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The address a page should have: its parameters, "" for one to be removed.
+    """The address that a page is to have: its parameters, "" to remove one.
 
-    Where it `is_new_entry`, "back" leads to the address before. Where the reader has gone on to another page
-    before the script came, that one's address stays as it is.
+    With `is_new_entry` the browser's "back" returns to the address before. Nothing is changed if the reader
+    has meanwhile left the screen.
     """
 
     screen: Screen
@@ -48,18 +48,18 @@ def listen(
     place: str = "",
     address: Address | None = None,
     hears: tuple[Literal["clicks", "width"], ...] = ("width",),
-) -> Heard:
-    """Mount the listener; `narrow` is what is believed before it reports anything: only a change is reported.
+) -> PageReport:
+    """Mount the listener; `narrow` is assumed until it reports a change.
 
-    `show` is the key of a container that is scrolled into view, once: to the top, or else only as far as it
-    takes to see it. `place` names what is read: after a reload it is scrolled to where it was. It `hears`
-    clicks on citations, the width, or both; of two on a screen each hears one: of what two report at once,
-    one of them in a fragment, Streamlit loses what is not that fragment's.
+    `show` is the key of a container to scroll into view once, to the top or, without `to_top`, as little as
+    needed. `place` names the content: after a reload its scroll position is restored. `hears` selects
+    clicks on citations, the width, or both. Two listeners of one screen must hear different things: when
+    both report at once and one is in a fragment, Streamlit drops the other's report.
     """
-    told = field_value(key)
-    if isinstance(told, Mapping) and isinstance(told.get("narrow"), bool):
-        # It has to learn that it was heard: the way back would be no change to it.
-        narrow = told["narrow"]
+    reported = field_value(key)
+    if isinstance(reported, Mapping) and isinstance(reported.get("narrow"), bool):
+        # Sent back to the script, or it would not report a change back to the first width.
+        narrow = reported["narrow"]
     result = _component(
         key=key,
         data={
@@ -79,9 +79,9 @@ def listen(
     clicked = result.get("cite")
     measured = result.get("narrow")
     if isinstance(clicked, dict):
-        return Heard(clicked.get("id"), bool(clicked.get("narrow")))
-    return Heard(None, bool(measured) if measured is not None else narrow)
+        return PageReport(clicked.get("id"), bool(clicked.get("narrow")))
+    return PageReport(None, bool(measured) if measured is not None else narrow)
 
 
 def _nothing() -> None:
-    """Make Streamlit report a value: it does so only for values with a callback."""
+    """Do nothing; Streamlit reports a value only if it has a callback."""

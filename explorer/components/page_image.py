@@ -1,4 +1,4 @@
-"""Pictures of pages with the evidence boxed, drawn once and kept a while."""
+"""Pictures of pages with the evidence boxed, cached for all visitors."""
 
 import re
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ from explorer.app.session import current_owner, current_visitor
 from indexer.uploads.document import DocumentError, DrawnPage
 from indexer.uploads.sandbox import DRAWING_LIMITS, BusyError, draw_sandboxed
 
-# Pixels to the point: enough for a column of text that fills the panel.
+# Pixels per point: enough for a column of text that fills the panel.
 SCALE = 2.2
 STRIP_MARGIN = 50.0
 SHORTEST_STRIP = 170.0
@@ -25,16 +25,16 @@ COLUMN_MARGIN = 12.0
 NARROWEST_COLUMN = 180.0
 
 Corners = tuple[tuple[float, float, float, float], ...]
-# The path of a PDF, a page of it, and what is marked there.
+# The path of a PDF, a page, and the boxes marked on it.
 Key = tuple[str, int, Corners]
 
 
 @dataclass(frozen=True, slots=True)
-class Evidenced:
-    """The boxes of what is meant on a page, and of the passage that it is `within`, which tell its column.
+class EvidenceBoxes:
+    """The boxes of the evidence, and those of the passage that it is `within`, which give its column.
 
-    They are marked, but where it is a formula, a figure or a whole passage that is shown: `shows` says
-    which. `margin` is what is shown above and below them, in points.
+    The boxes are marked unless `shows` names what they hold: a formula, a figure or a whole passage.
+    `margin` is the space shown above and below them, in points.
     """
 
     boxes: tuple[Box, ...]
@@ -42,16 +42,15 @@ class Evidenced:
     shows: str = ""
     margin: float = STRIP_MARGIN
 
-    def on(self, page: int) -> "Evidenced":
-        boxes, within = (
-            tuple(box for box in found if box.page == page) for found in (self.boxes, self.within)
-        )
-        return replace(self, boxes=boxes, within=within)
+    def on(self, page: int) -> "EvidenceBoxes":
+        """Return the same with the boxes of one page only."""
+        boxes = tuple(box for box in self.boxes if box.page == page)
+        return replace(self, boxes=boxes, within=tuple(box for box in self.within if box.page == page))
 
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """The part of a page that is shown, in whole points, and how wide the page is."""
+    """The part of a page that is shown, and the width of the page, in whole points."""
 
     left: int
     top: int
@@ -60,8 +59,8 @@ class Strip:
     page_width: int
 
 
-def strip_round(shown: Evidenced, width: float, height: float) -> Strip:
-    """Return the part of a page of that size that has the boxes in its middle, as wide as their column.
+def strip_round(shown: EvidenceBoxes, width: float, height: float) -> Strip:
+    """Return the part of a page of `width` x `height` around the boxes, as wide as their column of text.
 
     Without boxes it is the top of the page.
     """
@@ -76,8 +75,8 @@ def strip_round(shown: Evidenced, width: float, height: float) -> Strip:
     )
 
 
-def _column(shown: Evidenced, width: float) -> tuple[float, float]:
-    """Return where the column of text begins and ends that the boxes are in, or columns, with a margin."""
+def _column(shown: EvidenceBoxes, width: float) -> tuple[float, float]:
+    """Return the left and right edge of the column or columns of text with the boxes, with a margin."""
     if not shown.boxes:
         return 0.0, width
     left = min(box.x for box in shown.boxes)
@@ -89,19 +88,19 @@ def _column(shown: Evidenced, width: float) -> tuple[float, float]:
     return max(0.0, left - margin), min(width, right + margin)
 
 
-def show_strip(path: Path, page: int, evidenced: Evidenced, place: str) -> None:
-    """Draw the part of a page that has the evidence in it; `place` tells two of one screen apart."""
+def show_strip(path: Path, page: int, evidenced: EvidenceBoxes, place: str) -> None:
+    """Draw the part of a page with the evidence; `place` is a key, unique on the screen."""
     marked = () if evidenced.shows else evidenced.boxes
     try:
-        if is_drawn_apart(path):
-            drawn = _drawn(path, page, marked)
+        if is_drawn_in_sandbox(path):
+            drawn = _draw_in_sandbox(path, page, marked)
             width, height = drawn.width, drawn.height
         else:
             width, height = _size(str(path), page)
     except PdfError:
         return
     except DocumentError as error:
-        _say_undrawn(page, error)
+        _draw_failure(page, error)
         return
     with st.container(key=f"strip_{place}"):
         st.html(_strip_style(place, strip_round(evidenced.on(page), width, height)))
@@ -109,8 +108,8 @@ def show_strip(path: Path, page: int, evidenced: Evidenced, place: str) -> None:
 
 
 def _strip_style(place: str, strip: Strip) -> str:
-    """Return the style of one strip, made of numbers and words of ours: a window through which it is seen."""
-    assert place.isidentifier(), "places are named in this program"
+    """Return the style that clips the page's picture to a strip."""
+    assert place.isidentifier(), "a key of this program, safe in a style"
     left, top = 100 * strip.left / strip.width, 100 * strip.top / strip.height
     return (
         f"<style>.st-key-strip_{place} {{ --pt-ratio: {strip.width} / {strip.height};"
@@ -120,51 +119,50 @@ def _strip_style(place: str, strip: Strip) -> str:
 
 
 def show_page(path: Path, page: int, boxes: tuple[Box, ...], shows: str = "") -> None:
-    """Draw one page with `boxes` marked, or say why it cannot be drawn; `shows` names what is seen of it."""
+    """Draw one page with `boxes` marked, or why it cannot be drawn; `shows` names its visible part."""
     try:
-        if is_drawn_apart(path):
-            picture = _drawn(path, page, boxes).picture
+        if is_drawn_in_sandbox(path):
+            picture = _draw_in_sandbox(path, page, boxes).picture
         else:
             picture = _picture(str(path), *_marks(page, boxes))
     except (PdfError, DocumentError) as error:
-        _say_undrawn(page, error)
+        _draw_failure(page, error)
         return
     marked = "with the evidence boxed" if any(box.page == page for box in boxes) else "as printed"
     alt = f"{shows}, as printed on page {int(page)}" if shows else f"Page {int(page)} of the PDF, {marked}"
     st.image(picture, alt=alt, width="stretch")
 
 
-def is_drawn_apart(path: Path) -> bool:
-    """Return whether a PDF's pages are drawn in a sandboxed process: all but those that the indexer kept.
+def is_drawn_in_sandbox(path: Path) -> bool:
+    """Return True for every PDF except those that the indexer stored, told by the file's path.
 
-    Where the file lies decides, never what a conversation or its papers say of it. PDFium has one lock for
-    the whole server, which a page that was made to be slow would hold.
+    PDFium has one lock for the whole server, which a page made to be slow would hold.
     """
     settings = read_settings()
     indexed = settings.cache if settings.address else Path(str(settings.pdf_path))
     return not path.resolve().is_relative_to(indexed.resolve())
 
 
-def _say_undrawn(page: int, error: Exception) -> None:
+def _draw_failure(page: int, error: Exception) -> None:
     st.caption(f"The picture of page {int(page)} cannot be drawn.")
     st.text(str(error))
 
 
 def _key(path: str, page: int = 0, corners: Corners = (), *_: object) -> Key:
-    """Return by what the pictures of a PDF are kept: not by who looks at them."""
+    """Return the cache key of a picture, which leaves out the visitor."""
     return path, page, corners
 
 
 _counts, _sizes, _pictures = (LRUCache[Key, Any](most) for most in (256, 256, 96))
-# A page that was too slow is not tried again at every rerun, but after a while.
+# A page that was too slow is tried again after ten minutes, not at every rerun.
 _drawings: TTLCache[Key, Any] = TTLCache(96, ttl=600)
 _changed = Condition()
 
 
 @cached(_counts, key=_key, condition=_changed)
 def pages_in(path: str) -> int:
-    """Count the pages of a PDF of the corpus, 0 when it cannot be read or is a visitor's."""
-    if is_drawn_apart(Path(path)):
+    """Return the number of pages of a PDF of the corpus, 0 if it cannot be read or is a visitor's."""
+    if is_drawn_in_sandbox(Path(path)):
         return 0
     try:
         return page_count(path)
@@ -182,15 +180,16 @@ def _picture(path: str, page: int, corners: Corners) -> bytes:
     return page_image(path, page, [Box(page, *corner) for corner in corners], SCALE)
 
 
-def _drawn(path: Path, page: int, boxes: tuple[Box, ...]) -> DrawnPage:
-    drawn = _drawn_or_why_not(str(path), *_marks(page, boxes), current_owner(current_visitor()))
+def _draw_in_sandbox(path: Path, page: int, boxes: tuple[Box, ...]) -> DrawnPage:
+    """Draw a page in a sandboxed process; raises DocumentError."""
+    drawn = _drawn_or_error(str(path), *_marks(page, boxes), current_owner(current_visitor()))
     if isinstance(drawn, str):
         raise DocumentError(drawn)
     return drawn
 
 
 @cached(_drawings, key=_key, condition=_changed)
-def _drawn_or_why_not(path: str, page: int, corners: Corners, owner: str) -> DrawnPage | str:
+def _drawn_or_error(path: str, page: int, corners: Corners, owner: str) -> DrawnPage | str:
     boxes = [Box(page, *corner) for corner in corners]
     try:
         with st.spinner("Drawing the page"):
@@ -202,7 +201,7 @@ def _drawn_or_why_not(path: str, page: int, corners: Corners, owner: str) -> Dra
 
 
 def forget_pictures(*places: Path) -> None:
-    """Drop the pictures of PDFs that were taken away, or of all in a folder; others' stay."""
+    """Drop the cached pictures of deleted PDFs, given as files or folders."""
     with _changed:
         for cache in (_counts, _sizes, _pictures, _drawings):
             for key in list(cache):
@@ -215,13 +214,13 @@ def _marks(page: int, boxes: tuple[Box, ...]) -> tuple[int, Corners]:
 
 
 def file_name(paper_id: str, extension: str) -> str:
-    """Return a name for a file of a paper: its id in letters, digits, dots and dashes."""
+    """Return a file name for a paper: its id in letters, digits, dots and dashes."""
     safe = re.sub(r"[^A-Za-z0-9.]+", "-", paper_id).strip("-.")[:100]
     return f"{safe or 'paper'}.{extension}"
 
 
 def save_button(path: Path, paper_id: str, key: str) -> None:
-    """Draw the button that downloads a PDF, which is read when it is clicked."""
+    """Draw the button that downloads a PDF; the file is read on the click."""
     st.download_button(
         "Save PDF",
         data=path.read_bytes,

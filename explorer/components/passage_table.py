@@ -1,4 +1,4 @@
-"""A table of a paper as a table: built in the page of texts alone, the row that is cited marked."""
+"""A table of a paper as a Streamlit component, with the cited row marked."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -11,7 +11,7 @@ from corpus.tables import label_columns
 from corpus.wording import counted
 from explorer.presenters.safe_text import one_line
 
-# Beside an answer a long table is shown as far as it is needed to read the row.
+# Rows shown before and after the marked row of a long table beside an answer.
 ROWS_BESIDE = 3
 
 Data = dict[str, object]
@@ -26,9 +26,9 @@ _component = st.components.v2.component(
 def draw_passage_table(
     passage: Passage, sentence: int | None = None, place: str = "text", *, in_short: bool = False
 ) -> None:
-    """Draw a passage that is a table: caption, header and rows; `in_short` those beside the marked row.
+    """Draw a passage that is a table: caption, header and rows, `in_short` only those near the marked row.
 
-    `place` tells two of one screen apart that show the same passage.
+    `place` is a key, unique among the tables of a screen that show the same passage.
     """
     if passage.table:
         with st.container(key=f"table_{place}_{passage.number}"):
@@ -37,27 +37,25 @@ def draw_passage_table(
 
 
 def table_data(passage: Passage, table: Table, sentence: int | None, *, in_short: bool = False) -> Data:
-    """Return the data of a table: texts alone, which its script never reads as HTML."""
+    """Return the data of a table, plain texts that its script never reads as HTML."""
     marked = None if sentence is None or sentence < passage.first_row else sentence - passage.first_row
     count, labels = len(table.rows) - table.header, label_columns(table)
-    shown = _rows_shown(count, marked) if in_short else range(count)
+    most, shown = 2 * ROWS_BESIDE + 1, range(count)
+    if in_short and count > most:
+        first = max(0, (marked or 0) - ROWS_BESIDE)
+        shown = range(first, min(count, first + most))
     return {
         "caption": one_line(passage.caption),
         "head": [list(_heads(row)) for row in table.rows[: table.header]],
-        "rows": [_row(table.rows[table.header + at], labels, is_marked=at == marked) for at in shown],
+        "rows": [
+            _row(table.rows[table.header + number], labels, is_marked=number == marked) for number in shown
+        ],
         "left_out": f"{counted(len(shown), 'row')} of {count}" if len(shown) < count else "",
     }
 
 
-def _rows_shown(count: int, marked: int | None) -> range:
-    """Return the rows round the marked one, or all where these are hardly more."""
-    most = 2 * ROWS_BESIDE + 1
-    first = max(0, (marked or 0) - ROWS_BESIDE)
-    return range(first, min(count, first + most)) if count > most else range(count)
-
-
 def _heads(row: Sequence[str]) -> Iterator[Data]:
-    """Yield the cells of a header row; one name over several columns is one cell."""
+    """Yield the cells of a header row; a name repeated over adjacent columns is one spanning cell."""
     for name, run in groupby(row):
         width = len(list(run))
         if name:
@@ -68,11 +66,11 @@ def _heads(row: Sequence[str]) -> Iterator[Data]:
 
 def _row(row: Sequence[str], labels: int, *, is_marked: bool) -> Data:
     if row[0] and not any(row[1:]):
-        # It heads the rows below it.
+        # A heading of the rows below it.
         cells: list[Data] = [{"text": one_line(row[0]), "scope": "rowgroup", "span": len(row)}]
     else:
         cells = [
-            {"text": one_line(cell), "scope": "row" if at < labels else "", "span": 1}
-            for at, cell in enumerate(row)
+            {"text": one_line(cell), "scope": "row" if column < labels else "", "span": 1}
+            for column, cell in enumerate(row)
         ]
     return {"marked": is_marked, "cells": cells}

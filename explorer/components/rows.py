@@ -1,9 +1,8 @@
-"""Building blocks of screens: things in a row, frameless buttons, menus and folds.
+"""Building blocks of screens: rows, frameless buttons, menus and folds.
 
-Nothing in a menu or a fold is drawn before it is opened: a screen is drawn anew at every step and they are
-opened seldom, and what is in them would be most of what a conversation takes to draw. Opening one draws anew
-what it stands in: a fragment, where that is much less than the screen. Once opened it stays drawn, so that
-what was typed into it is still there after a click beside it.
+The content of a menu or a fold is drawn only once it has been opened: menus are seldom opened, and drawing
+them at every rerun would take most of the time of a conversation's screen. Opening one reruns the fragment or
+screen it is in. Once opened, its content stays drawn, so that text typed into it survives a click elsewhere.
 """
 
 from collections.abc import Callable, Iterator
@@ -23,25 +22,25 @@ def row(
     align: Literal["top", "center", "bottom"] = "center",
     width: Literal["stretch", "content"] = "stretch",
 ) -> DeltaGenerator:
-    """Return a place whose elements stand beside each other."""
+    """Return a container that puts its elements side by side."""
     return st.container(horizontal=True, vertical_alignment=align, gap=gap, width=width, key=key)
 
 
 def action(label: str, key: str, do: Callable[..., None], *args: object, **look: Any) -> None:
-    """Draw a button without a frame that does something when it is clicked, before the screen is drawn."""
+    """Draw a frameless button; a click calls `do(*args)` before the screen reruns."""
     st.button(label, key=key, on_click=do, args=args, type="tertiary", **look)
 
 
 @contextmanager
 def menu(label: str, key: str, icon: str | None = None) -> Iterator[bool]:
-    """Open a menu to draw in; its content is to be drawn where True is given."""
+    """Open a menu; yields True if its content is to be drawn."""
     with st.popover(label, type="tertiary", icon=icon, key=key, on_change="rerun") as opened:
         yield _is_drawn(key, is_open=bool(opened.open))
 
 
 @contextmanager
 def fold(title: str, key: str) -> Iterator[bool]:
-    """Open a fold to draw in; its content is to be drawn where True is given."""
+    """Open a fold; yields True if its content is to be drawn."""
     with st.expander(title, type="compact", key=key, on_change="rerun") as opened:
         yield _is_drawn(key, is_open=bool(opened.open))
 

@@ -1,11 +1,11 @@
-"""Score bars: always with number and word, drawn from numbers and constants alone."""
+"""Score bars as HTML and CSS, always with a number and a word; built only from numbers and constants."""
 
 from collections.abc import Collection, Sequence
 
 from assistant.checking.overlap import ScoreWord, overlap_word, score_digits, support_word
 from assistant.checking.thresholds import thresholds
 
-# The frame of a citation in a text: weak ones are seen without their colour.
+# The frame of a citation in a text, so that weak ones are told apart without colour.
 EDGES: dict[ScoreWord, str] = {"weak": "dashed", "partial": "none", "strong": "none"}
 FOUND_EDGE = "dotted"  # of a citation that the check found
 NOT_MEASURED = "This measures support by the cited papers, not whether the question is answered."
@@ -18,7 +18,7 @@ IN_SHORT = (
 
 
 def meaning() -> str:
-    """Return in words what the two bars say and what they do not."""
+    """Return the explanation of the two bars."""
     overlap, support = thresholds().overlap, thresholds().support
     return (
         "Overlap is the share of the claim's words that the cited passage also has (ROUGE-1 precision), of "
@@ -34,7 +34,7 @@ def _levels(partial: float, strong: float) -> str:
 
 
 def overlap_bar(overlap: float) -> str:
-    """Return the HTML of the overlap bar; it holds nothing but numbers and words of ours."""
+    """Return the HTML of the overlap bar."""
     return _bar("Overlap", overlap, overlap_word(overlap), "Overlap with the passage")
 
 
@@ -49,21 +49,21 @@ def sentence_bar(overlap: float) -> str:
 
 
 def score_bars(overlap: float | None, support: float | None) -> str:
-    """Return the HTML of a citation's bars; a score that was not measured has a dash, and is never a zero."""
+    """Return the HTML of a citation's bars, with a dash for a score that was not measured."""
     first = _dash("Overlap") if overlap is None else overlap_bar(overlap)
     return first + (_dash("Support") if support is None else support_bar(support))
 
 
 def format_score(support: float) -> str:
-    """Return a support in a line of its own: number and word, beside the colour of its bar."""
+    """Return a support score as number and word."""
     return f"{score_digits(support)} {support_word(support)}"
 
 
 def citation_bars(text: int, supports: Sequence[float | None], found: Collection[int] = frozenset()) -> str:
-    """Return the style of the bars in a text: how high each citation's is, and of which colour.
+    """Return the style of a text's citation bars: height, colour and frame.
 
-    Where support was not measured there is no rule: the bar is a grey dash. Citations with the numbers
-    `found` by the check have square corners and a dotted frame.
+    Without a measured support there is no rule, and the bar is a grey dash. Citations `found` by the check
+    have square corners and a dotted frame.
     """
     rules = (
         f'a[href="#cite-{int(text)}-{number}"] {{ {_bar_rule(support, is_found=number in found)} }}'
@@ -81,7 +81,7 @@ def _bar_rule(support: float, *, is_found: bool) -> str:
 
 
 def describe_support(support: float | None) -> str:
-    """Describe a citation's support in words, as part of its accessible name."""
+    """Return a citation's support in words, for its accessible name."""
     if support is None:
         return "support not measured"
     return f"support {support_word(support)}, {score_digits(support)}"

@@ -1,4 +1,4 @@
-"""The left drawer's list of what this browser has stored: opened, renamed, linked to, deleted, imported."""
+"""The sidebar's list of stored conversations or comparisons: open, rename, link, delete, import."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -9,7 +9,7 @@ import streamlit as st
 
 from assistant.records import AssistantError
 from explorer.app.imports import LARGEST_IMPORT_MB
-from explorer.app.session import Current, field_value, has_left_behind
+from explorer.app.session import Current, field_value, has_items_from_http
 from explorer.app.upload_guard import admitted, current_session
 from explorer.app.visitor.stored_item import StoredItem
 from explorer.components.rows import menu
@@ -28,7 +28,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One stored thing as it is listed; `note` follows its title, `facts` stand below it when it is open."""
+    """A stored item of the list; `note` follows its title, `facts` are below it while it is open."""
 
     id: str
     title: str
@@ -38,14 +38,13 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class SidebarList:
-    """All that is stored of one kind, for one visitor.
+    """A visitor's stored items of one kind, and the texts and functions to list and change them.
 
-    `one` is what one of the kind is called, in the address too; `mark` tells its fields from other lists';
-    `item` is the StoredItem that is open. `list`, `rename` and `delete` may raise AssistantError. `imports`
-    says whether files can be brought here.
+    `noun` names the kind, also in the address; `mark` is part of the widget keys; `item` is the open
+    StoredItem. `list`, `rename` and `delete` may raise AssistantError. With `imports` files can be imported.
     """
 
-    one: str
+    noun: str
     mark: str
     item: Current[Any]
     identifier: str
@@ -55,27 +54,27 @@ class SidebarList:
     open: Callable[[str], None]
     rename: Callable[[str, str], None]
     delete: Callable[[], None]
-    take_in: Callable[[bytes], None]
-    nothing: str
-    shared: str
-    surely: str
-    imported: str
+    import_file: Callable[[bytes], None]
+    empty_note: str
+    link_note: str
+    confirmation: str
+    import_note: str
     imports: bool
 
 
-def is_id(named: str) -> bool:
-    """Return True if something stored can have this id."""
-    return bool(_ID.fullmatch(named))
+def is_id(text: str) -> bool:
+    """Return True if `text` has the form of a stored item's id."""
+    return bool(_ID.fullmatch(text))
 
 
 def draw_sidebar_list(shown: SidebarList) -> None:
-    """Draw the left drawer: what is stored, the one last changed first."""
-    with st.sidebar, st.container(key=f"{shown.one}s", gap="xsmall"):
-        st.header(f"{shown.one.capitalize()}s", anchor=False)
+    """Draw the sidebar: a new item, the stored items in the order of `list`, and the import."""
+    with st.sidebar, st.container(key=f"{shown.noun}s", gap="xsmall"):
+        st.header(f"{shown.noun.capitalize()}s", anchor=False)
         st.button(
-            f"New {shown.one}",
+            f"New {shown.noun}",
             icon=":material/add:",
-            key=f"new_{shown.one}",
+            key=f"new_{shown.noun}",
             type="tertiary",
             disabled=shown.is_new,
             on_click=shown.begin_new,
@@ -87,13 +86,15 @@ def draw_sidebar_list(shown: SidebarList) -> None:
             return
         _draw_list(shown, listed)
         if shown.imports:
-            _draw_import(shown)
+            with menu("Import", f"import{shown.mark}_menu", ":material/upload:") as is_drawn:
+                if is_drawn:
+                    _draw_import_field(shown)
 
 
 def _draw_list(shown: SidebarList, listed: Sequence[Entry]) -> None:
     if not listed:
-        st.caption(shown.nothing)
-        if has_left_behind():
+        st.caption(shown.empty_note)
+        if has_items_from_http():
             st.caption(LEFT_BEHIND)
     shows_all = f"list_all{shown.mark}"
     for entry in listed if field_value(shows_all) else listed[:LISTED]:
@@ -117,33 +118,27 @@ def _label(entry: Entry) -> str:
 
 
 def _draw_current(shown: SidebarList, entry: Entry) -> None:
-    """Draw the one that is open, with what can be done with it."""
-    with st.container(key=f"current_{shown.one}", gap="xxsmall"):
+    """Draw the open item, with a menu to rename, link to or delete it."""
+    with st.container(key=f"current_{shown.noun}", gap="xxsmall"):
         st.markdown(f"**{_label(entry)}**")
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             st.caption(entry.facts, width="content")
-            with menu("More", f"{shown.one}_more") as is_drawn:
-                if is_drawn:
-                    _draw_handling(shown)
-
-
-def _draw_handling(shown: SidebarList) -> None:
-    _draw_rename(shown)
-    st.caption(shown.shared)
-    st.code(f"{page_address()}?{shown.one}={shown.identifier}", language=None, wrap_lines=True)
-    draw_deletion(shown, "drawer")
+            with menu("More", f"{shown.noun}_more") as is_drawn:
+                if not is_drawn:
+                    return
+                key = f"new{shown.mark}_title_{shown.item.now.opened}"
+                with st.form(f"rename{shown.mark}_form", border=False):
+                    st.text_input("Title", value=shown.item.now.title, max_chars=LONGEST_TITLE, key=key)
+                    args = (shown, key)
+                    st.form_submit_button("Rename", key=f"rename{shown.mark}", on_click=_rename, args=args)
+                st.caption(shown.link_note)
+                st.code(f"{page_address()}?{shown.noun}={shown.identifier}", language=None, wrap_lines=True)
+                draw_deletion(shown, "drawer")
 
 
 def page_address() -> str:
-    """Return the address of the page that is drawn, without what stands behind its question mark."""
+    """Return the address of the page that is being drawn, without its query."""
     return str(st.context.url or "").partition("?")[0]
-
-
-def _draw_rename(shown: SidebarList) -> None:
-    key = f"new{shown.mark}_title_{shown.item.now.opened}"
-    with st.form(f"rename{shown.mark}_form", border=False):
-        st.text_input("Title", value=shown.item.now.title, max_chars=LONGEST_TITLE, key=key)
-        st.form_submit_button("Rename", key=f"rename{shown.mark}", on_click=_rename, args=(shown, key))
 
 
 def _rename(shown: SidebarList, key: str) -> None:
@@ -159,11 +154,11 @@ def _rename(shown: SidebarList, key: str) -> None:
 
 
 def draw_deletion(shown: SidebarList, place: str) -> None:
-    """Offer to delete the one that is open, and ask once: it cannot be had back."""
-    want = shown.item.updating(StoredItem.want_deletion)
-    if not shown.item.now.wants_deletion:
+    """Draw the button that deletes the open item, with a confirmation."""
+    want = shown.item.updating(StoredItem.confirm_deletion)
+    if not shown.item.now.confirms_deletion:
         st.button(
-            f"Delete this {shown.one}",
+            f"Delete this {shown.noun}",
             key=f"delete_{place}",
             type="tertiary",
             icon=":material/delete:",
@@ -171,7 +166,7 @@ def draw_deletion(shown: SidebarList, place: str) -> None:
             kwargs={"wanted": True},
         )
         return
-    st.markdown(shown.surely)
+    st.markdown(shown.confirmation)
     with st.container(horizontal=True):
         st.button("Delete", key=f"delete_surely_{place}", type="primary", on_click=_delete, args=(shown,))
         st.button("Keep", key=f"delete_not_{place}", on_click=want, kwargs={"wanted": False})
@@ -182,21 +177,15 @@ def _delete(shown: SidebarList) -> None:
         shown.delete()
     except AssistantError as error:
         shown.item.update(StoredItem.note, str(error))
-        shown.item.update(StoredItem.want_deletion, wanted=False)
-
-
-def _draw_import(shown: SidebarList) -> None:
-    with menu("Import", f"import{shown.mark}_menu", ":material/upload:") as is_drawn:
-        if is_drawn:
-            _draw_import_field(shown)
+        shown.item.update(StoredItem.confirm_deletion, wanted=False)
 
 
 def _draw_import_field(shown: SidebarList) -> None:
-    st.caption(shown.imported)
-    # Another key is an empty field.
+    st.caption(shown.import_note)
+    # A new key empties the field.
     key = f"import{shown.mark}_{shown.item.now.opened}"
     st.file_uploader(
-        f"A {shown.one} as JSON",
+        f"A {shown.noun} as JSON",
         type="json",
         key=key,
         max_upload_size=LARGEST_IMPORT_MB,
@@ -212,11 +201,11 @@ def _draw_import_field(shown: SidebarList) -> None:
 
 def _take_in(shown: SidebarList, key: str) -> None:
     if file := field_value(key):
-        shown.take_in(file.getvalue())
+        shown.import_file(file.getvalue())
 
 
 def draw_imported(what: str, file: str) -> None:
-    """Say that nothing in it was checked again, and how that is done; both names are of ours."""
+    """Draw the note that an imported item was not checked again; the names are constants, not escaped."""
     with st.container(border=True, key="imported"):
         st.markdown(
             f":material/upload_file: This {what} came from a file. Its texts, passages and scores stand "

@@ -1,4 +1,4 @@
-"""The rest of this month's spending limit, shown before it is reached."""
+"""The remainder of this month's spending limit."""
 
 import streamlit as st
 
@@ -10,10 +10,10 @@ from explorer.presenters.wording import format_spending
 
 
 def draw_spending(library: Library, visitor: Visitor, writer: str) -> None:
-    """Say what is left for a writer, once most of it is spent; what cannot be read is said to who asks."""
+    """Draw what is left to spend on a writer, once most of it is spent; asking reports unreadable stores."""
     try:
-        said = format_spending(library.balances(writer, current_owner(visitor)))
+        balance = format_spending(library.balances(writer, current_owner(visitor)))
     except AssistantError:
         return
-    if said:
-        st.caption(escaped(said))
+    if balance:
+        st.caption(escaped(balance))

@@ -1,4 +1,4 @@
-"""Comparisons on their way, and what is done of them put into the store as it is done."""
+"""Comparisons as jobs, whose calls are stored as they are made."""
 
 import threading
 from collections.abc import Callable
@@ -33,11 +33,11 @@ UNKEPT = "A reload would lose it: download the trail when it is finished."
 
 
 class ComparisonKeeper:
-    """Stores the calls of one comparison as they end, and the comparison when it is complete.
+    """Stores the calls of one comparison as they are made, and the comparison when it is complete.
 
-    What cannot be stored is said in `problem`, with `unkept` for what to do, and the comparison goes on.
-    Without a store they are kept in memory, so that a comparison that was stopped can go on. `by` are all
-    names of who has it made, none for its owner.
+    If storing fails, `problem` gives the reason followed by the advice `unkept`, and the comparison goes on.
+    Without a store the calls are held in memory, so that a stopped comparison can be resumed. `by` are the
+    owner ids of the visitor who runs it, empty for its owner.
     """
 
     def __init__(
@@ -57,40 +57,41 @@ class ComparisonKeeper:
         self._lock = threading.Lock()
 
     def ledger(self) -> CallLedger:
-        """Take up the comparison and return the record of what was done before; raises AssistantError."""
-        self._tell(self._take_up)
+        """Claim the comparison in the store and return the ledger of earlier calls; raises AssistantError."""
+        if self._store:
+            try:
+                self._run = self._store.take(self._identifier)
+            except AssistantError as error:
+                self._note(error)
         return CallLedger(self.recorded(), self._keep)
 
     def recorded(self) -> tuple[WorkCall, ...]:
-        """Return the calls that were made before; raises AssistantError."""
+        """Return the calls made in earlier runs; raises AssistantError."""
         stored = self._store.calls(self._identifier) if self._store else ()
         with self._lock:
             return (*stored, *self._unstored)
 
-    def _take_up(self, store: ComparisonStore) -> None:
-        self._run = store.take(self._identifier)
-
     def finish(self, comparison: Comparison) -> None:
-        self._tell(lambda store: store.finish(self._identifier, comparison, self._run, self._by))
+        self._try(lambda store: store.finish(self._identifier, comparison, self._run, self._by))
 
     def fail(self, message: str) -> None:
-        self._tell(lambda store: store.fail(self._identifier, message, self._run))
+        self._try(lambda store: store.fail(self._identifier, message, self._run))
 
     def drop_round(self, number: int) -> None:
-        """Forget the calls of the last round, which came to nothing: going on makes them anew."""
-        self._tell(lambda store: store.drop_round(self._identifier, number, self._run))
+        """Delete the calls of a failed round, so that resuming makes them again."""
+        self._try(lambda store: store.drop_round(self._identifier, number, self._run))
         with self._lock:
-            self._unstored = [one for one in self._unstored if one.round != number]
+            self._unstored = [call for call in self._unstored if call.round != number]
 
-    def _tell(self, what: Callable[[ComparisonStore], None]) -> None:
+    def _try(self, write: Callable[[ComparisonStore], None]) -> None:
         if self._store:
             try:
-                what(self._store)
+                write(self._store)
             except AssistantError as error:
                 self._note(error)
 
     def _keep(self, call: WorkCall) -> None:
-        # After a failure nothing more is tried: a full disk would be asked by every one of a hundred calls.
+        # Not tried again after a failure: a comparison makes a hundred calls, and a disk stays full.
         if self._store and not self.problem:
             try:
                 self._store.add_call(self._identifier, call, self._run, self._by)
@@ -109,9 +110,9 @@ class ComparisonKeeper:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonView(JobView):
-    """A comparison as it stands at one moment.
+    """The state of a comparison at one moment.
 
-    `candidates` and `votes` are those of the round going on; `problem` says what could not be stored.
+    `candidates` and `votes` are those of the current round; `problem` is the reason why it is not stored.
     """
 
     request: ComparisonRequest
@@ -130,11 +131,11 @@ class ComparisonView(JobView):
 
     @property
     def has_begun(self) -> bool:
-        """Return True if anything has been done that could be shown."""
+        """Return True if there are elements, rounds or candidates to show."""
         return bool(self.elements or self.rounds or self.candidates)
 
 
-def after(view: ComparisonView, event: ComparisonEvent) -> ComparisonView:
+def _apply(view: ComparisonView, event: ComparisonEvent) -> ComparisonView:
     """Return the view of a comparison after an event."""
     changes: dict[str, Any] = {}
     match event:
@@ -156,7 +157,7 @@ def after(view: ComparisonView, event: ComparisonEvent) -> ComparisonView:
 
 
 class ComparisonJob(Job[ComparisonView, ComparisonEvent]):
-    """One comparison on its way, under its own id; a visitor who has closed the page finds it stored."""
+    """One comparison as a job under its own id; a visitor who closed the page finds it in the store."""
 
     kind = "comparison"
     crash_message = (
@@ -176,7 +177,7 @@ class ComparisonJob(Job[ComparisonView, ComparisonEvent]):
     def take(self, view: ComparisonView, event: ComparisonEvent) -> ComparisonView:
         if isinstance(event, Compared):
             self.keeper.finish(event.comparison)
-        return after(view, event)
+        return _apply(view, event)
 
     def outlives_stop(self, event: ComparisonEvent) -> bool:
         return isinstance(event, Compared)

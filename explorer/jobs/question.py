@@ -1,4 +1,4 @@
-"""Questions on their way to an answer, and their turns put into the store as they are completed."""
+"""Questions as jobs, whose turns are stored when complete."""
 
 import logging
 from collections.abc import Callable
@@ -43,15 +43,14 @@ def question_runner(**limits: Any) -> "JobRunner[QuestionJob]":
 
 
 def may_succeed_again(error: AssistantError | CorpusError) -> bool:
-    """Return True if the same question may be answered at another try; one refused at the door may not."""
-    # With another writer it costs nothing.
-    passing = ModelError | TooManyJobsError | TooSoonError | SpendingError | CorpusError
-    return isinstance(error, passing)
+    """Return True if asking the same question again may succeed."""
+    # After a SpendingError: with a writer that costs nothing.
+    return isinstance(error, ModelError | TooManyJobsError | TooSoonError | SpendingError | CorpusError)
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The result of storing a turn: the turns that are in no store still, and why."""
+    """The result of storing a turn: the turns that are still not stored, and the reason."""
 
     unkept: tuple[Turn, ...] = ()
     problem: str = ""
@@ -62,10 +61,9 @@ Keep = Callable[[Turn], Kept]
 
 @dataclass(frozen=True, slots=True)
 class TurnKeeper:
-    """Puts the turns of one conversation into the store; those it could not put there before come first.
+    """Stores the turns of one conversation, first those that could not be stored before (`unkept`).
 
-    A turn that `replaces` another takes its place there, once it is complete and not before. `by` are all
-    names of who asks.
+    The new turn takes the place of the one that it `replaces`. `by` are the owner ids of who asks.
     """
 
     store: ConversationStore
@@ -75,30 +73,26 @@ class TurnKeeper:
     by: tuple[str, ...] = ()
 
     def keep(self, turn: Turn) -> Kept:
-        """Store a turn; when that fails the turn is not lost, but handed back with the reason."""
-        waiting = (*self.unkept, turn)
-        for number, one in enumerate(waiting):
+        """Store a turn; on failure return the turns that are not stored, with the reason."""
+        unstored = (*self.unkept, turn)
+        for number, waiting in enumerate(unstored):
             try:
-                self._put(one, replaces=self.replaces if one is turn else None)
+                if waiting is turn and self.replaces:
+                    self.store.change_turn(self.conversation_id, self.replaces, turn, self.by)
+                else:
+                    self.store.add_turn(self.conversation_id, waiting, self.by)
             except AssistantError as error:
-                return Kept(waiting[number:], str(error))
+                return Kept(unstored[number:], str(error))
         return Kept()
-
-    def _put(self, turn: Turn, replaces: Turn | None) -> None:
-        if replaces is None:
-            self.store.add_turn(self.conversation_id, turn, self.by)
-        else:
-            self.store.change_turn(self.conversation_id, replaces, turn, self.by)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionView(JobView):
-    """A question as it stands at one moment; `text` is the draft so far, unchecked.
+    """The state of a question at one moment; `text` is the unchecked draft so far.
 
-    `done` are the steps behind it with what each took, `step` is the one it is at; `replaces` is the turn
-    whose place its own is to take. `quick` is shown until a slow model has answered. `kept` says what of the
-    conversation could not be stored when its turn was complete, `search_query` is the visitor's own.
-    `first_words` is the time to the first words, in seconds.
+    `done` are the finished steps with their times, `step` is the current one; `replaces` is the turn that is
+    to be replaced. `quick` is shown until a slow model has answered. `kept` is the result of storing the
+    turn, `search_query` the visitor's own. `first_words` is the time to the first words, in seconds.
     """
 
     question: str
@@ -121,11 +115,11 @@ class QuestionView(JobView):
 
     @property
     def step_seconds(self) -> float:
-        return self.seconds - self.waited - sum(one.seconds for one in self.done)
+        return self.seconds - self.waited - sum(step.seconds for step in self.done)
 
 
 class QuestionJob(Job[QuestionView, Event]):
-    """One question on its way to an answer; `keep` stores its turn before anyone is told of it."""
+    """One question as a job; `keep` stores its turn before it is shown."""
 
     kind = "question"
     crash_message = (
@@ -150,8 +144,8 @@ class QuestionJob(Job[QuestionView, Event]):
             case Rewritten(rewrite):
                 return _at_step(replace(view, rewrite=rewrite), "retrieve")
             case Retrieved(papers, second_searches):
-                found = replace(view, papers=papers)
-                return found if second_searches else _at_step(found, "write")
+                retrieved = replace(view, papers=papers)
+                return retrieved if second_searches else _at_step(retrieved, "write")
             case Quick(turn):
                 return replace(view, quick=turn)
             case Written(text):
@@ -162,8 +156,8 @@ class QuestionJob(Job[QuestionView, Event]):
             case Answered(turn):
                 return replace(view, turn=turn, kept=self._stored(turn))
 
-    def ended_how(self, view: QuestionView) -> WorkOver:
-        over = replace(super().ended_how(view), first_words=view.first_words)
+    def over_event(self, view: QuestionView) -> WorkOver:
+        over = replace(super().over_event(view), first_words=view.first_words)
         refusal = view.turn.answer.refusal if view.turn else None
         return replace(over, outcome="refused", reason=refusal.reason) if refusal else over
 
@@ -171,7 +165,7 @@ class QuestionJob(Job[QuestionView, Event]):
         return replace(view, error=str(error), can_retry=may_succeed_again(error))
 
     def _stored(self, turn: Turn) -> Kept:
-        """Store a turn; it is shown even if that fails in a way that nobody foresaw."""
+        """Store a turn; it is shown even if storing fails with an unexpected error."""
         try:
             return self._keep(turn)
         except Exception:  # an answer that was paid for must not be lost

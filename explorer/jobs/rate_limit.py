@@ -17,22 +17,22 @@ from corpus.errors import CorpusError
 from corpus.wording import counted
 
 WHILE = 600.0
-# A comparison asks a model dozens of times, where a question asks it twice.
+# A comparison makes dozens of model calls, a question two.
 COMPARISON_COST = 4.0
-# Of documents: a library of a hundred is written as a zip, which may have hundreds of megabytes.
+# In documents: the zip of a library may have hundreds of megabytes.
 EXPORT_COST = 10.0
-# Where the server notes the address of a request; what a browser sends under this name is dropped.
+# The header that the server sets to the address of a request, replacing any that a browser sent.
 ADDRESS_HEADER = "x-paper-trail-address"
-# Full buckets are forgotten when there are more than this: who comes again has a full one anyway.
+# Above this many, full buckets are dropped; a new bucket is full as well.
 MOST_REMEMBERED = 4096
-# So long a database that has failed is not tried again: a question must not wait for it each time.
+# A database that failed is not tried again for this long, so that questions do not wait for it.
 PAUSE_SECONDS = 30.0
 
 logger = logging.getLogger(__name__)
 
 
 class TooSoonError(AssistantError):
-    """A visitor, or all of them together, have taken as much as is allowed for now; `wait` is in seconds."""
+    """A rate limit is used up; `wait` is the time in seconds until another try may succeed."""
 
     def __init__(self, message: str, wait: float = 0.0) -> None:
         super().__init__(message)
@@ -41,7 +41,7 @@ class TooSoonError(AssistantError):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks: a visitor, and the address they come from, "" where no proxy is trusted to tell it."""
+    """A visitor's owner id, and their address, "" without a trusted proxy to report it."""
 
     visitor: str
     address: str = ""
@@ -49,10 +49,10 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """The allowance of a visitor in a `unit`, and the words for what is `done` and `kept`.
+    """The allowance of one visitor in `unit`s, 0 for no limit, and the words of its refusal.
 
-    `address` and `everyone` are how much one address and all visitors together may have, as multiples of
-    what one visitor may; of 0 there is no limit.
+    `address` and `everyone` are the allowances of one address and of all visitors together, as multiples of
+    `most`; 0 for no limit.
     """
 
     most: float
@@ -65,18 +65,17 @@ class Allowed:
 
 
 class Buckets(Protocol):
-    """Recent use of each allowance: of this process, or of all (RateStore)."""
+    """Recent use of each allowance, in this process or in all (RateStore)."""
 
     def take(self, seconds: Mapping[str, float], most: float) -> dict[str, float]:
-        """Take from buckets, each by the seconds in which that comes back; or return by how much it is over.
+        """Take from buckets, in seconds of refilling; if any would be over `most`, only return by how much.
 
-        Negative seconds give back.
-        Raises AssistantError where that cannot be counted.
+        Negative seconds give back. Raises AssistantError if the use cannot be counted.
         """
 
 
 class OwnBuckets:
-    """The buckets of this process alone."""
+    """The buckets of this process."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -95,13 +94,13 @@ class OwnBuckets:
             self._full_at |= taken
             if len(self._full_at) > self._forget_above:
                 self._full_at = {key: full_at for key, full_at in self._full_at.items() if full_at > now}
-                # Looked through again only when there are many more: not at every question of a busy time.
+                # Doubled, so that a busy server does not search them at every question.
                 self._forget_above = max(MOST_REMEMBERED, 2 * len(self._full_at))
         return over
 
 
 class SharedBuckets:
-    """The buckets of all processes; where they cannot be counted together, those of this process."""
+    """The buckets of all processes; those of this process while the shared ones fail."""
 
     def __init__(
         self,
@@ -109,7 +108,7 @@ class SharedBuckets:
         own: OwnBuckets,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Open the shared ones each time, which may raise AssistantError."""
+        """Take `open_shared`, called for each use, which may raise AssistantError."""
         self._open_shared, self._own, self._clock = open_shared, own, clock
         self._try_again = 0.0
 
@@ -126,16 +125,15 @@ class SharedBuckets:
 class RateLimit:
     """Token buckets, one for each visitor, one for each address, and one for all visitors together.
 
-    A bucket fills from empty in `WHILE` seconds. Who sends no cookie, or another one each time, is another
-    visitor each time: that is what the other two are for. `key` hashes whose a bucket is, for addresses are
-    not to be stored.
+    A bucket fills from empty in `WHILE` seconds. The latter two limit browsers that send no cookie, or
+    another one each time. Bucket names are hashed with `key`, as addresses must not be stored.
     """
 
     def __init__(self, allowed: Allowed, buckets: Buckets, key: bytes = b"") -> None:
         self._allowed, self._buckets, self._key = allowed, buckets, key
 
     def take(self, caller: Caller, cost: float = 1.0) -> None:
-        """Count what a caller does, or nothing of it where it is too much; raises TooSoonError."""
+        """Count `cost` units of a caller; counts nothing and raises TooSoonError if that is too much."""
         if not self._allowed.most:
             return
         cost = min(cost, self._allowed.most)
@@ -147,10 +145,7 @@ class RateLimit:
 
     @contextmanager
     def counting(self, caller: Caller, cost: float = 1.0) -> Iterator[None]:
-        """Count what a caller begins within the block; what cannot begin costs nothing.
-
-        Raises TooSoonError.
-        """
+        """Count `cost` units of a caller, given back if the block fails; raises TooSoonError."""
         self.take(caller, cost)
         try:
             yield
@@ -162,7 +157,7 @@ class RateLimit:
             raise
 
     def _sizes(self, caller: Caller) -> dict[tuple[str, str], float]:
-        """Return the buckets that a caller takes from, with how much each holds."""
+        """Return the buckets of a caller, by kind and name, with their sizes in units."""
         most, allowed = self._allowed.most, self._allowed
         sizes = {("visitor", caller.visitor): most}
         if caller.address and allowed.address:
@@ -178,11 +173,8 @@ class RateLimit:
     def _refusal(self, whose: str, size: float, wait: float) -> str:
         by = {"address": " from one address", "everyone": " by all visitors together"}.get(whose, "")
         done = f"{counted(round(size), self._allowed.unit)} can be {self._allowed.done}{by}"
-        told = f"{done} in {WHILE / 60:.0f} minutes{self._allowed.note}"
-        return f"{told}. {self._allowed.kept} in {_format_wait(wait)}."
-
-
-def _format_wait(wait: float) -> str:
-    """Return a time to wait, rounded up: at its end there must be nothing left to wait for."""
-    seconds = max(1, ceil(wait))
-    return counted(seconds, "second") if seconds < 120 else counted(ceil(seconds / 60), "minute")
+        rule = f"{done} in {WHILE / 60:.0f} minutes{self._allowed.note}"
+        # Rounded up, so that waiting that long is enough.
+        seconds = max(1, ceil(wait))
+        time = counted(seconds, "second") if seconds < 120 else counted(ceil(seconds / 60), "minute")
+        return f"{rule}. {self._allowed.kept} in {time}."

@@ -1,4 +1,4 @@
-"""Long work in worker threads: watched, stopped and kept a while, so that no click on a screen delays it."""
+"""Long work as jobs in worker threads, which screens watch and stop."""
 
 import hashlib
 import logging
@@ -18,33 +18,34 @@ from weakref import WeakSet
 from assistant.records import AssistantError
 from corpus.errors import CorpusError
 from explorer.observing.events import WorkOver
-from explorer.observing.telling import tell
+from explorer.observing.observer import observe
 
 logger = logging.getLogger(__name__)
 
-# A job that is told to stop ends its step first, or breaks it off.
+# A stopping job finishes or cancels its current step first.
 JobState = Literal["waiting", "running", "stopping", "stopped", "failed", "finished"]
 
 
 class TooManyJobsError(AssistantError):
-    """No more jobs of a kind can wait at the moment."""
+    """The queue of a kind of jobs is full."""
 
 
 class ShareTakenError(TooManyJobsError):
-    """As many jobs of one starter are under way as may be."""
+    """A starter has as many running and waiting jobs as allowed."""
 
 
 class StoppingError(TooManyJobsError):
-    """This process begins no more jobs: it was told to stop."""
+    """This process is stopping and starts no more jobs."""
 
 
-# Set when this process is told to stop: no job begins, those under way get some time. And when that is over.
+# `stopping` is set when this process is told to stop: no job starts, running ones get some time. `is_ending`
+# is set when that time is over.
 stopping, is_ending = threading.Event(), threading.Event()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobView(ABC):
-    """A job as it stands at one moment; of its `seconds` it waited `waited` for a free worker."""
+    """The state of a job at one moment; `waited` of its `seconds` were spent in the queue."""
 
     state: JobState = "waiting"
     seconds: float = 0.0
@@ -58,7 +59,7 @@ class JobView(ABC):
     @property
     @abstractmethod
     def is_complete(self) -> bool:
-        """Return True if the job has what it was started for."""
+        """Return True if the job has its result."""
 
 
 View = TypeVar("View", bound=JobView)
@@ -66,10 +67,10 @@ Event = TypeVar("Event")
 
 
 class Job(ABC, Generic[View, Event]):
-    """Work that yields events, each of which changes a view; written by its worker, read by screens.
+    """Work that yields events, each of which changes a view that its worker writes and screens read.
 
-    `subject` names what is stored of it: of one conversation several questions can be on their way. `on_over`
-    is called once when it is over, however that came.
+    `subject` is the stored item that it belongs to; a conversation can have several running questions.
+    `on_over` is called once when the job is over, whatever its outcome.
     """
 
     # The message for an unforeseen error; the reference is in the log.
@@ -92,22 +93,22 @@ class Job(ABC, Generic[View, Event]):
         self._on_over = on_over
         self._view, self._clock, self._started = view, clock, clock()
         self._stop = threading.Event()
-        # Held while an event is taken, storing included, so that a job is either stopped or complete.
+        # Held while an event is taken and stored, so that a job is either stopped or complete, not both.
         self._lock = threading.Lock()
 
     @abstractmethod
     def take(self, view: View, event: Event) -> View:
-        """Return the view of a job after an event; stores what is to be stored before anyone sees it."""
+        """Return the view of a job after an event; results are stored before they are in the view."""
 
-    def ended_how(self, view: View) -> WorkOver:
-        """Return the observer's event of a finished job, without its question and answer."""
+    def over_event(self, view: View) -> WorkOver:
+        """Return the observed event of a finished job, without its question and answer."""
         outcome: Any = "answered" if view.state == "finished" else view.state
-        # Whoever has the id of a comparison may read it.
+        # Hashed: whoever has the id of a comparison may read it.
         name = hashlib.sha256(self.identifier.encode()).hexdigest()[:12]
         return WorkOver(self.kind, name, outcome, view.seconds, view.waited)
 
     def outlives_stop(self, event: Event) -> bool:  # noqa: ARG002
-        """Return True if an event is taken even though the job was told to stop."""
+        """Return True if an event is taken even after the job was asked to stop."""
         return False
 
     def fail(self, view: View, error: AssistantError | CorpusError) -> View:
@@ -115,7 +116,7 @@ class Job(ABC, Generic[View, Event]):
         return replace(view, error=str(error))
 
     def run(self, begin: Callable[[], Iterator[Event]]) -> None:
-        """Take the events that `begin` returns until the job is complete, fails or is stopped."""
+        """Take the events of `begin()` until the job is complete, fails or is stopped."""
         if not self._begin():
             return
         try:
@@ -129,7 +130,7 @@ class Job(ABC, Generic[View, Event]):
             self._end("stopped")
 
     def stop(self) -> None:
-        """Have the job stop; it has stopped when its view says so."""
+        """Ask the job to stop; it has stopped once its view is over."""
         self._stop.set()
         with self._lock:
             if self._view.state == "running":
@@ -137,14 +138,14 @@ class Job(ABC, Generic[View, Event]):
         if self._view.state == "waiting":
             self._end("stopped")
 
-    def let_go(self) -> None:
-        """Tell whoever waits for it elsewhere than on a screen that the process ends before it."""
+    def release_waiters(self) -> None:
+        """Release those who wait for the job outside of a screen: the process ends before it."""
 
     def view(self) -> View:
         return self._timed(self._view)
 
-    def notice_crash(self, future: "Future[None]") -> None:
-        """Fail the job when its worker died of an error that nobody foresaw."""
+    def record_crash(self, future: "Future[None]") -> None:
+        """Fail the job if its worker raised an unexpected error, which is logged with a reference."""
         if not future.cancelled() and (error := future.exception()):
             reference = uuid.uuid4().hex[:8]
             logger.error("job failed, reference %s", reference, exc_info=error)
@@ -162,7 +163,7 @@ class Job(ABC, Generic[View, Event]):
             return True
 
     def _take(self, event: Event) -> bool:
-        """Take an event, unless the job was told to stop; return whether it was taken."""
+        """Take an event unless the job was asked to stop; return True if it was taken."""
         with self._lock:
             if self._stop.is_set() and not self.outlives_stop(event):
                 return False
@@ -171,7 +172,7 @@ class Job(ABC, Generic[View, Event]):
                 self.ended, view = self._clock(), replace(view, state="finished")
             self._view = view
         if view.is_over:
-            self._be_over()
+            self._notify_over()
         return True
 
     def _fail(self, error: AssistantError | CorpusError) -> None:
@@ -186,35 +187,32 @@ class Job(ABC, Generic[View, Event]):
                 return
             self.ended = self._clock()
             self._view = replace(self._view, state=state)
-        self._be_over()
+        self._notify_over()
 
-    def _be_over(self) -> None:
-        tell(self.ended_how(self.view()))
+    def _notify_over(self) -> None:
+        observe(self.over_event(self.view()))
         self._on_over()
 
 
 SomeJob = TypeVar("SomeJob", bound=Job[Any, Any])
 _STOPPING = "This server is being stopped or updated. Your question is kept; ask it again in a moment."
-# Of this process, so that it can end when all their jobs are over.
+# The runners of this process, which ends when all their jobs are over.
 _runners: "WeakSet[JobRunner[Any]]" = WeakSet()
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The jobs of one starter that may run, and that may be running or waiting.
-
-    Of starters that nobody knows there is no share.
-    """
+    """The most jobs of one starter that may run, and that may run or wait; unknown starters have no limit."""
 
     running: int
     under_way: int
 
 
 class JobRunner(Generic[SomeJob]):
-    """All jobs of a kind, by their ids; one that is over is kept a while for a visitor who reconnects.
+    """Runs the jobs of a kind; a job that is over stays `kept_seconds` for a visitor who reconnects.
 
-    `full` is said to who starts one job more than `most_waiting`, or than their `share`. Of jobs that wait
-    the next is that of the starter with the fewest running. `server` is another after a restart.
+    `full` is the message for a job beyond `most_waiting` or beyond its starter's `share`. The next job of the
+    queue is that of the starter with the fewest running. `server` is a new id after each restart.
     """
 
     def __init__(  # its limits, by name
@@ -240,18 +238,21 @@ class JobRunner(Generic[SomeJob]):
         _runners.add(self)
 
     def start(self, job: SomeJob, begin: Callable[[], Iterator[Any]]) -> str:
-        """Have a worker run a job on the events of `begin`, and return its id; one that runs goes on.
+        """Queue a job that takes the events of `begin`, unless it already runs, and return its id.
 
         Raises TooManyJobsError.
         """
         if stopping.is_set():
             raise StoppingError(_STOPPING)
         with self._lock:
-            self._drop_old()
-            running = {key: one for key, one in self._jobs.items() if not one.view().is_over}
+            oldest = self._clock() - self._kept_seconds
+            self._jobs = {
+                key: job for key, job in self._jobs.items() if job.ended is None or job.ended > oldest
+            }
+            running = {key: known for key, known in self._jobs.items() if not known.view().is_over}
             if job.identifier in running:
                 return job.identifier
-            own = sum(one.starter == job.starter for one in running.values())
+            own = sum(active.starter == job.starter for active in running.values())
             if self._share and job.starter and own >= self._share.under_way:
                 raise ShareTakenError(self._full)
             if len(running) >= self._most_waiting:
@@ -262,24 +263,22 @@ class JobRunner(Generic[SomeJob]):
         return job.identifier
 
     def _submit(self) -> None:
-        """Give free workers the jobs whose turn it is."""
+        """Give the queued jobs to free workers, within each starter's share."""
         submitted = []
         with self._lock:
             self._queue = [waiting for waiting in self._queue if not waiting[0].view().is_over]
-            while self._free and (
-                ready := [waiting for waiting in self._queue if self._has_turn(waiting[0])]
-            ):
+            while self._free and (ready := [waiting for waiting in self._queue if self._may_run(waiting[0])]):
                 chosen = min(ready, key=lambda waiting: self._running[waiting[0].starter])
                 self._queue.remove(chosen)
                 self._free -= 1
                 self._running[chosen[0].starter] += 1
                 submitted.append((chosen[0], self._workers.submit(chosen[0].run, chosen[1])))
-        # Not under the lock: for a job that is over by now they are called at once.
+        # Outside the lock: the callbacks of a future that is already done run here.
         for job, future in submitted:
-            future.add_done_callback(job.notice_crash)
+            future.add_done_callback(job.record_crash)
             future.add_done_callback(partial(self._free_worker, job.starter))
 
-    def _has_turn(self, job: SomeJob) -> bool:
+    def _may_run(self, job: SomeJob) -> bool:
         return not (self._share and job.starter) or self._running[job.starter] < self._share.running
 
     def _free_worker(self, starter: str, _future: "Future[None]") -> None:
@@ -292,13 +291,13 @@ class JobRunner(Generic[SomeJob]):
         return self._jobs.get(identifier)
 
     def under_way(self, subject: str) -> str:
-        """Return the id of the job of a subject that is not over, the latest of several, "" for none."""
+        """Return the id of the latest job of a subject that is not over, "" for none."""
         with self._lock:
-            found = [key for key, job in self._of(subject).items() if not job.view().is_over]
-        return found[-1] if found else ""
+            active = [key for key, job in self._of(subject).items() if not job.view().is_over]
+        return active[-1] if active else ""
 
     def forget(self, subject: str) -> None:
-        """Stop what is under way of a subject, and drop all that is left of its other jobs."""
+        """Stop and drop all jobs of a subject."""
         with self._lock:
             jobs = self._of(subject)
             self._jobs = {key: job for key, job in self._jobs.items() if key not in jobs}
@@ -306,18 +305,14 @@ class JobRunner(Generic[SomeJob]):
             job.stop()
 
     def all_under_way(self) -> list[SomeJob]:
-        """Return the jobs that are not over, those that wait for a worker among them."""
+        """Return the running and waiting jobs."""
         with self._lock:
             return [job for job in self._jobs.values() if not job.view().is_over]
 
     def _of(self, subject: str) -> dict[str, SomeJob]:
         return {key: job for key, job in self._jobs.items() if job.subject == subject}
 
-    def _drop_old(self) -> None:
-        oldest = self._clock() - self._kept_seconds
-        self._jobs = {key: job for key, job in self._jobs.items() if job.ended is None or job.ended > oldest}
-
 
 def jobs_under_way() -> list[Job[Any, Any]]:
-    """Return the jobs of all runners of this process that are not over."""
+    """Return the running and waiting jobs of this process."""
     return [job for runner in tuple(_runners) for job in runner.all_under_way()]

@@ -1,4 +1,4 @@
-"""Events that are counted and logged: kinds, outcomes and times, never anybody's words."""
+"""Events that are counted and logged: kinds, outcomes and times, never texts of users."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -6,10 +6,10 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class WorkOver:
-    """A question or a comparison is over; `reason` says why it was refused, `first_words` came so soon.
+    """A question or a comparison is over.
 
-    `job` tells it from others, and is no id that opens anything. `seconds` are from when it was asked,
-    `waited` of them for a free worker.
+    `job` is a hash that identifies it in the log. `seconds` is the whole time, `waited` the time in queue,
+    `first_words` the time to the first words; `reason` is that of a refusal.
     """
 
     kind: str
@@ -26,7 +26,7 @@ CallOutcome = Literal["complete", "cut", "interrupted", "failed", "stopped"]
 
 @dataclass(frozen=True, slots=True)
 class ModelCallOver:
-    """A call to a model is over; its `seconds` hold what it waited for its turn."""
+    """A call to a model is over; its `seconds` include the wait for its turn."""
 
     outcome: CallOutcome
     seconds: float
@@ -34,7 +34,7 @@ class ModelCallOver:
 
 @dataclass(frozen=True, slots=True)
 class ApiRequestOver:
-    """A request of a program has its reply, "refused" where it was not let in to any operation."""
+    """An API request has its reply; `operation` is "refused" if it was not admitted."""
 
     operation: str
     status: int
@@ -43,14 +43,14 @@ class ApiRequestOver:
 
 @dataclass(frozen=True, slots=True)
 class UploadAsked:
-    """A file is about to be uploaded, or is refused."""
+    """The upload of a file was allowed or refused."""
 
     outcome: Literal["taken", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessState:
-    """This process is at another point of its life; `jobs` are those that were not over then."""
+    """This process has changed its state, with `jobs` running or waiting."""
 
     state: Literal["loaded", "stopping", "ending"]
     jobs: int = 0

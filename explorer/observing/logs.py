@@ -1,4 +1,4 @@
-"""The log as lines of JSON, where the settings ask for it: what happened, and nothing that anybody wrote."""
+"""The log as lines of JSON, if the settings ask for it, without texts of users."""
 
 import json
 import logging
@@ -18,26 +18,23 @@ _events.setLevel(logging.WARNING)
 
 
 def write(event: Event) -> None:
-    """Log an event, where the log is one of events."""
+    """Log an event; does nothing unless the log is JSON."""
     _events.info(EVENT_NAMES[type(event)], extra={"happened": event})
 
 
-def log_as_asked() -> None:
-    """Have all that this process logs written as the settings say: as always, or as lines of JSON."""
+def configure_logging() -> None:
+    """Configure the log of this process as lines of JSON if the settings ask for it."""
     try:
-        if read_settings().log == "json":
-            _log_in_json()
-    except CorpusError:  # Every screen says so.
+        if read_settings().log != "json":
+            return
+    except CorpusError:  # Every screen reports it.
         return
-
-
-def _log_in_json() -> None:
     logging.captureWarnings(True)
     handler = logging.StreamHandler()
     handler.setFormatter(JsonLine())
     logging.root.handlers = [handler]
     for name in tuple(logging.root.manager.loggerDict):
-        # Servers and libraries that write by themselves in their own form.
+        # Loggers of servers and libraries with handlers of their own.
         logger = logging.getLogger(name)
         if logger.handlers:
             logger.handlers, logger.propagate = [], True
@@ -47,8 +44,8 @@ def _log_in_json() -> None:
 class JsonLine(logging.Formatter):
     """Formats a record as JSON.
 
-    An exception is written as its kind and the lines it came through: its message may hold a question. So may
-    what libraries put into theirs, of which only the fixed part is written.
+    An exception is written as its class and the lines of its traceback, as its message may contain a
+    question; of libraries' messages only the format string is written, for the same reason.
     """
 
     def format(self, record: logging.LogRecord) -> str:
@@ -69,8 +66,10 @@ def _message(record: logging.LogRecord) -> str:
 
 
 def _places(record: logging.LogRecord) -> list[str]:
-    assert record.exc_info, "it is asked of records with an exception"
-    return [f"{one.filename}:{one.lineno} {one.name}" for one in traceback.extract_tb(record.exc_info[2])]
+    assert record.exc_info, "only called for records with an exception"
+    return [
+        f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(record.exc_info[2])
+    ]
 
 
 def _rounded(fields: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Events as figures that Prometheus reads; labels are few and fixed words, never ids."""
+"""Events as Prometheus metrics; labels are few and fixed words, never ids."""
 
 from prometheus_client import Counter, Gauge, Histogram
 
@@ -21,12 +21,12 @@ _REQUESTS = Histogram(
     "paper_trail_api_request_seconds", "Requests of programs", ["operation", "status"], buckets=_WAITS
 )
 _UPLOADS = Counter("paper_trail_uploads", "Files that visitors upload", ["outcome"])
-# Counted where the connections are.
+# Updated by the connection layer (explorer/operating/health.py).
 open_sessions = Gauge("paper_trail_sessions", "Screens that are open")
 
 
 def count(event: Event) -> None:
-    """Add an event to the figures of this process."""
+    """Add an event to the metrics of this process."""
     match event:
         case WorkOver(kind=kind, outcome=outcome, reason=reason):
             _WORK.labels(kind, outcome, reason).inc()

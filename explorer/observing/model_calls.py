@@ -1,4 +1,4 @@
-"""A model whose calls are told of as they end."""
+"""A chat model whose calls are counted and logged."""
 
 import time
 from collections.abc import Callable, Generator, Sequence
@@ -7,11 +7,11 @@ from contextlib import closing
 from assistant.models.protocol import ChatModel, Completion, Enough, Exchange, ModelError, OnPiece, Schema
 from assistant.records import Message, Parameters
 from explorer.observing.events import CallOutcome, ModelCallOver
-from explorer.observing.telling import tell
+from explorer.observing.observer import observe
 
 
 class ObservedModel:
-    """Tells of each call to a model how it ended, and how long it took."""
+    """Wraps a model and observes the outcome and time of each call."""
 
     def __init__(self, model: ChatModel) -> None:
         self.id = model.id
@@ -30,7 +30,7 @@ class ObservedModel:
             call.outcome = "failed"
             raise
         finally:
-            call.tell()
+            call.observe()
         return completion
 
     def reply(
@@ -43,22 +43,22 @@ class ObservedModel:
     ) -> Schema:
         call = _Call()
 
-        def told(exchange: Exchange) -> None:
+        def note_exchange(exchange: Exchange) -> None:
             call.end_with(exchange.completion)
             if on_exchange:
                 on_exchange(exchange)
 
         try:
-            return self._model.reply(messages, parameters, schema, told, on_piece)
+            return self._model.reply(messages, parameters, schema, note_exchange, on_piece)
         except ModelError:
             call.outcome = "failed"
             raise
         finally:
-            call.tell()
+            call.observe()
 
 
 class _Call:
-    """A call on its way: stopped, unless it comes to another end."""
+    """A running call, whose outcome is "stopped" until it has another."""
 
     def __init__(self) -> None:
         self.outcome: CallOutcome = "stopped"
@@ -68,5 +68,5 @@ class _Call:
         cut = completion.finish_reason in ("length", "too_long", "content_filter")
         self.outcome = "interrupted" if completion.problem else "cut" if cut else "complete"
 
-    def tell(self) -> None:
-        tell(ModelCallOver(self.outcome, time.monotonic() - self._began))
+    def observe(self) -> None:
+        observe(ModelCallOver(self.outcome, time.monotonic() - self._began))

@@ -1,4 +1,4 @@
-"""Metrics for Prometheus, at an address of their own: what visitors come to does not lead there."""
+"""The metrics server for Prometheus, on an address apart from that of visitors."""
 
 import logging
 from collections import Counter
@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 
 class _AtThisMoment(Collector):
-    """Figures read when Prometheus asks: running work, and the last published corpus."""
+    """Metrics computed on each request: running jobs, and the published corpus."""
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
         jobs = GaugeMetricFamily("paper_trail_jobs", "Work that is not over", labels=["kind", "state"])
@@ -41,21 +41,21 @@ class _AtThisMoment(Collector):
 
 @contextmanager
 def serving_metrics() -> Iterator[None]:
-    """Serve the metrics of this process where the settings say, nowhere where they say nothing."""
+    """Serve the metrics of this process at the address of the settings, if there is one."""
     try:
         place = read_settings().metrics
-    except CorpusError:  # Every screen says so.
+    except CorpusError:  # Every screen reports it.
         place = ""
     if not place:
         yield
         return
     host, _, port = place.rpartition(":")
-    now = _AtThisMoment()
-    REGISTRY.register(now)
+    collector = _AtThisMoment()
+    REGISTRY.register(collector)
     try:
         server, thread = start_http_server(int(port), host.strip("[]"))
     except OSError as error:
-        REGISTRY.unregister(now)
+        REGISTRY.unregister(collector)
         logger.error("Metrics cannot be served at %s: %s.", place, error.strerror)
         yield
         return
@@ -65,4 +65,4 @@ def serving_metrics() -> Iterator[None]:
         server.shutdown()
         server.server_close()
         thread.join()
-        REGISTRY.unregister(now)
+        REGISTRY.unregister(collector)

@@ -1,4 +1,4 @@
-"""Whether this process is alive, and whether it can answer: for whoever decides where visitors are sent."""
+"""Liveness and readiness of this process, for proxies and orchestrators."""
 
 import asyncio
 import threading
@@ -17,26 +17,26 @@ from explorer.app.resources import has_corpus, open_library
 from explorer.jobs.runner import stopping
 from explorer.observing.events import ProcessState
 from explorer.observing.metrics import open_sessions
-from explorer.observing.telling import tell
+from explorer.observing.observer import observe
 
 LIVE_PATH, READY_PATH = "/healthz", "/readyz"
-# A database that is silent for so long is taken for one that does not answer.
+# A check that takes longer counts as failed.
 CHECK_SECONDS = 5.0
-# For so long a result is told again: whoever asks often costs nothing.
+# Seconds for which a result is reused.
 FRESH_SECONDS = 2.0
 _RETRY_SECONDS = 2
 _loaded = threading.Event()
 
 
 def note_loaded() -> None:
-    """Note that what every question needs has been loaded, as far as it can be."""
+    """Record that the warm-up is over."""
     _loaded.set()
-    tell(ProcessState("loaded"))
+    observe(ProcessState("loaded"))
 
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """The state of each part that answering needs, without error texts, which may hold addresses."""
+    """The state of each part that answering needs, without error texts, which may contain addresses."""
 
     process: Literal["ok", "starting", "stopping"] = "ok"
     corpus: Literal["ok", "missing", "unusable", "unknown"] = "unknown"
@@ -49,7 +49,7 @@ class Readiness:
 
 
 def check_readiness() -> Readiness:
-    """Return whether the corpus can be opened, the encoder encodes and the database answers."""
+    """Open the corpus, encode a text and query the database, and return the state of each."""
     try:
         if not has_corpus():
             return Readiness(corpus="missing")
@@ -68,7 +68,7 @@ def check_readiness() -> Readiness:
 
 
 class HealthDoor:
-    """ASGI middleware that tells how this process is, and sends newcomers elsewhere while it stops."""
+    """ASGI middleware with the health endpoints, which also refuses new visitors while the process stops."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -78,7 +78,7 @@ class HealthDoor:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope.get("path", "")
         if scope["type"] == "http" and path == LIVE_PATH:
-            await _told(200, {"status": "alive"})(scope, receive, send)
+            await _reply(200, {"status": "alive"})(scope, receive, send)
         elif scope["type"] == "http" and path == READY_PATH:
             await (await self._readiness())(scope, receive, send)
         elif stopping.is_set() and _is_newcomer(scope):
@@ -90,12 +90,12 @@ class HealthDoor:
             await self._app(scope, receive, send)
 
     async def _readiness(self) -> JSONResponse:
-        found = await self._checked()
-        status = "ready" if found.is_ready else "not ready"
-        return _told(200 if found.is_ready else 503, {"status": status, **asdict(found)})
+        readiness = await self._checked()
+        status = "ready" if readiness.is_ready else "not ready"
+        return _reply(200 if readiness.is_ready else 503, {"status": status, **asdict(readiness)})
 
     async def _checked(self) -> Readiness:
-        """Check readiness, "unknown" for parts that do not answer in time; callers share a check."""
+        """Return the readiness, "unknown" for all parts after a timeout; concurrent callers share a check."""
         if stopping.is_set():
             return Readiness("stopping")
         if not _loaded.is_set():
@@ -109,19 +109,19 @@ class HealthDoor:
             return Readiness()
 
 
-def _told(status: int, document: Mapping[str, str]) -> JSONResponse:
+def _reply(status: int, document: Mapping[str, str]) -> JSONResponse:
     retry = {"retry-after": str(_RETRY_SECONDS)} if status == 503 else {}
     return JSONResponse(document, status, {"cache-control": "no-store", **retry})
 
 
 def _is_newcomer(scope: Scope) -> bool:
-    """Return True for a page, or a screen's connection, that another process can just as well begin."""
+    """Return True for a page or a websocket, which another process can serve as well."""
     if scope["type"] == "websocket":
         return True
     return scope["type"] == "http" and "text/html" in HTTPConnection(scope).headers.get("accept", "")
 
 
-# A websocket is refused by it too, as servers can since ASGI 2.3.
+# Also refuses websockets (since ASGI 2.3).
 _GO_ELSEWHERE = PlainTextResponse(
     "This server is being stopped or updated. Reload the page in a moment.",
     503,

@@ -1,4 +1,4 @@
-"""A process that is told to stop first ends the answers under way, as far as they come in the time it has."""
+"""Graceful stopping: on a signal, running answers get some time before the server ends."""
 
 import asyncio
 import os
@@ -14,11 +14,11 @@ from corpus.errors import CorpusError
 from corpus.settings import read_settings
 from explorer.jobs.runner import is_ending, jobs_under_way, stopping
 from explorer.observing.events import ProcessState
-from explorer.observing.telling import tell
+from explorer.observing.observer import observe
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _LOOK_SECONDS = 0.1
-# Until the screens have shown the last answers; and what the server may take to close its connections.
+# The time for screens to show the last answers, and for the server to close its connections.
 _SHOWN_SECONDS, _CLOSED_SECONDS = 1.0, 5.0
 _USUAL_SECONDS = 30.0
 
@@ -26,28 +26,28 @@ End = Callable[[], Any]
 
 
 @contextmanager
-def ending_answers_first() -> Iterator[None]:
-    """Have a signal to stop heeded when answers are complete or their time is over; a second one at once.
+def finishing_jobs_first() -> Iterator[None]:
+    """Delay a signal to stop until running jobs are over or their time is; a second signal acts at once.
 
-    The server's own handlers, which close its connections, are called then. To be entered in its event loop.
+    Then the server's own handlers are called, which close its connections. Enter it in the event loop.
     """
-    if threading.current_thread() is not threading.main_thread():  # there are no signals elsewhere
+    if threading.current_thread() is not threading.main_thread():  # only the main thread handles signals
         yield
         return
     loop = asyncio.get_running_loop()
     before = {int(number): signal.getsignal(number) for number in _SIGNALS}
 
-    def heed(number: int, frame: FrameType | None) -> None:
-        own = before[number]
-        end = partial(own, number, frame) if callable(own) else partial(_end_now, number)
+    def handle(number: int, frame: FrameType | None) -> None:
+        handler = before[number]
+        end = partial(handler, number, frame) if callable(handler) else partial(_end_now, number)
         if stopping.is_set():
             end()
             return
         stopping.set()
-        loop.call_soon_threadsafe(lambda: asyncio.ensure_future(_end_after_answers(end)))
+        loop.call_soon_threadsafe(lambda: asyncio.ensure_future(_end_after_jobs(end)))
 
     for number in _SIGNALS:
-        signal.signal(number, heed)
+        signal.signal(number, handle)
     try:
         yield
     finally:
@@ -55,34 +55,31 @@ def ending_answers_first() -> Iterator[None]:
             signal.signal(number, before[number])
 
 
-async def _end_after_answers(end: End) -> None:
+async def _end_after_jobs(end: End) -> None:
     loop = asyncio.get_running_loop()
-    deadline = loop.time() + _seconds_to_stop()
+    try:
+        seconds = read_settings().stop_seconds
+    except CorpusError:  # Every screen reports it.
+        seconds = _USUAL_SECONDS
+    deadline = loop.time() + seconds
     had_any = bool(jobs_under_way())
-    tell(ProcessState("stopping", len(jobs_under_way())))
+    observe(ProcessState("stopping", len(jobs_under_way())))
     while jobs_under_way() and loop.time() < deadline:
         await asyncio.sleep(_LOOK_SECONDS)
-    left = jobs_under_way()
-    if had_any and not left:
+    unfinished = jobs_under_way()
+    if had_any and not unfinished:
         await asyncio.sleep(_SHOWN_SECONDS)
     is_ending.set()
-    tell(ProcessState("ending", len(left)))
-    for job in left:
-        # Not stopped: what is stored of it says that it was under way.
-        job.let_go()
+    observe(ProcessState("ending", len(unfinished)))
+    for job in unfinished:
+        # Not stopped: its stored note then tells that it was running.
+        job.release_waiters()
     killer = threading.Timer(_CLOSED_SECONDS, _end_now, [signal.SIGTERM])
     killer.daemon = True
     killer.start()
     end()
 
 
-def _seconds_to_stop() -> float:
-    try:
-        return read_settings().stop_seconds
-    except CorpusError:  # Every screen says so.
-        return _USUAL_SECONDS
-
-
 def _end_now(number: int) -> None:
-    """End whatever is still going on: a connection that does not close holds nobody up."""
+    """End the process at once, even if connections do not close."""
     os._exit(128 + number)

@@ -1,4 +1,4 @@
-"""The address without a page: readers begin with the collection."""
+"""The bare address, which leads to the Collection screen."""
 
 import streamlit as st
 

@@ -1,10 +1,8 @@
 """A paper at a glance: challenge, approach and outcome, and its topics."""
 
-from collections.abc import Sequence
-
 import streamlit as st
 
-from corpus.records import Aspect, Paper, Topic
+from corpus.records import Aspect, Paper
 from explorer.app.navigation import PAPER, inline_link
 from explorer.collection.filters import list_link
 from explorer.components.rows import row
@@ -21,13 +19,19 @@ CHECKED = (
 
 
 def draw_at_a_glance(paper: Paper) -> None:
-    """Draw a paper's aspects, each with the way to the sentence that says it, and its topics."""
+    """Draw a paper's aspects, each with a link to its sentence, and its topics."""
     if paper.aspects:
         with st.container(key="aspects", gap="small"):
             for aspect in ordered_aspects(paper.aspects):
                 _draw_aspect(paper, aspect)
-    if by_kind(paper.topics):
-        _draw_topics(paper)
+    if topics_by_kind := by_kind(paper.topics):
+        lines = []
+        for kind, topics in topics_by_kind.items():
+            named = ((escaped(topic_name(topic.key)), topic.key) for topic in topics)
+            if links := " ".join(list_link(name, "topic", key) for name, key in named if name):
+                lines.append(f"- :gray[{TOPIC_KIND_NAMES[kind]}] {links}")
+        with st.container(key="topics"):
+            st.markdown("\n".join(lines))
 
 
 def _draw_aspect(paper: Paper, aspect: Aspect) -> None:
@@ -40,16 +44,3 @@ def _draw_aspect(paper: Paper, aspect: Aspect) -> None:
             if aspect.writer:
                 st.caption(f"Written by {escaped(shortened(aspect.writer, 80))}, checked:", help=CHECKED)
                 st.html(sentence_bar(aspect.overlap))
-
-
-def _draw_topics(paper: Paper) -> None:
-    """Draw topics as chips, each the way to the papers that share it, a line of a list for each kind."""
-    chips = {TOPIC_KIND_NAMES[kind]: _chips(topics) for kind, topics in by_kind(paper.topics).items()}
-    with st.container(key="topics"):
-        st.markdown("\n".join(f"- :gray[{kind}] {links}" for kind, links in chips.items() if links))
-
-
-def _chips(topics: Sequence[Topic]) -> str:
-    """Return the topics that have a name that can be seen as links."""
-    named = ((escaped(topic_name(one.key)), one.key) for one in topics)
-    return " ".join(list_link(name, "topic", key) for name, key in named if name)

@@ -1,6 +1,5 @@
-"""A paper's references and the papers that cite it; those of this corpus are one click away."""
+"""A paper's references and the papers that cite it, with links to those in this corpus."""
 
-from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 import streamlit as st
@@ -20,7 +19,7 @@ LONGEST_ENTRY = 600
 
 
 def draw_bibliography(library: Library, paper: Paper, cited: Bibliography) -> None:
-    """Draw what a paper cites, and which papers of this corpus cite it."""
+    """Draw the references of a paper, and the papers of this corpus that cite it."""
     _draw_references(cited)
     _draw_cited_by(library, paper)
 
@@ -39,24 +38,18 @@ def _draw_references(cited: Bibliography) -> None:
             for is_held, entries in groupby(
                 enumerate(references[:REFERENCES_SHOWN]), key=lambda entry: entry[0] in cited.held
             ):
-                _draw_entries(list(entries), cited.held, is_held=is_held)
+                # Links are elements of their own; the texts between them are drawn together.
+                if is_held:
+                    for number, reference in entries:
+                        link_to(PAPER, _entry(number, reference), query_params={"id": cited.held[number]})
+                else:
+                    st.markdown("\n\n".join(_entry(number, reference) for number, reference in entries))
         if (more := len(references) - REFERENCES_SHOWN) > 0:
             st.caption(f"and {more:,} more")
 
 
-def _draw_entries(
-    entries: Sequence[tuple[int, Reference]], cited: Mapping[int, str], *, is_held: bool
-) -> None:
-    """Draw entries that follow each other: text together, and the way to a paper by itself."""
-    if not is_held:
-        st.markdown("\n\n".join(_entry(number, reference) for number, reference in entries))
-        return
-    for number, reference in entries:
-        link_to(PAPER, _entry(number, reference), query_params={"id": cited[number]})
-
-
 def _entry(number: int, reference: Reference) -> str:
-    # The dot is escaped: paragraphs, because the numbers of a list would begin anew behind each link.
+    # The escaped dot makes it a paragraph: the numbering of a list would restart after each link.
     return f"{number + 1}\\. {escaped(shortened(reference.text or reference.title, LONGEST_ENTRY))}"
 
 
@@ -66,7 +59,7 @@ def _draw_cited_by(library: Library, paper: Paper) -> None:
         return
     with st.expander(f"Cited here by {counted(len(citing), 'paper')}", key="cited_by"):
         with st.container(key="similar_cited_by", gap="xxsmall"):
-            for one in library.corpus.papers_by_id(citing[:CITING_SHOWN]):
-                paper_link(short_reference(one), one.id)
+            for citing_paper in library.corpus.papers_by_id(citing[:CITING_SHOWN]):
+                paper_link(short_reference(citing_paper), citing_paper.id)
         if (more := len(citing) - CITING_SHOWN) > 0:
             st.caption(f"and {more:,} more")

@@ -1,4 +1,4 @@
-"""The ways to cite a paper: a line to copy, and an entry for whatever keeps one's references."""
+"""The Cite menu: a reference to copy, and entries for reference managers."""
 
 import re
 
@@ -17,7 +17,7 @@ _PAGES = re.compile(r"(?:(?<!\s)\s++)?[-–—]++\s*+")
 
 @st.fragment
 def draw_cite_menu(paper: Paper) -> None:
-    """Draw the menu with the ways to cite a paper."""
+    """Draw the menu with a paper's reference, BibTeX entry and downloads."""
     with menu("Cite", "cite", ":material/format_quote:") as is_drawn:
         if not is_drawn:
             return
@@ -30,15 +30,16 @@ def draw_cite_menu(paper: Paper) -> None:
                 REFERENCE_FORMATS,
                 lambda: (paper,),
                 "cite",
-                file_name=lambda one: file_name(paper.id, one.ending),
+                file_name=lambda form: file_name(paper.id, form.ending),
                 icon=":material/download:",
             )
 
 
 def acl_reference(paper: Paper) -> str:
-    """Return a paper as the ACL Anthology's "Cite (ACL)" writes it; nothing is said that is not known."""
+    """Return a paper in the form of the ACL Anthology's "Cite (ACL)", as far as its data are known."""
     parts = [_authors(paper.authors), str(paper.year or ""), paper.title, _place(paper)]
-    return " ".join(_closed(line) for part in parts if (line := one_line(part)))
+    lines = (line for part in parts if (line := one_line(part)))
+    return " ".join(line if line.endswith((".", "?", "!")) else f"{line}." for line in lines)
 
 
 def _authors(authors: tuple[Author, ...]) -> str:
@@ -49,20 +50,8 @@ def _authors(authors: tuple[Author, ...]) -> str:
 
 
 def _place(paper: Paper) -> str:
-    """Return where a paper was published, or else where it can be had."""
-    if paper.venue:
-        return f"In {paper.venue}{_pages(paper.pages)}"
-    if paper.arxiv_id:
-        return f"arXiv:{paper.arxiv_id}"
-    return paper.doi or paper.url
-
-
-def _pages(pages: str) -> str:
-    if not pages.strip():
-        return ""
-    dashed = _PAGES.sub("–", pages.strip())
-    return f", {'pages' if '–' in dashed else 'page'} {dashed}"
-
-
-def _closed(part: str) -> str:
-    return part if part.endswith((".", "?", "!")) else f"{part}."
+    """Return the venue and pages of a paper, else its arXiv id, DOI or address."""
+    if not paper.venue:
+        return f"arXiv:{paper.arxiv_id}" if paper.arxiv_id else paper.doi or paper.url
+    pages = _PAGES.sub("–", paper.pages.strip())
+    return f"In {paper.venue}" + (f", {'pages' if '–' in pages else 'page'} {pages}" if pages else "")

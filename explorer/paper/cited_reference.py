@@ -1,4 +1,4 @@
-"""The entry of the bibliography that a link in the text leads to, in a drawer over the paper."""
+"""The drawer with the bibliography entry of a reference that was clicked in the text."""
 
 import streamlit as st
 
@@ -19,32 +19,29 @@ _SHOWN = "reference_shown"
 def draw_cited_reference(
     visitor: Visitor, paper: Paper, passages: tuple[Passage, ...], cited: Bibliography
 ) -> None:
-    """Listen for clicks on references in the text, and show the one that was clicked."""
-    heard = listen("reference_listener", narrow=visitor.now.narrow, hears=("clicks",))
-    if (entry := cited.entry_of(heard.cite)) is not None:
+    """Listen for clicks on references in the text, and open the clicked one in a drawer."""
+    report = listen("reference_listener", narrow=visitor.now.narrow, hears=("clicks",))
+    if (entry := cited.entry_of(report.cite)) is not None:
         set_field(_SHOWN, (paper.id, entry))
     shown_for, number = field_value(_SHOWN, ("", 0))
     if shown_for == paper.id and 0 <= number < len(cited.entries):
-        _open_drawer(passages, cited, number)
+
+        @st.dialog(f"Reference {number + 1}", position="right", width="small", on_dismiss=_forget)
+        def drawer() -> None:
+            _draw_entry(passages, cited, number)
+
+        drawer()
 
 
 def places_of(reference: Reference) -> tuple[tuple[str, str], ...]:
-    """Return label and address of where a cited work can be had, plain web addresses only."""
+    """Return labels and addresses of a cited work, plain web addresses only."""
     doi = reference.doi.removeprefix("https://doi.org/")
     arxiv = reference.arxiv_id
-    wanted = (
+    places = (
         ("DOI", f"https://doi.org/{doi}" if doi else ""),
         ("arXiv", f"https://arxiv.org/abs/{arxiv}" if arxiv else ""),
     )
-    return tuple((label, address) for label, url in wanted if (address := web_address(url)))
-
-
-def _open_drawer(passages: tuple[Passage, ...], cited: Bibliography, number: int) -> None:
-    @st.dialog(f"Reference {number + 1}", position="right", width="small", on_dismiss=_forget)
-    def drawer() -> None:
-        _draw_entry(passages, cited, number)
-
-    drawer()
+    return tuple((label, address) for label, url in places if (address := web_address(url)))
 
 
 def _draw_entry(passages: tuple[Passage, ...], cited: Bibliography, number: int) -> None:
@@ -62,7 +59,7 @@ def _draw_entry(passages: tuple[Passage, ...], cited: Bibliography, number: int)
     if number not in cited.held:
         st.caption("This work is not in this corpus.")
     if citing := sections_citing(passages, number):
-        named = ", ".join(shortened(one, 60) for one in citing[:SECTIONS_NAMED])
+        named = ", ".join(shortened(heading, 60) for heading in citing[:SECTIONS_NAMED])
         st.caption(f"Cited in: {escaped(named)}")
 
 

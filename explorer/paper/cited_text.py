@@ -1,4 +1,4 @@
-"""A paper's text as it is drawn: blocks, with the references of its sentences as links. No Streamlit."""
+"""A paper's text as blocks to draw, with the references of its sentences as links. No Streamlit."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,21 +13,22 @@ from explorer.presenters.safe_text import JOINER, escaped
 
 Marks = Mapping[str, frozenset[int]]
 NO_MARKS: Marks = MappingProxyType({})
-# Of one sentence; more is no sentence, but a list that the parser took for one.
+# References of one sentence; one with more is a list that the parser took for a sentence.
 MOST_LINKED = 12
 
-# In points: how far signs reach above and below the letters of a formula.
+# The reach of symbols above and below the letters of a formula, in points.
 REACH = 18.0
-DESCENT = 0.2  # of a line's height, below its box
+# The reach of letters below the box of a line, as a share of its height.
+DESCENT = 0.2
 
-BlockKind = Literal["plain", "linked", "table", "figure", "formula", "meant"]
+BlockKind = Literal["plain", "linked", "table", "figure", "formula", "target"]
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Passages of a section that are drawn alike: as text, with links, as tables, with a cut from the page.
+    """Consecutive passages of a section that are drawn alike: as text, with links, as tables or pictures.
 
-    The one that is meant is a block of its own; of formulas and the text around them they are parts.
+    The target passage is a block of its own; formulas and the text around them are parts of passages.
     """
 
     kind: BlockKind
@@ -40,39 +41,39 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Bibliography:
-    """A paper's references, and which of them are papers of this corpus: their ids by the entries' places."""
+    """A paper's references; `held` are the ids of those that are papers of this corpus, by index."""
 
     entries: tuple[Reference, ...]
     held: Mapping[int, str]
 
     def entry_of(self, cite: object) -> int | None:
-        """Return the place of the entry that a link in the text leads to, None for no such link."""
+        """Return the index of the entry that a clicked link leads to, None if there is none."""
         place = (parse_cite(cite) or (0, 0))[0] - 1
         return place if 0 <= place < len(self.entries) else None
 
     def linked(self, references: Sequence[int]) -> tuple[int, ...]:
-        """Return the references of a sentence that this bibliography has, each once."""
-        known = dict.fromkeys(one for one in references if 0 <= one < len(self.entries))
+        """Return the distinct references of a sentence that this bibliography has."""
+        known = dict.fromkeys(entry for entry in references if 0 <= entry < len(self.entries))
         return tuple(known)[:MOST_LINKED]
 
 
 def blocks(
     passages: Sequence[Passage],
     cited: Bibliography,
-    meant: str = "",
+    target: str = "",
     marks: Marks = NO_MARKS,
     *,
     has_pages: bool = False,
 ) -> Iterator[Block]:
-    """Yield the blocks of a section; `meant` is the id of the passage that the address names.
+    """Yield the blocks of a section; `target` is the id of the passage that the address names.
 
-    What follows each other and is drawn alike is one block: a long paper has few elements. With pages to cut
-    them from, formulas are blocks of their own. A passage with `marks`, the sentences that its reader has
-    marked by its id, is one of its own, whole: notes stand below it.
+    Consecutive passages that are drawn alike are one block, so that a long paper has few elements. If pages
+    can be shown, formulas are blocks of their own. `marks` are the sentences that the reader has marked, by
+    passage id; such a passage is a whole block, with the notes below it.
     """
 
     def parts_of(passage: Passage) -> Iterator[tuple[bool, Passage]]:
-        if not (has_pages and passage.sentences) or passage.id == meant:
+        if not (has_pages and passage.sentences) or passage.id == target:
             yield False, passage
         elif passage.id in marks:
             yield False, with_formulas_named(passage)
@@ -81,15 +82,17 @@ def blocks(
 
     def kind_of(part: tuple[bool, Passage]) -> BlockKind:
         is_formula, passage = part
-        if passage.id == meant:
-            return "meant"
+        if passage.id == target:
+            return "target"
         if is_formula:
             return "formula"
         if passage.table or passage.area:
             return "table" if passage.table else "figure"
         if passage.id in marks:
             return "linked"
-        return "linked" if any(cited.linked(one.references) for one in passage.sentences) else "plain"
+        return (
+            "linked" if any(cited.linked(sentence.references) for sentence in passage.sentences) else "plain"
+        )
 
     parts = (part for passage in passages for part in parts_of(passage))
     for (kind, _), run in groupby(
@@ -99,7 +102,7 @@ def blocks(
 
 
 def area_between(boxes: Sequence[Box], text: Sequence[Box]) -> Box:
-    """Return where formulas stand on their page, up to the lines of `text` above and below them."""
+    """Return the area of formulas on their page, up to the lines of `text` above and below them."""
     left, right = min(box.x for box in boxes), max(box.x + box.width for box in boxes)
     first, last = min(map(_middle, boxes)), max(map(_middle, boxes))
     others = [box for box in text if box.page == boxes[0].page and box not in boxes]
@@ -119,9 +122,9 @@ def _middle(box: Box) -> float:
 
 
 def linked_markdown(passages: Sequence[Passage], cited: Bibliography, marks: Marks = NO_MARKS) -> str:
-    """Return passages as Markdown whose only links are the references behind their sentences.
+    """Return passages as Markdown whose only links are the references after their sentences.
 
-    Sentences with a mark of their reader have a yellow ground.
+    Sentences that the reader has marked have a yellow background.
     """
     lines = (
         line
@@ -132,12 +135,12 @@ def linked_markdown(passages: Sequence[Passage], cited: Bibliography, marks: Mar
 
 
 def link_id(entry: int, held: Collection[int]) -> str:
-    """Return the id of a link to an entry: its number, and 1 where this corpus has it."""
+    """Return the id of a link to an entry: its number, and 1 if this corpus has the paper, else 0."""
     return f"cite-{entry + 1}-{1 if entry in held else 0}"
 
 
 def sections_citing(passages: Sequence[Passage], entry: int) -> tuple[str, ...]:
-    """Return the headings of the sections whose sentences cite an entry, each once, in reading order."""
+    """Return the distinct headings of the sections that cite an entry, in reading order."""
     citing = (
         passage.section[-1].heading if passage.section else "Text"
         for passage in passages
@@ -147,7 +150,7 @@ def sections_citing(passages: Sequence[Passage], entry: int) -> tuple[str, ...]:
 
 
 def _paragraphs(passage: Passage, cited: Bibliography, marked: frozenset[int]) -> Iterator[str]:
-    """Yield the paragraphs of a passage: its lines, as they are broken in its text."""
+    """Yield the paragraphs of a passage as Markdown, one for each line of its text."""
     pieces = [
         _piece(passage, index, cited, is_marked=index in marked) for index in range(len(passage.sentences))
     ]
@@ -156,15 +159,14 @@ def _paragraphs(passage: Passage, cited: Bibliography, marked: frozenset[int]) -
 
 
 def _piece(passage: Passage, index: int, cited: Bibliography, *, is_marked: bool) -> str:
-    """Return one sentence, its links, and the white space behind it."""
+    """Return a sentence as Markdown, with its links and the white space after it."""
     sentence = passage.sentences[index]
     text = passage.text[sentence.start : sentence.end]
-    ground = ":yellow-background[{}]" if is_marked else "{}"
-    lines = "\n".join(
-        ground.format(said) if (said := escaped(line)) else "" for line in text.strip().split("\n")
-    )
+    background = ":yellow-background[{}]" if is_marked else "{}"
+    escaped_lines = map(escaped, text.strip().split("\n"))
+    lines = "\n".join(background.format(line) if line else "" for line in escaped_lines)
     links = "".join(
         f"[\\[{entry + 1}\\]](#{link_id(entry, cited.held)})" for entry in cited.linked(sentence.references)
     )
-    behind = "\n" if "\n" in text[len(text.rstrip()) :] else " "
-    return f"{lines}{JOINER if links else ''}{links}{behind}"
+    space = "\n" if "\n" in text[len(text.rstrip()) :] else " "
+    return f"{lines}{JOINER if links else ''}{links}{space}"

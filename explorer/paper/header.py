@@ -1,4 +1,4 @@
-"""The head of the Paper screen: title, authors, where it was published, and what to do with the paper."""
+"""The head of the Paper screen: title, authors, publication facts, and actions."""
 
 import re
 from collections.abc import Callable
@@ -21,18 +21,18 @@ from explorer.presenters.safe_text import escaped, one_line, shortened, web_addr
 from explorer.presenters.wording import affiliations
 
 AUTHORS_SHOWN = 12
-# A collaboration of thousands is a line in the menu, not thousands of links.
+# Collaborations may have thousands of authors; the rest is only counted.
 AUTHORS_LINKED = 120
 LONGEST_NAME = 60
 LONGEST_FACT = 200
 LABELS_SHOWN = 12
 SIMILAR_ANCHOR, PAGES_ANCHOR = "similar-papers", "pages"
-# Both ways of naming an arXiv paper, with or without its version.
+# New and old arXiv ids, with or without a version.
 _ARXIV_ID = re.compile(r"(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d{1,3})?")
 
 
 def draw_title(home: Collection, paper: Paper) -> None:
-    """Draw the way back and the title."""
+    """Draw a link back to the collection or the conversation, and the title."""
     with st.container(key="way_back"):
         if is_upload(paper.id) and not library_of(paper.id):
             link_to(ASK, escaped(home.title), icon=":material/chevron_left:")
@@ -55,16 +55,16 @@ def draw_head(
     has_pages: bool,
     draw_keeping: Callable[[], None],
 ) -> None:
-    """Draw authors, facts and what to do with the paper; `draw_keeping` draws what its reader can keep."""
+    """Draw authors, facts and actions; `draw_keeping` draws the reading list and notes actions."""
     _draw_authors(paper)
     _draw_facts(home, paper)
-    if said := describe_hidden_text(paper):
-        st.caption(f":material/visibility_off: {said}")
+    if hidden := describe_hidden_text(paper):
+        st.caption(f":material/visibility_off: {hidden}")
     with row("paper_actions"):
         _draw_actions(visitor, paper)
         if not is_upload(paper.id):
             draw_keeping()
-        # On a wide screen the pages stand beside the text; on a phone they come last.
+        # On a wide screen the pages are beside the text, on a phone at the end.
         if has_pages and visitor.now.narrow:
             st.markdown(f"[Pages](#{PAGES_ANCHOR})", width="content")
         if has_similar:
@@ -72,7 +72,7 @@ def draw_head(
 
 
 def facts_of(home: Collection, paper: Paper) -> str:
-    """Return where and when a paper was published, in one line, as far as it is known."""
+    """Return venue, year, pages, source, licence and language of a paper on one line, as far as known."""
     pages = f"pp. {paper.pages}" if paper.pages else ""
     year = str(paper.year or "")
     says_year = bool(year) and year in paper.venue
@@ -83,16 +83,16 @@ def facts_of(home: Collection, paper: Paper) -> str:
 
 
 def describe_scan(paper: Paper) -> str:
-    """Return that a paper's text was read from pictures of its pages, and how surely; "" for others."""
+    """Describe the text recognition of a scanned paper and its confidence, "" for other papers."""
     if not paper.scanned_pages:
         return ""
     whole = paper.scanned_pages == paper.page_count
-    what = "its scan" if whole else f"{counted(paper.scanned_pages, 'scanned page')}"
-    return f"read from {what}, {paper.scan_confidence:.0%} sure"
+    source = "its scan" if whole else f"{counted(paper.scanned_pages, 'scanned page')}"
+    return f"read from {source}, {paper.scan_confidence:.0%} sure"
 
 
 def describe_hidden_text(paper: Paper) -> str:
-    """Return that a paper's file holds text that no reader sees; "" for others."""
+    """Describe the invisible text of a paper's file, "" if it has none."""
     if not paper.hidden_text:
         return ""
     kind, where = ("PDF", "on its pages ") if paper.hidden_pages else ("document", "")
@@ -101,19 +101,19 @@ def describe_hidden_text(paper: Paper) -> str:
 
 
 def external_links(paper: Paper) -> tuple[tuple[str, str], ...]:
-    """Return label and address of the paper's places elsewhere, plain web addresses only."""
+    """Return labels and addresses of the paper on other sites, plain web addresses only."""
     doi = paper.doi.removeprefix("https://doi.org/")
-    wanted = (
+    places = (
         ("Anthology" if "aclanthology.org" in paper.url else "Web page", paper.url),
         ("DOI", f"https://doi.org/{doi}" if doi else ""),
         ("arXiv", f"https://arxiv.org/abs/{paper.arxiv_id}" if _ARXIV_ID.fullmatch(paper.arxiv_id) else ""),
         ("PDF at the publisher", paper.pdf_url),
     )
-    return tuple((label, address) for label, url in wanted if (address := web_address(url)))
+    return tuple((label, address) for label, url in places if (address := web_address(url)))
 
 
 def named_authors(authors: tuple[Author, ...]) -> tuple[str, ...]:
-    """Return the names of authors that can be seen, each once."""
+    """Return the distinct visible names of authors."""
     return tuple(dict.fromkeys(author.name for author in authors if one_line(author.name)))
 
 
@@ -123,7 +123,7 @@ def summary_question(paper: Paper) -> str:
 
 
 def _draw_authors(paper: Paper) -> None:
-    """Draw each author as the way to their papers in this corpus, which a visitor's own are not part of."""
+    """Draw the authors, each with a link to their papers unless the paper is an upload."""
     authors = paper.authors
     names = named_authors(authors)
     with st.container(key="authors", gap="xxsmall"):
@@ -158,11 +158,6 @@ def _draw_facts(home: Collection, paper: Paper) -> None:
                 label, address, type="tertiary", icon=":material/open_in_new:", icon_position="right"
             )
         draw_cite_menu(paper)
-    _draw_filed(paper)
-
-
-def _draw_filed(paper: Paper) -> None:
-    """Draw what its owner has filed the paper under, each label as the way to its papers, and their notes."""
     if paper.labels:
         with row("paper_labels"):
             st.caption("Filed under", width="content")
@@ -180,21 +175,17 @@ def _draw_actions(visitor: Visitor, paper: Paper) -> None:
         ask_about(visitor, (paper.id,))
         st.switch_page(ASK.page, query_params={})
     if st.button("Summarise", key="summarise"):
-        _summarise(visitor, paper)
+        ask_about(visitor, (paper.id,))
+        # The kind "summary" is then read from the question.
+        set_field("request_kind", "Auto")
+        visitor.update(VisitorSession.ask, summary_question(paper))
         st.switch_page(ASK.page, query_params={})
     if library_of(paper.id) or not is_upload(paper.id):
         _draw_adding(current_comparison(), paper)
 
 
-def _summarise(visitor: Visitor, paper: Paper) -> None:
-    """Have the paper summarised on the Ask screen, which reads from the question that it is to be one."""
-    ask_about(visitor, (paper.id,))
-    set_field("request_kind", "Auto")
-    visitor.update(VisitorSession.ask, summary_question(paper))
-
-
 def _draw_adding(session: CurrentComparison, paper: Paper) -> None:
-    """Offer to compare the paper with others, or lead to the comparison that it is in."""
+    """Draw the button that adds the paper to the comparison, or a link to the comparison that has it."""
     if session.now.state == "choosing" and paper.id in session.now.papers:
         link_to(
             COMPARE,

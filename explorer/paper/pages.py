@@ -1,4 +1,4 @@
-"""A paper's pages: a picture with the evidence boxed, or on demand the PDF itself in a viewer."""
+"""A paper's pages: a picture with the evidence boxed, or the PDF in a viewer."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +16,8 @@ _PAGE, _PAGE_FOR, _VIEWER_FOR, _CLOSE = "page_shown", "page_shown_for", "viewer_
 
 
 @dataclass(frozen=True, slots=True)
-class _Looking:
-    """The page that is looked at, how many there are, and what is boxed."""
+class _ShownPage:
+    """The page that is shown, the number of pages, and the boxes to mark."""
 
     page: int
     last: int
@@ -25,41 +25,41 @@ class _Looking:
 
 
 @st.fragment
-def draw_pages(path: Path, paper: Paper, meant: Passage | None, sentence: int | None) -> None:
-    """Draw one page of the PDF with a way to the others; it opens at the passage the address names."""
+def draw_pages(path: Path, paper: Paper, target: Passage | None, sentence: int | None) -> None:
+    """Draw one page of the PDF with buttons to turn; it opens at the target passage of the address."""
     last = max(1, pages_in(str(path)) or paper.page_count)
-    first = min(last, (passage_page(meant, sentence) or 1) if meant else 1)
-    address = f"{paper.id}#{meant.number if meant else ''}#{sentence}"
+    first = min(last, (passage_page(target, sentence) or 1) if target else 1)
+    address = f"{paper.id}#{target.number if target else ''}#{sentence}"
     if field_value(_PAGE_FOR) != address:
         set_field(_PAGE_FOR, address)
         set_field(_PAGE, first)
     page = max(1, min(last, int(field_value(_PAGE, first))))
-    looking = _Looking(page, last, passage_boxes(meant, sentence) if meant else ())
+    shown = _ShownPage(page, last, passage_boxes(target, sentence) if target else ())
     with st.container(key="pages", gap="xsmall"):
         if field_value(_VIEWER_FOR) == paper.id:
             with row("page_turner"):
-                _draw_turner(looking)
-            show_pdf(path, page, looking.boxes, last, key=f"viewer_{address}_{page}")
+                _draw_turner(shown)
+            show_pdf(path, page, shown.boxes, last, key=f"viewer_{address}_{page}")
         else:
-            _draw_picture(path, looking)
+            _draw_picture(path, shown)
         with row("pdf_links"):
             _draw_viewer_button(path, paper)
             save_button(path, paper.id, "save_pdf")
 
 
-def _draw_picture(path: Path, looking: _Looking) -> None:
+def _draw_picture(path: Path, shown: _ShownPage) -> None:
     is_close = bool(field_value(_CLOSE))
     with row("page_turner"):
-        _draw_turner(looking)
+        _draw_turner(shown)
         zoom, sign = ("Whole page", "out") if is_close else ("Larger", "in")
         action(zoom, "page_zoom", set_field, _CLOSE, not is_close, icon=f":material/zoom_{sign}:")
-    # Another key is another container, with a style of its own.
+    # Each key has its own style.
     with st.container(key="page_close" if is_close else "page_whole"):
-        show_page(path, looking.page, looking.boxes)
+        show_page(path, shown.page, shown.boxes)
 
 
 def _draw_viewer_button(path: Path, paper: Paper) -> None:
-    """Draw the button that opens the PDF itself, or closes it again."""
+    """Draw the button that opens or closes the PDF viewer."""
     if field_value(_VIEWER_FOR) == paper.id:
         action("Close the viewer", "close_viewer", set_field, _VIEWER_FOR, "", icon=":material/close:")
         return
@@ -69,9 +69,9 @@ def _draw_viewer_button(path: Path, paper: Paper) -> None:
     action("Open in viewer", "open_viewer", set_field, _VIEWER_FOR, paper.id, disabled=is_large, **look)
 
 
-def _draw_turner(looking: _Looking) -> None:
-    """Draw the way to the page before, to any by its number, and to the next."""
-    page, last = looking.page, looking.last
+def _draw_turner(shown: _ShownPage) -> None:
+    """Draw the buttons to the previous and next page, and the field with the page number."""
+    page, last = shown.page, shown.last
     _turn_button(":material/chevron_left:", "Previous page", "Left", page - 1, enabled=page > 1)
     if last > 1:
         # `page` is the source of truth; the widget follows it and reports changes.
@@ -83,7 +83,7 @@ def _draw_turner(looking: _Looking) -> None:
             key="page_wanted",
             width=110,
             label_visibility="collapsed",
-            on_change=_turn_as_wanted,
+            on_change=_turn_to_number,
         )
     st.markdown(f"of {last}" if last > 1 else "One page", width="content")
     _turn_button(":material/chevron_right:", "Next page", "Right", page + 1, enabled=page < last)
@@ -95,5 +95,5 @@ def _turn_button(label: str, meaning: str, shortcut: str, page: int, *, enabled:
     action(label, key, set_field, _PAGE, page, disabled=not enabled, **look)
 
 
-def _turn_as_wanted() -> None:
+def _turn_to_number() -> None:
     set_field(_PAGE, int(field_value("page_wanted") or 1))

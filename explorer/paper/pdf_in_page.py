@@ -1,4 +1,4 @@
-"""The PDF itself in a frame of the page, by streamlit-pdf-viewer: only on demand, since it is sent whole."""
+"""The PDF in streamlit-pdf-viewer, opened on demand, as the whole file is sent to the browser."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ COLOUR = "#ca8a04"
 
 
 def fits_viewer(path: Path) -> bool:
-    """Return whether a PDF is small enough to be sent to the browser whole."""
+    """Return True if a PDF is small enough to be sent to the browser."""
     try:
         return path.stat().st_size <= LARGEST_MB * 1024 * 1024
     except OSError:
@@ -21,11 +21,11 @@ def fits_viewer(path: Path) -> bool:
 
 
 def show_pdf(path: Path, page: int, boxes: tuple[Box, ...], last: int, key: str) -> None:
-    """Draw a PDF from `page` on with `boxes` marked; another passage needs another `key` to be marked.
+    """Draw a PDF from `page` on with `boxes` marked; other boxes need another `key`.
 
-    The viewer's own way to a page scrolls the screen round it, so it is given the pages from there on.
+    The viewer's own jump to a page would scroll the whole screen, so it gets only the pages from there on.
     """
-    # Imported when it is asked for: it tells the running server of itself, and before there is one, nobody.
+    # Imported late: the import registers the component with the running server.
     from streamlit_pdf_viewer import pdf_viewer  # noqa: PLC0415
 
     try:
@@ -48,12 +48,12 @@ def show_pdf(path: Path, page: int, boxes: tuple[Box, ...], last: int, key: str)
 
 
 def pages_drawn(page: int, last: int) -> list[int]:
-    """Return the pages that are drawn: from `page` on, as many as may be."""
+    """Return the pages to draw: at most `MOST_PAGES` from `page` on."""
     return list(range(page, min(last, page + MOST_PAGES - 1) + 1))
 
 
 def annotations(boxes: tuple[Box, ...], pages: list[int]) -> list[dict[str, str | int | float | bool]]:
-    """Return the boxes on some pages as the viewer takes them."""
+    """Return the boxes on `pages` in the viewer's format."""
     return [
         {
             "page": box.page,

@@ -1,4 +1,4 @@
-"""Why papers are held to be similar: what two of them share, in one line that is true. No Streamlit."""
+"""The reason why two papers are similar: shared citations, topics, references or words. No Streamlit."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -13,28 +13,28 @@ from corpus.text import words
 from explorer.presenters.safe_text import shortened
 
 NAMED = 3
-# Of one bibliography; two long ones are compared quickly, a forged one cannot hold the screen up.
+# Entries of one bibliography that are compared, so that a forged one cannot delay the screen.
 ENTRIES_COMPARED = 1000
 FEWEST_SHARED_ENTRIES = 2
 SHORTEST_WORD = 5
 _FEWEST_LETTERS = 12
 _LONGEST_NAME = 40
-# Fields of study and metrics are shared by too many to say why.
+# Not fields of study and metrics, which too many papers share.
 _TELLING: tuple[TopicKind, ...] = ("task", "method", "dataset")
 
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """The papers of this corpus that one of them cites, and those that cite it, by their ids."""
+    """The ids of the papers of this corpus that a paper cites, and of those that cite it."""
 
     cites: frozenset[str]
     cited_by: frozenset[str]
 
 
 def reasons(corpus: Corpus, paper: Paper, others: Sequence[Paper]) -> Mapping[str, str]:
-    """Return why each of some similar papers is one, by its id; "" where nothing can be said."""
-    asked = ("reasons", paper.id, tuple(other.id for other in others))
-    return corpus.reads.answer(asked, lambda: _reasons(corpus, paper, others))
+    """Return the reason why each of the others is similar to `paper`, by id, "" for no reason (cached)."""
+    key = ("reasons", paper.id, tuple(other.id for other in others))
+    return corpus.reads.answer(key, lambda: _reasons(corpus, paper, others))
 
 
 def _reasons(corpus: Corpus, paper: Paper, others: Sequence[Paper]) -> Mapping[str, str]:
@@ -43,14 +43,15 @@ def _reasons(corpus: Corpus, paper: Paper, others: Sequence[Paper]) -> Mapping[s
         frozenset(link.citing for link in corpus.links.to_paper(paper.id)),
     )
     entries = entry_keys(corpus.references(paper.id))
-    topics, said = shared_topics(paper, others), shared_words(paper, others)
-    found = {}
+    topics, common = shared_topics(paper, others), shared_words(paper, others)
+    texts = {}
     for other in others:
         shared = len(entries & entry_keys(corpus.references(other.id))) if entries else 0
-        found[other.id] = reason(other.id, links, topics[other.id], shared) or format_shared_words(
-            said[other.id]
-        )
-    return found
+        text = reason(other.id, links, topics[other.id], shared)
+        if not text and common[other.id]:
+            text = f"both say: {', '.join(common[other.id])}"
+        texts[other.id] = text
+    return texts
 
 
 def reason(other: str, links: Links, topics: Collection[str], shared_entries: int) -> str:
@@ -64,9 +65,9 @@ def reason(other: str, links: Links, topics: Collection[str], shared_entries: in
 
 
 def shared_topics(paper: Paper, others: Sequence[Paper]) -> Mapping[str, tuple[str, ...]]:
-    """Return the tasks, methods and data sets that `paper` and each of the others name, by their ids.
+    """Return the names of the tasks, methods and data sets that `paper` shares with each other paper, by id.
 
-    Those that fewer of the others have come first: they say more.
+    Those that fewer of the others have come first.
     """
     own = {topic.key: topic.name for topic in paper.topics if topic.kind in _TELLING}
     theirs = {other.id: own.keys() & {topic.key for topic in other.topics} for other in others}
@@ -81,38 +82,36 @@ def shared_topics(paper: Paper, others: Sequence[Paper]) -> Mapping[str, tuple[s
 
 
 def entry_keys(references: Sequence[Reference]) -> frozenset[str]:
-    """Return the keys by which a bibliography's entries are recognised: title, DOI or arXiv id.
-
-    An entry has one key, so that what two bibliographies share is counted in entries.
-    """
-    keys = (_entry_key(reference) for reference in references[:ENTRIES_COMPARED])
-    return frozenset(key for key in keys if key)
+    """Return the keys of a bibliography's entries, one each: title, DOI or arXiv id."""
+    keys = set()
+    for reference in references[:ENTRIES_COMPARED]:
+        # The title first, as not every bibliography prints the DOI.
+        title = " ".join(words(reference.title))
+        is_long = len(title) >= _FEWEST_LETTERS
+        keys.add(title if is_long else reference.doi.lower() or reference.arxiv_id.partition("v")[0])
+    return frozenset(filter(None, keys))
 
 
 def shared_words(paper: Paper, others: Sequence[Paper]) -> Mapping[str, tuple[str, ...]]:
-    """Return the words that `paper` shares with each of the others, by their ids.
+    """Return the words that `paper` shares with each of the others, by id.
 
-    Words of a title, or that both say more than once, are taken before the rest; of these first what both
-    say most often, then what fewer of the others say.
+    Words of a title, or that both say more than once, come before the rest; among them first those that both
+    say most often, then those that fewer of the others say.
     """
-    own = _telling_words(paper)
-    theirs = {other.id: _telling_words(other) for other in others}
-    holders = Counter(one for said in theirs.values() for one in own.keys() & said.keys())
+    words_here = _telling_words(paper)
+    words_there = {other.id: _telling_words(other) for other in others}
+    holders = Counter(word for there in words_there.values() for word in words_here.keys() & there.keys())
 
     def common(other: Paper) -> tuple[str, ...]:
-        said = theirs[other.id]
-        often = {one: min(len(own[one]), len(said[one])) for one in own.keys() & said.keys()}
+        there = words_there[other.id]
+        shared = words_here.keys() & there.keys()
+        often = {word: min(len(words_here[word]), len(there[word])) for word in shared}
         titles = {stem(word) for word in content_words(f"{paper.title} {other.title}")}
-        telling = [one for one in often if often[one] > 1 or one in titles]
-        first = sorted(telling or often, key=lambda one: (-often[one], holders[one], one))
-        return tuple(shortened(own[one][0], _LONGEST_NAME) for one in first[:NAMED])
+        telling = [word for word in often if often[word] > 1 or word in titles]
+        first = sorted(telling or often, key=lambda word: (-often[word], holders[word], word))
+        return tuple(shortened(words_here[word][0], _LONGEST_NAME) for word in first[:NAMED])
 
     return {other.id: common(other) for other in others}
-
-
-def format_shared_words(shared: Collection[str]) -> str:
-    """Return shared words as a reason, "" for none."""
-    return f"both say: {', '.join(shared)}" if shared else ""
 
 
 def _citation(other: str, links: Links) -> str:
@@ -121,25 +120,17 @@ def _citation(other: str, links: Links) -> str:
     return "cites this paper" if other in links.cited_by else ""
 
 
-def _entry_key(reference: Reference) -> str:
-    # The title first: one bibliography prints the DOI, the next does not.
-    title = " ".join(words(reference.title))
-    if len(title) >= _FEWEST_LETTERS:
-        return title
-    return reference.doi.lower() or reference.arxiv_id.partition("v")[0]
-
-
 def _telling_words(paper: Paper) -> dict[str, list[str]]:
-    """Return the content words of title and abstract by their stems, as often as they stand there."""
-    found: dict[str, list[str]] = {}
+    """Return the occurrences of the telling words of title and abstract, by stem."""
+    by_stem: dict[str, list[str]] = {}
     for word in content_words(f"{paper.title} {paper.abstract}"):
         if len(word) >= SHORTEST_WORD and word.isalpha() and word not in _common_words():
-            found.setdefault(stem(word), []).append(word)
-    return found
+            by_stem.setdefault(stem(word), []).append(word)
+    return by_stem
 
 
 @cache
 def _common_words() -> frozenset[str]:
-    """Return words that papers of any subject say."""
+    """Return the words that are common in papers on any subject."""
     lists = vocabulary()
     return lists.frame | lists.aspects | lists.verbs | lists.judging | lists.finding | lists.background

@@ -1,6 +1,6 @@
-"""The Paper screen: one paper, its text by section, its pages, and its place among the others."""
+"""The Paper screen: one paper, its text by section, its pages, bibliography and similar papers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from corpus.errors import CorpusError
-from corpus.records import Paper, PaperHits, Passage, Scope
+from corpus.records import Paper, Passage, Scope
 from corpus.search.hybrid import similar_papers
 from corpus.sentences import without_repeats
 from explorer.app.navigation import COLLECTION, PAPER, inline_link
@@ -24,7 +24,7 @@ from explorer.paper.header import PAGES_ANCHOR, SIMILAR_ANCHOR, draw_head, draw_
 from explorer.paper.notes.on_paper import PaperNotes, draw_keeping, draw_overview, read_notes
 from explorer.paper.pages import draw_pages
 from explorer.paper.relatedness import reasons
-from explorer.paper.text import Reading, draw_meant, draw_text, place_of
+from explorer.paper.text import Reading, draw_target, draw_text, place_of
 from explorer.presenters.safe_text import escaped, shortened
 from explorer.presenters.wording import short_reference
 
@@ -33,25 +33,28 @@ SIMILAR = 8
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A paper as the address names it: its passages, the one that is meant, and in it the sentence."""
+    """The paper that the address names, with the target passage and sentence.
+
+    `is_lost` is True if the address names a passage that the paper does not have.
+    """
 
     paper: Paper
     passages: tuple[Passage, ...]
     cited: Bibliography
     pdf: Path | None
-    meant: Passage | None
+    target: Passage | None
     sentence: int | None
-    is_lost: bool = False  # what the address means of the paper is not in it
+    is_lost: bool = False
     notes: PaperNotes = field(default_factory=PaperNotes)
 
     @property
     def reading(self) -> Reading:
-        return Reading(self.paper, self.cited, self.pdf, self.meant, self.sentence, self.notes)
+        return Reading(self.paper, self.cited, self.pdf, self.target, self.sentence, self.notes)
 
     @property
     def above(self) -> Passage | None:
-        """Return the passage that is shown above the text; the abstract stands there anyway."""
-        return self.meant if self.meant and self.meant.kind != "abstract" else None
+        """Return the target passage if it is shown above the text; the abstract is there anyway."""
+        return self.target if self.target and self.target.kind != "abstract" else None
 
 
 def render_paper(library: Library, visitor: Visitor) -> None:
@@ -64,37 +67,37 @@ def render_paper(library: Library, visitor: Visitor) -> None:
         _draw_unknown()
         return
     opened = replace(opened, notes=read_notes(library, visitor, opened.paper, opened.passages))
-    heard = listen("paper_listener", narrow=visitor.now.narrow, address=Address(PAPER, address))
-    visitor.update(VisitorSession.measure, narrow=heard.narrow)
+    report = listen("paper_listener", narrow=visitor.now.narrow, address=Address(PAPER, address))
+    visitor.update(VisitorSession.measure, narrow=report.narrow)
     _draw_paper(library, visitor, opened)
     if opened.cited.entries:
         draw_cited_reference(visitor, opened.paper, opened.passages, opened.cited)
-    if opened.meant:
-        # Whoever comes from a link on this very page is looking at another place of it.
-        place = place_of("meant" if opened.above else "abstract", opened.meant, opened.sentence)
+    if opened.target:
+        # A link on this very page leads here from another place of it.
+        place = place_of("meant" if opened.above else "abstract", opened.target, opened.sentence)
         listen("place_listener", narrow=visitor.now.narrow, show=f"marked_sentence_{place}", to_top=False)
 
 
-def meant_passage(
+def target_passage(
     passages: tuple[Passage, ...], number: str, sentence: str
 ) -> tuple[Passage | None, int | None]:
-    """Return the passage and sentence that an address names, None for what it does not or wrongly names."""
-    wanted = int(number) if number.isdecimal() and len(number) < 7 else -1
-    passage = next((one for one in passages if one.number == wanted), None)
+    """Return the passage and sentence that an address names, None for those that are missing or invalid."""
+    index = int(number) if number.isdecimal() and len(number) < 7 else -1
+    passage = next((passage for passage in passages if passage.number == index), None)
     if passage is None or not (sentence.isdecimal() and len(sentence) < 7):
         return passage, None
     return passage, int(sentence) if int(sentence) < len(passage.sentences) else None
 
 
 def _open(library: Library, address: dict[str, str]) -> Opened:
-    """Open the paper that the address names; raises CorpusError where this corpus has no such paper."""
+    """Open the paper that the address names; raises CorpusError if this corpus does not have it."""
     paper = library.corpus.paper(address["id"])
     passages = library.corpus.passages(paper.id)
-    meant, sentence = meant_passage(passages, address["passage"], address["sentence"])
-    held = {link.reference: link.cited for link in library.corpus.links.from_paper(paper.id)}
-    cited = Bibliography(library.corpus.references(paper.id), held)
-    is_lost = bool(address["passage"]) and meant is None
-    return Opened(paper, passages, cited, library.pdf_path(paper.pdf_sha256), meant, sentence, is_lost)
+    target, sentence = target_passage(passages, address["passage"], address["sentence"])
+    cited_ids = {link.reference: link.cited for link in library.corpus.links.from_paper(paper.id)}
+    cited = Bibliography(library.corpus.references(paper.id), cited_ids)
+    is_lost = bool(address["passage"]) and target is None
+    return Opened(paper, passages, cited, library.pdf_path(paper.pdf_sha256), target, sentence, is_lost)
 
 
 def _draw_unknown() -> None:
@@ -106,24 +109,24 @@ def _draw_unknown() -> None:
 
 
 def _draw_paper(library: Library, visitor: Visitor, opened: Opened) -> None:
-    """Draw the head over two columns: the text, and its pages or, where there are none, what is similar."""
+    """Draw the head above two columns: the text, and the pages or, without a PDF, the similar papers."""
     paper, above = opened.paper, opened.above
     home = library.corpus.collection(paper.collection_id)
-    # It may have been renamed since.
+    # The library may have been renamed since.
     home = replace(home, title=library.kept.title) if library.kept else home
     draw_title(home, paper)
     if opened.is_lost:
         st.caption("The passage that the address names is not in this paper. It may have been read anew.")
     if above and visitor.now.narrow:
-        # On a phone what the reader came for stands right below the title.
-        draw_meant(opened.reading, above)
-    found = similar_papers(library.corpus, opened.passages[0], Scope(), SIMILAR) if opened.passages else ()
-    why = reasons(library.corpus, paper, [one.paper for one in found])
+        # On a phone the target comes right below the title.
+        draw_target(opened.reading, above)
+    similar = similar_papers(library.corpus, opened.passages[0], Scope(), SIMILAR) if opened.passages else ()
+    reason_of = reasons(library.corpus, paper, [match.paper for match in similar])
     draw_head(
         home,
         visitor,
         paper,
-        has_similar=bool(found),
+        has_similar=bool(similar),
         has_pages=opened.pdf is not None,
         draw_keeping=partial(draw_keeping, library, visitor, paper, opened.passages, opened.notes),
     )
@@ -131,35 +134,30 @@ def _draw_paper(library: Library, visitor: Visitor, opened: Opened) -> None:
     text, side = st.columns([0.56, 0.44] if opened.pdf else [0.66, 0.34], gap="large")
     with text:
         if above and not visitor.now.narrow:
-            draw_meant(opened.reading, above)
+            draw_target(opened.reading, above)
         draw_at_a_glance(paper)
-        draw_text(opened.reading, _as_read(library, opened))
+        passages = opened.passages
+        if library.corpus.manifest.size_of(paper.collection_id).overlap:
+            passages = without_repeats(passages, opened.target.id if opened.target else "")
+        draw_text(opened.reading, passages)
         draw_bibliography(library, paper, opened.cited)
     with side:
         if opened.pdf:
             if visitor.now.narrow:
                 st.header("Pages", anchor=PAGES_ANCHOR)
-            draw_pages(opened.pdf, paper, opened.meant, opened.sentence)
+            draw_pages(opened.pdf, paper, opened.target, opened.sentence)
     with text if opened.pdf else side:
-        _draw_similar(found, why)
+        if similar:
+            _draw_similar([match.paper for match in similar], reason_of)
 
 
-def _as_read(library: Library, opened: Opened) -> tuple[Passage, ...]:
-    """Return a paper's passages as its text is read: where they overlap, each sentence once."""
-    if not library.corpus.manifest.size_of(opened.paper.collection_id).overlap:
-        return opened.passages
-    return without_repeats(opened.passages, opened.meant.id if opened.meant else "")
-
-
-def _draw_similar(found: tuple[PaperHits, ...], why: Mapping[str, str]) -> None:
-    """Draw similar papers, each with what it shares with this one."""
-    if not found:
-        return
+def _draw_similar(papers: Sequence[Paper], reason_of: Mapping[str, str]) -> None:
+    """Draw similar papers, each with the reason why it is similar."""
     st.header("Similar papers", anchor=SIMILAR_ANCHOR)
+    lines = []
+    for paper in papers:
+        link = inline_link(PAPER, escaped(shortened(short_reference(paper), 140)), {"id": paper.id})
+        reason = reason_of.get(paper.id, "")
+        lines.append(f"- {link} :gray[{escaped(reason)}]" if reason else f"- {link}")
     with st.container(key="similar"):
-        st.markdown("\n".join(f"- {_linked(one.paper, why.get(one.paper.id, ''))}" for one in found))
-
-
-def _linked(paper: Paper, why: str) -> str:
-    link = inline_link(PAPER, escaped(shortened(short_reference(paper), 140)), {"id": paper.id})
-    return f"{link} :gray[{escaped(why)}]" if why else link
+        st.markdown("\n".join(lines))

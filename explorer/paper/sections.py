@@ -1,4 +1,4 @@
-"""A paper's passages gathered into the sections they come from. No Streamlit."""
+"""A paper's passages grouped into sections and chapters. No Streamlit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from corpus.records import Passage
 
 @dataclass(frozen=True, slots=True)
 class PaperSection:
-    """A section as it is read: its path of headings, its passages, and the anchor it is reached by."""
+    """A section with its heading, depth from 1, anchor and passages."""
 
     heading: str
     depth: int
@@ -19,7 +19,7 @@ class PaperSection:
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """A heading of the first level with the sections under it; `own` is the text right below it, if any."""
+    """A first-level heading with the sections below it; `own` is the text directly below it, if any."""
 
     heading: str
     own: PaperSection | None
@@ -27,12 +27,12 @@ class Chapter:
 
     @property
     def anchor(self) -> str:
-        """Return the anchor of the chapter: its own text's, or one beside that of its first section."""
+        """Return the anchor of the chapter's own text, else one derived from its first section's."""
         return self.own.anchor if self.own else f"{self.below[0].anchor}-chapter"
 
 
 def paper_sections(passages: Sequence[Passage]) -> tuple[PaperSection, ...]:
-    """Return the sections of a paper in reading order, the abstract left out."""
+    """Return the sections of a paper in reading order, without the abstract."""
     body = [passage for passage in passages if passage.kind != "abstract"]
     runs = [tuple(run) for _, run in groupby(body, key=_named)]
     return tuple(
@@ -42,23 +42,18 @@ def paper_sections(passages: Sequence[Passage]) -> tuple[PaperSection, ...]:
 
 
 def chapters(sections: Sequence[PaperSection]) -> tuple[Chapter, ...]:
-    """Return sections by the heading of the first level that they stand under, in reading order.
-
-    A chapter may have no text of its own: then nothing but its sections say what it is called.
-    """
-    runs = [tuple(run) for _, run in groupby(sections, key=lambda one: _named(one.passages[0])[0])]
-    return tuple(_chapter(run) for run in runs)
-
-
-def _chapter(run: tuple[PaperSection, ...]) -> Chapter:
-    first = run[0].passages[0]
-    if run[0].depth == 1:
-        return Chapter(run[0].heading, run[0], run[1:])
-    return Chapter(first.section[0].heading, None, run)
+    """Group sections by their first-level heading, in reading order."""
+    runs = [tuple(run) for _, run in groupby(sections, key=lambda section: _named(section.passages[0])[0])]
+    return tuple(
+        Chapter(run[0].heading, run[0], run[1:])
+        if run[0].depth == 1
+        else Chapter(run[0].passages[0].section[0].heading, None, run)
+        for run in runs
+    )
 
 
 def _named(passage: Passage) -> tuple[object, ...]:
-    """Return the key of a passage's section: its headings, or its kind where it has none."""
+    """Return the key of a passage's section: its headings, else the heading of its kind."""
     return passage.section or (_heading(passage),)
 
 

@@ -1,4 +1,4 @@
-"""A paper's text on the Paper screen: abstract, table of contents, sections with their references linked."""
+"""A paper's text on the Paper screen: abstract, table of contents, sections with linked references."""
 
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -8,7 +8,7 @@ import streamlit as st
 
 from corpus.records import Paper, Passage, Table
 from corpus.sentences import with_formulas_named
-from explorer.components.page_image import Evidenced, show_strip
+from explorer.components.page_image import EvidenceBoxes, show_strip
 from explorer.components.passage_table import draw_passage_table
 from explorer.paper.cited_text import Bibliography, Block, Marks, area_between, blocks, linked_markdown
 from explorer.paper.notes.on_paper import PaperNotes
@@ -22,25 +22,27 @@ FIGURE_MARGIN = 4.0
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A paper opened for reading, with its references, its PDF if there is one, and the marked place."""
+    """A paper to draw, with its references, its PDF if there is one, the target place, and notes."""
 
     paper: Paper
     cited: Bibliography
     pdf: Path | None
-    meant: Passage | None
+    target: Passage | None
     sentence: int | None
     notes: PaperNotes = field(default_factory=PaperNotes)
 
 
 def draw_text(reading: Reading, passages: tuple[Passage, ...]) -> None:
-    """Draw abstract, contents and sections; the passage that the address names is marked where it stands."""
+    """Draw abstract, contents and sections, with the target passage marked in its place."""
     _draw_abstract(reading, passages)
     sections = paper_sections(passages)
     if not sections:
         st.caption("Only title and abstract are indexed; the full text is not.")
         return
     if len(sections) > 1:
-        draw_contents(sections)
+        menu = f"Contents · {len(sections)} sections"
+        with st.container(key="contents_bar"), st.popover(menu, icon=":material/toc:", key="contents"):
+            st.markdown("\n".join(map(_chapter_line, chapters(sections))))
     for chapter in chapters(sections):
         if chapter.own is None:
             st.header(_heading(chapter.heading), anchor=chapter.anchor)
@@ -49,30 +51,22 @@ def draw_text(reading: Reading, passages: tuple[Passage, ...]) -> None:
                 _draw_section(section, reading)
 
 
-def draw_meant(reading: Reading, meant: Passage) -> None:
-    """Draw the passage that the address names above the text, where it is seen at once."""
+def draw_target(reading: Reading, target: Passage) -> None:
+    """Draw the target passage above the text."""
     with st.container(border=True, key="meant"):
-        st.markdown(f"**The passage you came for** · {escaped(meant.section_path or 'text')}")
-        _draw_marked(reading, meant, place_of("meant", meant, reading.sentence))
+        st.markdown(f"**The passage you came for** · {escaped(target.section_path or 'text')}")
+        _draw_marked(reading, target, place_of("meant", target, reading.sentence))
 
 
 def place_of(name: str, passage: Passage, sentence: int | None) -> str:
-    """Return the id of a marked place in the page; each sentence has its own."""
+    """Return the key of a marked passage or sentence, unique on the page."""
     return f"{name}_{passage.number}_{'all' if sentence is None else sentence}"
-
-
-def draw_contents(sections: tuple[PaperSection, ...]) -> None:
-    """Draw the table of contents behind a button that stays in sight while the text is read."""
-    menu = f"Contents · {len(sections)} sections"
-    with st.container(key="contents_bar"), st.popover(menu, icon=":material/toc:", key="contents"):
-        st.markdown("\n".join(_chapter_line(chapter) for chapter in chapters(sections)))
 
 
 def _chapter_line(chapter: Chapter) -> str:
     line = f"- {_link(chapter.heading, chapter.anchor)}"
-    if not chapter.below:
-        return line
-    return f"{line}  \n  :small[{' · '.join(_link(one.heading, one.anchor) for one in chapter.below)}]"
+    links = " · ".join(_link(section.heading, section.anchor) for section in chapter.below)
+    return f"{line}  \n  :small[{links}]" if links else line
 
 
 def _link(heading: str, anchor: str) -> str:
@@ -84,12 +78,12 @@ def _heading(heading: str) -> str:
 
 
 def _draw_abstract(reading: Reading, passages: tuple[Passage, ...]) -> None:
-    paper, meant = reading.paper, reading.meant
+    paper, target = reading.paper, reading.target
     marks = reading.notes.marks(passages[:1])
     with st.container(key="reading_abstract"):
         st.header("Abstract", anchor="abstract")
-        if meant and meant.kind == "abstract":
-            _draw_marked(reading, meant, place_of("abstract", meant, reading.sentence))
+        if target and target.kind == "abstract":
+            _draw_marked(reading, target, place_of("abstract", target, reading.sentence))
         elif marks:
             st.markdown(linked_markdown(passages[:1], reading.cited, marks))
         elif paper.abstract:
@@ -103,9 +97,9 @@ def _draw_section(section: PaperSection, reading: Reading) -> None:
     draw_heading = st.header if section.depth == 1 else st.subheader
     draw_heading(_heading(section.heading), anchor=section.anchor)
     with st.container(key=f"reading_{section.anchor}"):
-        marks, meant = reading.notes.marks(section.passages), reading.meant.id if reading.meant else ""
+        marks, target = reading.notes.marks(section.passages), reading.target.id if reading.target else ""
         has_pages = reading.pdf is not None
-        drawn = blocks(section.passages, reading.cited, meant, marks, has_pages=has_pages)
+        drawn = blocks(section.passages, reading.cited, target, marks, has_pages=has_pages)
         for place, block in enumerate(drawn):
             if block.kind == "formula" and reading.pdf:
                 _draw_formula(reading.pdf, section, block, place)
@@ -115,12 +109,12 @@ def _draw_section(section: PaperSection, reading: Reading) -> None:
 
 
 def _draw_formula(pdf: Path, section: PaperSection, block: Block, place: int) -> None:
-    """Draw formulas as they stand on the page, as large as the text of their section is there."""
+    """Draw formulas as a part of the page's picture, scaled like the text of their section."""
     boxes = tuple(box for passage in block.passages for box in passage_boxes(passage, None))
     text = tuple(box for passage in section.passages for box in passage_boxes(passage, None))
     for page in sorted({box.page for box in boxes}):
         area = area_between([box for box in boxes if box.page == page], text)
-        shown = Evidenced((area,), text, "Formula", margin=0.0).on(page)
+        shown = EvidenceBoxes((area,), text, "Formula", margin=0.0).on(page)
         name = f"formula_{block.passages[0].number}_{place}_{page}"
         show_strip(pdf, page, shown, name)
 
@@ -132,7 +126,7 @@ def _draw_notes(reading: Reading, passages: tuple[Passage, ...]) -> None:
 
 
 def _draw_block(block: Block, reading: Reading, marks: Marks) -> None:
-    if block.kind == "meant":
+    if block.kind == "target":
         passage = block.passages[0]
         _draw_marked(reading, passage, f"text_{passage.number}")
     elif block.kind == "linked":
@@ -149,7 +143,7 @@ def _draw_block(block: Block, reading: Reading, marks: Marks) -> None:
 
 
 def _whole_table(parts: tuple[Passage, ...]) -> Passage:
-    """Return a table of which passages are the parts, as one."""
+    """Join the passages of one table into a single passage."""
     tables = [part.table for part in parts if part.table]
     rows = (row for table in tables for row in table.rows[table.header :])
     whole = Table((*tables[0].rows[: tables[0].header], *rows), tables[0].header)
@@ -161,15 +155,15 @@ def _whole_table(parts: tuple[Passage, ...]) -> Passage:
 
 
 def _draw_cut(reading: Reading, passage: Passage, place: str) -> None:
-    """Draw what a caption is of as it stands on the page."""
+    """Draw the figure of a caption as a part of the page's picture."""
     area = passage.area
     if area and reading.pdf:
-        shown = Evidenced((area,), (area,), "Figure", margin=FIGURE_MARGIN)
+        shown = EvidenceBoxes((area,), (area,), "Figure", margin=FIGURE_MARGIN)
         show_strip(reading.pdf, area.page, shown, f"figure_{place}")
 
 
 def _draw_marked(reading: Reading, passage: Passage, place: str) -> None:
-    """Draw a passage with one sentence marked, or all of it; a table with the row."""
+    """Draw a passage with the target sentence marked, or all of it; of a table the row."""
     if passage.table:
         with st.container(key=f"marked_sentence_{place}"):
             draw_passage_table(passage, reading.sentence, place)

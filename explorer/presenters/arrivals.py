@@ -1,4 +1,4 @@
-"""New papers since a reader last looked, for what they follow. No Streamlit."""
+"""The papers that are new in followed searches. No Streamlit."""
 
 from dataclasses import dataclass, replace
 
@@ -8,52 +8,51 @@ from corpus.records import Scope
 from corpus.store.corpus import Corpus
 from explorer.presenters.finding import search_papers
 
-# Among more new papers than these is searched by looking through all.
+# At most this many new papers are named in the scope of a search; otherwise its results are filtered.
 _NAMED_AT_ONCE = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class Arrivals:
-    """Something that is followed, and the ids of the papers that came since its reader last looked."""
+    """A followed search, and the ids of the papers that are new since its reader last looked."""
 
     kept: Kept[Followed]
     papers: tuple[str, ...]
 
 
 def paper_set(corpus: Corpus) -> PaperSet:
-    """Return the ids of all papers of a corpus as they are remembered for who follows something."""
+    """Return the set of all paper ids of a corpus, which follows are compared with."""
     return corpus.reads.answer("paper set", lambda: PaperSet.of(_ids(corpus, Scope())))
 
 
 def arrivals(store: ReadingStore, corpus: Corpus, encoder: Encoder, owner: str) -> tuple[Arrivals, ...]:
-    """Return the owner's follows, each with its new papers; raises the store's errors."""
-    return tuple(Arrivals(one, _new(store, corpus, encoder, one)) for one in store.followed(owner))
+    """Return the owner's followed searches with their new papers; raises AssistantError."""
+    return tuple(Arrivals(kept, _new(store, corpus, encoder, kept)) for kept in store.followed(owner))
 
 
 def _new(store: ReadingStore, corpus: Corpus, encoder: Encoder, kept: Kept[Followed]) -> tuple[str, ...]:
     if kept.seen == paper_set(corpus).digest:
         return ()
 
-    def come() -> tuple[str, ...]:
+    def papers_since() -> tuple[str, ...]:
         before = store.papers_of(kept.seen)
-        return () if before is None else tuple(one for one in _ids(corpus, Scope()) if one not in before)
+        return () if before is None else tuple(id_ for id_ in _ids(corpus, Scope()) if id_ not in before)
 
-    new = corpus.reads.answer(("come since", kept.seen), come)
-    asked = ("new of", kept.seen, kept.record.query, kept.record.scope)
-    return corpus.reads.answer(asked, lambda: _matching(corpus, encoder, kept.record, new))
+    new = corpus.reads.answer(("come since", kept.seen), papers_since)
+    key = ("new of", kept.seen, kept.record.query, kept.record.scope)
+    return corpus.reads.answer(key, lambda: _matching(corpus, encoder, kept.record, new))
 
 
 def _matching(corpus: Corpus, encoder: Encoder, followed: Followed, new: tuple[str, ...]) -> tuple[str, ...]:
     if not new:
         return ()
-    if not followed.query:
-        come = frozenset(new)
-        return tuple(one for one in _ids(corpus, followed.scope) if one in come)
-    few = len(new) <= _NAMED_AT_ONCE
-    scope = replace(followed.scope, papers=new) if few else followed.scope
-    come = frozenset(new)
-    found = search_papers(corpus, encoder, followed.query, scope)
-    return tuple(one.paper.id for one in found if one.paper.id in come)
+    if followed.query:
+        scope = replace(followed.scope, papers=new) if len(new) <= _NAMED_AT_ONCE else followed.scope
+        ids = [match.paper.id for match in search_papers(corpus, encoder, followed.query, scope)]
+    else:
+        ids = _ids(corpus, followed.scope)
+    new_ids = frozenset(new)
+    return tuple(id_ for id_ in ids if id_ in new_ids)
 
 
 def _ids(corpus: Corpus, scope: Scope) -> list[str]:

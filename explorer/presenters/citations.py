@@ -1,4 +1,4 @@
-"""The citations of an answer in reading order, what each leads to, and what checking found. No Streamlit."""
+"""The citations of an answer in reading order, their sources, and the findings of the check. No Streamlit."""
 
 import re
 from bisect import bisect_right
@@ -34,8 +34,8 @@ class Checked(Protocol):
 class Source:
     """The source of a citation: a passage of a paper, and the sentence that supports the claim.
 
-    `citation` is None while the answer is still being written: nothing has been checked yet. `not_said` are
-    phrases of the claim that nothing its sentence cites says.
+    `citation` is None while the answer is being written. `not_said` are phrases of the claim that no passage
+    cited by its sentence says.
     """
 
     number: int
@@ -49,16 +49,16 @@ class Source:
 
     @property
     def is_supported_by_no_sentence(self) -> bool:
-        """Return True if the claim was checked and no one sentence of the passage supports it.
+        """Return True if the claim was checked and no single sentence of the passage supports it.
 
-        What is in another language than the passage was not compared with its sentences.
+        False for a claim in another language than the passage, which has no overlap.
         """
         return self.citation is not None and self.citation.overlap is not None and self.sentence is None
 
 
 @dataclass(frozen=True, slots=True)
 class PassageParts:
-    """A passage cut round one of its sentences."""
+    """A passage split at one of its sentences."""
 
     before: str
     sentence: str
@@ -66,13 +66,13 @@ class PassageParts:
 
 
 def parse_cite(identifier: object) -> tuple[int, int] | None:
-    """Return turn and number of a citation link's id, None for anything else."""
-    found = _CITE.fullmatch(identifier) if isinstance(identifier, str) else None
-    return (int(found[1]), int(found[2])) if found else None
+    """Return turn and number of a citation link's id, None if it is not one."""
+    match = _CITE.fullmatch(identifier) if isinstance(identifier, str) else None
+    return (int(match[1]), int(match[2])) if match else None
 
 
 def known_labels(checked: Checked) -> frozenset[int]:
-    """Return the labels that can be followed: those of papers with a passage."""
+    """Return the labels of the papers that have a passage."""
     return frozenset(paper.label for paper in checked.evidence.papers if paper.passages)
 
 
@@ -84,20 +84,20 @@ def sources(checked: Checked) -> tuple[Source, ...]:
         for label, paper in papers.items()
         for passage in reversed(paper.passages)
     }
-    found, unsaid = _citations(checked), _unsaid_phrases(checked.answer)
+    cited, unsaid = _citations(checked), _unsaid_phrases(checked.answer)
     made = []
-    for number, (label, citation) in enumerate(found, start=1):
+    for number, (label, citation) in enumerate(cited, start=1):
         labelled = papers[label]
         passage = passages.get((label, citation.passage_id)) if citation else None
         sentence = citation.sentence if citation else None
         shown = passage or labelled.passages[0]
         not_said = unsaid.get(citation, ()) if citation else ()
-        made.append(Source(number, len(found), label, labelled.paper, shown, sentence, citation, not_said))
+        made.append(Source(number, len(cited), label, labelled.paper, shown, sentence, citation, not_said))
     return tuple(made)
 
 
 def _unsaid_phrases(answer: Answer) -> dict[Citation, tuple[str, ...]]:
-    """Return the phrases that are not said, by the citations of whose claims they are."""
+    """Return the phrases of each citation's claim that are not said."""
     return {
         citation: tuple(phrase for phrase in sentence.not_said if phrase in citation.claim)
         for sentence in answer.sentences
@@ -111,68 +111,65 @@ def supports(checked: Checked) -> tuple[float | None, ...]:
 
 
 def found_numbers(checked: Checked) -> frozenset[int]:
-    """Return the numbers of the citations that the check found, as the links of an answer are numbered."""
+    """Return the link numbers of the citations that the check found."""
     numbered = enumerate(_citations(checked), start=1)
     return frozenset(number for number, (_, citation) in numbered if citation and citation.found)
 
 
 def _citations(checked: Checked) -> list[tuple[int, Citation | None]]:
-    """Return the known labels of an answer in their order, each with its citation where it has one."""
+    """Return the known labels of an answer in order, each with its citation, None if it has none."""
     sentences = sorted(checked.answer.sentences, key=lambda sentence: sentence.start)
     starts = [sentence.start for sentence in sentences]
-    found: list[tuple[int, Citation | None]] = []
+    labelled: list[tuple[int, Citation | None]] = []
     for label, offset in label_offsets(checked.answer.text, known_labels(checked)):
-        at = bisect_right(starts, offset) - 1
-        cited = sentences[at].citations if at >= 0 and offset < sentences[at].end else ()
-        found.append((label, next((citation for citation in cited if citation.label == label), None)))
-    return found
+        index = bisect_right(starts, offset) - 1
+        cited = sentences[index].citations if index >= 0 and offset < sentences[index].end else ()
+        labelled.append((label, next((citation for citation in cited if citation.label == label), None)))
+    return labelled
 
 
 def draft_source(text: str, papers: tuple[PaperHits, ...], number: int) -> Source | None:
     """Return the source of citation `number` in an unfinished draft: the paper's best passage so far."""
     shown, known = shown_draft(text, papers)
-    found = label_offsets(shown, known)
-    if not 1 <= number <= len(found):
+    labels = label_offsets(shown, known)
+    if not 1 <= number <= len(labels):
         return None
-    label = found[number - 1][0]
+    label = labels[number - 1][0]
     best = papers[label - 1]
-    return Source(number, len(found), label, best.paper, best.hits[0].passage, None, None)
+    return Source(number, len(labels), label, best.paper, best.hits[0].passage, None, None)
 
 
 def shown_draft(text: str, papers: tuple[PaperHits, ...]) -> tuple[str, frozenset[int]]:
-    """Return the showable part of an unfinished draft, its labels normalised, and the known labels."""
+    """Return the part of an unfinished draft to show, with normalised labels, and the known labels."""
     known = frozenset(range(1, len(papers) + 1))
     return normalise_labels(hold_back(text)[0], known).text, known
 
 
 def cited_sentences(answer: Answer) -> dict[str, frozenset[int]]:
-    """Return the sentences that an answer cites, by the ids of their passages.
-
-    A passage that is cited for no single sentence has none.
-    """
+    """Return the cited sentences by passage id, empty for a passage that is cited as a whole."""
     cited: dict[str, set[int]] = {}
     for citation in (citation for sentence in answer.sentences for citation in sentence.citations):
-        of_passage = cited.setdefault(citation.passage_id, set())
+        numbers = cited.setdefault(citation.passage_id, set())
         if citation.sentence is not None:
-            of_passage.add(citation.sentence)
+            numbers.add(citation.sentence)
     return {passage: frozenset(numbers) for passage, numbers in cited.items()}
 
 
 def passage_markdown(passage: Passage, marked: Collection[int] = ()) -> str:
-    """Return the whole text of a passage as Markdown that shows exactly it, the marked sentences in bold."""
+    """Return the text of a passage as escaped Markdown, with the marked sentences in bold."""
     if not passage.sentences:
         return escaped(passage.text)
     sentences = (escaped(passage.sentence_text(index)) for index in range(len(passage.sentences)))
     return " ".join(f"**{text}**" if index in marked else text for index, text in enumerate(sentences))
 
 
-def first_number(found: tuple[Source, ...], label: int) -> int | None:
+def first_number(cited: tuple[Source, ...], label: int) -> int | None:
     """Return the number of the first citation of a paper."""
-    return next((source.number for source in found if source.label == label), None)
+    return next((source.number for source in cited if source.label == label), None)
 
 
 def cut_passage(passage: Passage, sentence: int | None) -> PassageParts:
-    """Return a passage in three parts, the middle one empty when no sentence is meant."""
+    """Split a passage before and after a sentence; without a sentence all of it is `before`."""
     if sentence is None or not 0 <= sentence < len(passage.sentences):
         return PassageParts(passage.text.strip(), "", "")
     span = passage.sentences[sentence]
@@ -184,7 +181,7 @@ def cut_passage(passage: Passage, sentence: int | None) -> PassageParts:
 
 
 def shorter_context(parts: PassageParts) -> PassageParts:
-    """Return the parts with as much before and after the sentence as is needed to understand it."""
+    """Shorten the text before and after the sentence to about `CONTEXT` characters each."""
     if not parts.sentence:
         return parts
     before, after = parts.before, parts.after
@@ -199,7 +196,7 @@ def passage_boxes(passage: Passage, sentence: int | None) -> tuple[Box, ...]:
     """Return the boxes of one sentence, or of the whole passage."""
     if sentence is not None and 0 <= sentence < len(passage.sentences):
         return passage.sentences[sentence].boxes
-    return tuple(box for one in passage.sentences for box in one.boxes)
+    return tuple(box for sentence in passage.sentences for box in sentence.boxes)
 
 
 def passage_page(passage: Passage, sentence: int | None) -> int | None:
@@ -209,7 +206,7 @@ def passage_page(passage: Passage, sentence: int | None) -> int | None:
 
 
 def passage_place(passage: Passage, sentence: int | None) -> str:
-    """Return where a passage stands: its section path and page, as far as they are known."""
+    """Return the section path and page of a passage, as far as they are known."""
     page = passage_page(passage, sentence)
     section = passage.section_path or ("Abstract" if passage.kind == "abstract" else "")
     return ", ".join(part for part in (section, f"p. {page}" if page else "") if part)
@@ -222,13 +219,13 @@ def format_problems(answer: Answer) -> str:
 
 
 def format_not_carried(answer: Answer) -> str:
-    """Return the title of the list of sentences that were taken out, "" where none were."""
+    """Return the title of the list of sentences that were taken out, "" if there are none."""
     count = len(answer.not_carried)
     return f"Not carried by the papers: {counted(count, 'sentence')}" if count else ""
 
 
 def better_cited(answer: Answer) -> tuple[tuple[AnswerSentence, Citation], ...]:
-    """Return the sentences that another paper supports and what they cite does not, each with that paper."""
+    """Return the sentences that another paper supports better than the cited one, with that citation."""
     return tuple((sentence, sentence.better) for sentence in answer.sentences if sentence.better)
 
 
@@ -239,7 +236,7 @@ def format_better(answer: Answer) -> str:
 
 
 def with_unsaid_phrases(answer: Answer) -> tuple[AnswerSentence, ...]:
-    """Return the sentences of which what they cite does not say a phrase."""
+    """Return the sentences with a phrase that their cited passages do not say."""
     return tuple(sentence for sentence in answer.sentences if sentence.not_said)
 
 
@@ -252,15 +249,18 @@ def format_unsaid(answer: Answer) -> str:
 def uncited(answer: Answer) -> tuple[AnswerSentence, ...]:
     """Return the sentences that make a claim and cite nothing.
 
-    Answers of a time before claims were told from other sentences have nothing counted: there each counts.
+    Older answers, without citation recall, do not record claims: there every sentence counts as one.
     """
-    if answer.citation_recall is None:
-        return tuple(one for one in answer.sentences if not one.citations)
-    return tuple(one for one in answer.sentences if one.needs_citation)
+    has_claims = answer.citation_recall is not None
+    return tuple(
+        sentence
+        for sentence in answer.sentences
+        if (sentence.needs_citation if has_claims else not sentence.citations)
+    )
 
 
 def uncited_ends(answer: Answer) -> tuple[int, ...]:
-    """Return where the sentences end that make a claim and cite nothing."""
+    """Return the end offsets of the sentences that make a claim and cite nothing."""
     return tuple(
         sentence.start + len(answer.text[sentence.start : sentence.end].rstrip())
         for sentence in uncited(answer)
@@ -268,34 +268,35 @@ def uncited_ends(answer: Answer) -> tuple[int, ...]:
 
 
 def invented(answer: Answer) -> tuple[AnswerSentence, ...]:
-    """Return the sentences with labels of papers that their writer was never given."""
-    return tuple(one for one in answer.sentences if one.unknown_labels)
+    """Return the sentences with labels that the evidence does not have."""
+    return tuple(sentence for sentence in answer.sentences if sentence.unknown_labels)
 
 
 def format_without_source(answer: Answer) -> str:
-    """Count the invented labels and the claims that cite nothing, "" for none."""
-    labels = sum(len(one.unknown_labels) for one in invented(answer))
+    """Return the numbers of invented labels and of uncited claims in words, "" for none."""
+    labels = sum(len(sentence.unknown_labels) for sentence in invented(answer))
     claims = len(uncited(answer))
     parts = [
         labels and f"{counted(labels, 'label')} {'names' if labels == 1 else 'name'} no paper that was given",
-        claims and format_uncited(claims),
+        claims
+        and f"{counted(claims, 'sentence')} {'makes' if claims == 1 else 'make'} a claim without a citation",
     ]
     return " · ".join(part for part in parts if part)
 
 
 def weak_numbers(checked: Checked) -> tuple[int, ...]:
-    """Return, for each sentence that what it cites hardly supports, the number of its first citation."""
-    weak = [one for one in checked.answer.sentences if is_weak(one)]
+    """Return the number of the first citation of each weakly supported sentence."""
+    weak = [sentence for sentence in checked.answer.sentences if is_weak(sentence)]
     first: dict[Citation, int] = {}
     for number, (_, citation) in enumerate(_citations(checked) if weak else (), start=1):
         if citation:
             first.setdefault(citation, number)
-    firsts = (min((first[one] for one in sentence.citations if one in first), default=0) for sentence in weak)
-    return tuple(filter(None, firsts))
+    numbers = ([first[citation] for citation in sentence.citations if citation in first] for sentence in weak)
+    return tuple(min(of_sentence) for of_sentence in numbers if of_sentence)
 
 
 def format_off(answer: Answer) -> str:
-    """Return the warning before an answer that may miss its question, "" for any other."""
+    """Return the warning of an answer that may miss its question, "" for any other."""
     return "This may miss what you asked: read it as what comes nearest." if is_off(answer) else ""
 
 
@@ -303,25 +304,22 @@ def format_weak(count: int) -> str:
     return f"{counted(count, 'sentence')} {'is' if count == 1 else 'are'} only weakly supported"
 
 
-def format_uncited(count: int) -> str:
-    return f"{counted(count, 'sentence')} {'makes' if count == 1 else 'make'} a claim without a citation"
-
-
 def format_claims(answer: Answer) -> str:
-    """Describe the relevance of an answer, and how many claims and citations hold (ALCE, section 4).
-
-    It is "" where nothing of it was measured.
-    """
+    """Describe relevance, citation recall and precision (ALCE, section 4) of an answer, "" if unmeasured."""
     parts = []
     if answer.relevance is not None:
         parts.append(f"Relevance {score_digits(answer.relevance)}: {describe_relevance(answer.relevance)}")
-    claims = [one for one in answer.sentences if one.labels or one.unknown_labels or one.needs_citation]
+    claims = [
+        sentence
+        for sentence in answer.sentences
+        if sentence.labels or sentence.unknown_labels or sentence.needs_citation
+    ]
     if answer.citation_recall is not None and claims:
         held = round(answer.citation_recall * len(claims))
         is_one = 1 in (held, len(claims))
         verb = "is supported by what it cites" if is_one else "are supported by what they cite"
         parts.append(f"{held} of {counted(len(claims), 'claim')} {verb}")
-    citations = sum(len(one.citations) + len(one.unknown_labels) for one in claims)
+    citations = sum(len(sentence.citations) + len(sentence.unknown_labels) for sentence in claims)
     if answer.citation_precision is not None and citations:
         useful = round(answer.citation_precision * citations)
         verb = "is" if 1 in (useful, citations) else "are"

@@ -1,4 +1,4 @@
-"""The papers of a scope, and questions to begin with. No Streamlit."""
+"""The papers of a scope, and example questions. No Streamlit."""
 
 import json
 import re
@@ -23,29 +23,33 @@ _MORE = re.compile(r"and [\d,]+ more")
 
 
 def collections_in(summaries: Sequence[CollectionSummary], scope: Scope) -> tuple[CollectionSummary, ...]:
-    """Return the collections that a scope allows: all where it names none."""
-    return tuple(one for one in summaries if not scope.collections or one.collection.id in scope.collections)
+    """Return the collections of a scope, all if it names none."""
+    return tuple(
+        summary
+        for summary in summaries
+        if not scope.collections or summary.collection.id in scope.collections
+    )
 
 
 def names_papers(scope: Scope) -> bool:
-    """Return True if a scope says which papers are meant, and not only in which collections."""
+    """Return True if a scope restricts papers by more than their collections."""
     return replace(scope, collections=()) != Scope()
 
 
 def covered(corpus: Corpus, scope: Scope) -> tuple[str, ...]:
-    """Return in a line each what a scope covers: its papers where it says which, else its collections."""
+    """Return a line for each paper of a scope if it restricts papers, else for each of its collections."""
     if names_papers(scope):
         titles = [one_line(paper.title) for paper in corpus.papers(scope, limit=PAPERS_NAMED)]
         more = corpus.count_papers(scope) - len(titles)
         return (*titles, f"and {more:,} more") if more > 0 else tuple(titles)
     return tuple(
-        one_line(f"{one.collection.title}: {shortened(one.collection.description, 240)}").rstrip(": ")
-        for one in collections_in(corpus.collections(), scope)
+        one_line(f"{summary.collection.title}: {shortened(summary.collection.description, 240)}").rstrip(": ")
+        for summary in collections_in(corpus.collections(), scope)
     )
 
 
 def listed(lines: Sequence[str]) -> str:
-    """Return as Markdown what a scope covers; that there is more is no point of the list."""
+    """Return lines as a Markdown list; a last line "and N more" follows it as a paragraph."""
     *points, last = lines or ("",)
     marked = [f"- {escaped(line)}" for line in points]
     if marked and _MORE.fullmatch(last):
@@ -62,35 +66,39 @@ def asked_about(corpus: Corpus, scope: Scope) -> str:
 
 
 def changed_query(turn: Turn) -> str:
-    """Return a query to try after a refusal: the words of the last one that something here has.
+    """Return a query to try after a refusal: the words of the last query that the nearest passages have.
 
-    Where none or all of them are there, it is the title of what came nearest.
+    If fewer than two or all of them do, it is the title of the nearest paper.
     """
     nearest = turn.answer.refusal.nearest if turn.answer.refusal else ()
     query = turn.rewrite.searched_for
-    held = stems(" ".join(f"{one.title} {one.text}" for one in nearest))
-    asked = content_words(query)
-    kept = [word for word in dict.fromkeys(asked) if holds(held, stem(word))]
-    if 1 < len(kept) < len(set(asked)):
+    nearby_stems = stems(" ".join(f"{passage.title} {passage.text}" for passage in nearest))
+    query_words = content_words(query)
+    kept = [word for word in dict.fromkeys(query_words) if holds(nearby_stems, stem(word))]
+    if 1 < len(kept) < len(set(query_words)):
         return " ".join(kept)
     return one_line(nearest[0].title) if nearest else one_line(query)
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question to begin with; an empty `collection` asks all that are chosen."""
+    """An example question; an empty `collection` asks all that are chosen."""
 
     question: str
     collection: str = ""
 
 
 def example_questions(corpus: Corpus, held: Sequence[str]) -> tuple[Example, ...]:
-    """Return a few questions that the collections `held` can answer: written for them, or tried on them."""
-    written = [example for example in demonstration_questions() if _is_held(example, held)]
+    """Return questions that the collections `held` can answer: the demonstration's, else tried ones."""
+    written = []
+    for example in demonstration_questions():
+        needed = (example.collection,) if example.collection else demonstration_collections()
+        if needed and set(needed) <= set(held):
+            written.append(example)
     if written:
         return tuple(written[:SHOWN])
     offered = offered_questions(corpus, held, SHOWN)
-    return tuple(Example(one_line(one.question), one.collection) for one in offered)
+    return tuple(Example(one_line(offer.question), offer.collection) for offer in offered)
 
 
 @cache
@@ -107,8 +115,3 @@ def demonstration_collections() -> tuple[str, ...]:
 def _demonstration(file: str, part: str) -> list[dict[str, Any]]:
     entries: list[dict[str, Any]] = json.loads(Path(demo.__file__).with_name(file).read_text("utf-8"))[part]
     return entries
-
-
-def _is_held(example: Example, held: Sequence[str]) -> bool:
-    needed = (example.collection,) if example.collection else demonstration_collections()
-    return bool(needed) and all(one in held for one in needed)

@@ -1,4 +1,4 @@
-"""The papers that a collection screen lists, and their order. No Streamlit."""
+"""The papers that the Collection screen lists, and their order. No Streamlit."""
 
 import re
 from collections import Counter
@@ -37,9 +37,9 @@ ORDER_NAMES: dict[Order, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A paper in a list, with the passage that matched when something was searched for.
+    """A paper in a list, with the matching passage of a search.
 
-    `cited_here` is how many papers of the corpus cite it, where the list is in that order.
+    `cited_here` is the number of papers of the corpus that cite it, set only in that order.
     """
 
     paper: Paper
@@ -49,7 +49,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """The papers of a list counted by topic, venue, year, owner's label, and language."""
+    """The numbers of listed papers by topic, venue, year, label and language."""
 
     topics: Mapping[str, int]
     venues: Mapping[str, int]
@@ -60,10 +60,10 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """One page of a list; `total` and `counts` are of all pages' papers.
+    """One page of a list; `total` and `counts` are those of all pages.
 
-    `found` are the ids of all that a search found, best first; empty where nothing is searched for.
-    `respelt` are words that were read as others, `searched_for` the query with these in it.
+    `found` are the ids of all results of a search, best first, empty without a search. `respelt` are the
+    corrected words, `searched_for` is the query with these corrections.
     """
 
     papers: tuple[Listed, ...]
@@ -78,10 +78,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Where papers are looked for, and by which words: "" lists all in `scope`.
-
-    `verbatim` takes the words as they are written.
-    """
+    """A search for papers in a scope; an empty `query` lists all. `verbatim` corrects no spelling."""
 
     corpus: Corpus
     encoder: Encoder
@@ -98,9 +95,21 @@ class Finding:
         return bool(words(self.query))
 
     def papers(self, order: Order, page: int) -> Listing:
-        """Return one page of the papers that are listed."""
+        """Return one page of the list."""
         if self.is_search:
-            return self._page_of_found(order, page)
+            found, meant = self._found(), self._meant()
+            page, pages = _fitting(page, len(found))
+            start = (page - 1) * PAGE_SIZE
+            return Listing(
+                tuple(self._ordered(found, order)[start : start + PAGE_SIZE]),
+                len(found),
+                page,
+                pages,
+                _counted([listed.paper for listed in found]),
+                tuple(listed.paper.id for listed in found),
+                meant.text,
+                meant.respelt,
+            )
         total = self.corpus.count_papers(self.scope)
         page, pages = _fitting(page, total)
         papers = self.corpus.papers(self.scope, _without_search(order), (page - 1) * PAGE_SIZE, PAGE_SIZE)
@@ -108,91 +117,77 @@ class Finding:
         return Listing(self._with_citations(listed, order), total, page, pages, self.counts())
 
     def ids(self, order: Order, limit: int) -> tuple[str, ...]:
-        """Return the ids of the first `limit` papers of the whole list."""
+        """Return the ids of the first `limit` papers of the list."""
         if self.is_search:
-            return tuple(one.paper.id for one in self._ordered(self._found(), order)[:limit])
-        return tuple(one.id for one in self.corpus.papers(self.scope, _without_search(order), 0, limit))
+            return tuple(listed.paper.id for listed in self._ordered(self._found(), order)[:limit])
+        return tuple(paper.id for paper in self.corpus.papers(self.scope, _without_search(order), 0, limit))
 
     def counts(self) -> Counts:
         """Count the topics, venues, years, labels and languages of the listed papers."""
         if self.is_search:
-            return _counted([one.paper for one in self._found()])
-        corpus, scope = self.corpus, self.scope
-        found = corpus.statistics
+            return _counted([listed.paper for listed in self._found()])
+        statistics, scope = self.corpus.statistics, self.scope
         return Counts(
-            found.topic_counts(scope),
-            found.venue_counts(scope),
-            found.year_counts(scope),
-            found.label_counts(scope),
-            found.language_counts(scope),
+            statistics.topic_counts(scope),
+            statistics.venue_counts(scope),
+            statistics.year_counts(scope),
+            statistics.label_counts(scope),
+            statistics.language_counts(scope),
         )
 
     def _found(self) -> list[Listed]:
         hits = search_papers(self.corpus, self.encoder, self._meant(), self.scope)
-        return [Listed(one.paper, one.hits[0]) for one in hits]
+        return [Listed(paper_hits.paper, paper_hits.hits[0]) for paper_hits in hits]
 
     def _meant(self) -> Query:
         return read_query(self.corpus, self.query, verbatim=self.verbatim)
 
-    def _page_of_found(self, order: Order, page: int) -> Listing:
-        found, meant = self._found(), self._meant()
-        page, pages = _fitting(page, len(found))
-        start = (page - 1) * PAGE_SIZE
-        return Listing(
-            tuple(self._ordered(found, order)[start : start + PAGE_SIZE]),
-            len(found),
-            page,
-            pages,
-            _counted([one.paper for one in found]),
-            tuple(one.paper.id for one in found),
-            meant.text,
-            meant.respelt,
-        )
-
     def _ordered(self, found: Sequence[Listed], order: Order) -> Sequence[Listed]:
-        """Sort the papers that a search found; ties stay best first."""
+        """Sort the results of a search; ties stay best first."""
         match order:
             case "title":
-                return sorted(found, key=lambda one: one.paper.title.lower())
+                return sorted(found, key=lambda listed: listed.paper.title.lower())
             case "newest":
-                return sorted(found, key=lambda one: -(one.paper.year or 0))
+                return sorted(found, key=lambda listed: -(listed.paper.year or 0))
             case "oldest":
-                return sorted(found, key=lambda one: one.paper.year or 9999)
+                return sorted(found, key=lambda listed: listed.paper.year or 9999)
             case "position":
-                return sorted(found, key=lambda one: (one.paper.collection_id, one.paper.position))
+                return sorted(found, key=lambda listed: (listed.paper.collection_id, listed.paper.position))
             case "cited":
-                return sorted(self._with_citations(found, order), key=lambda one: -one.cited_here)
+                return sorted(self._with_citations(found, order), key=lambda listed: -listed.cited_here)
             case "relevance":
                 return found
 
     def _with_citations(self, listed: Sequence[Listed], order: Order) -> tuple[Listed, ...]:
-        """Return a list with the citations of each paper where it is in their order."""
+        """Set the citation counts of a list that is sorted by them."""
         if order != "cited" or not listed:
             return tuple(listed)
-        ids = tuple(one.paper.id for one in listed)
+        ids = tuple(entry.paper.id for entry in listed)
         cited = dict(self.corpus.statistics.most_cited(Scope(papers=ids), len(ids)))
-        return tuple(replace(one, cited_here=cited.get(one.paper.id, 0)) for one in listed)
+        return tuple(replace(entry, cited_here=cited.get(entry.paper.id, 0)) for entry in listed)
 
 
 def search_papers(corpus: Corpus, encoder: Encoder, query: str | Query, scope: Scope) -> list[PaperHits]:
-    """Return the papers that `query` names, that share words with it or are near to it, best first."""
+    """Return the papers that `query` names, that share words with it or are similar to it, best first."""
     near = thresholds().refusal.relevant
     found = search(corpus, encoder, query, scope, papers=MOST_FOUND, passages_per_paper=1)
-    return [one for one in found if one.is_named or _is_near(one.hits[0], near)]
-
-
-def _is_near(hit: Hit, near: float) -> bool:
-    return hit.lexical is not None or (hit.dense or 0.0) >= near
+    return [
+        paper_hits
+        for paper_hits in found
+        if paper_hits.is_named
+        or paper_hits.hits[0].lexical is not None
+        or (paper_hits.hits[0].dense or 0.0) >= near
+    ]
 
 
 def query_terms(query: str) -> frozenset[str]:
-    """Return the stems of the words that are marked where they occur: those that carry a subject."""
-    asked = (part for word in words(query) if word not in stop_words() for part in (word, *word.split("-")))
-    return frozenset(stem(word) for word in asked if len(word) >= SHORTEST_TERM and word not in stop_words())
+    """Return the stems of the query's content words, which are highlighted in results."""
+    parts = (part for word in words(query) if word not in stop_words() for part in (word, *word.split("-")))
+    return frozenset(stem(word) for word in parts if len(word) >= SHORTEST_TERM and word not in stop_words())
 
 
 def snippet(text: str, terms: frozenset[str], length: int = SNIPPET) -> str:
-    """Return about `length` characters of `text`, round the first word whose stem is in `terms`."""
+    """Return about `length` characters of `text` around the first word whose stem is in `terms`."""
     line = " ".join(text.split())
     if len(line) <= length:
         return line
@@ -204,7 +199,7 @@ def snippet(text: str, terms: frozenset[str], length: int = SNIPPET) -> str:
 
 
 def year_range(first: int | None, last: int | None, chosen: object) -> tuple[int, int] | None:
-    """Return the chosen years where they restrict anything."""
+    """Return the chosen years, None if they are all years or not a range."""
     if first is None or last is None or not isinstance(chosen, tuple) or len(chosen) != 2:
         return None
     return None if chosen == (first, last) else (int(chosen[0]), int(chosen[1]))

@@ -1,4 +1,4 @@
-"""Validation of imported files: the right types may still hold anything."""
+"""Validation of imported files: values of the right types that could not be drawn."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,11 +11,13 @@ from corpus.records import parse_passage_id
 
 
 def drawable(conversation: Conversation) -> tuple[Conversation, tuple[str, ...]]:
-    """Return a conversation without the turns that cannot be drawn, and what is wrong with each of these."""
+    """Return a conversation without the turns that cannot be drawn, and a note on each of these."""
     faults = [next(_faults(turn), "") for turn in conversation.turns]
     turns = tuple(turn for turn, fault in zip(conversation.turns, faults, strict=True) if not fault)
-    said = (f"Turn {place} cannot be shown: {fault}." for place, fault in enumerate(faults, start=1) if fault)
-    return replace(conversation, turns=turns), tuple(said)
+    notes = (
+        f"Turn {place} cannot be shown: {fault}." for place, fault in enumerate(faults, start=1) if fault
+    )
+    return replace(conversation, turns=turns), tuple(notes)
 
 
 def _faults(turn: Turn) -> Iterator[str]:
@@ -28,7 +30,7 @@ def _faults(turn: Turn) -> Iterator[str]:
 
 
 def fault_of(comparison: Comparison) -> str:
-    """Return why a comparison cannot be drawn, "" where it can."""
+    """Return the reason why a comparison cannot be drawn, "" if it can."""
     if len(comparison.evidence.papers) > MOST_PAPERS:
         return "it has more papers than can be compared"
     return OF_TRAILS.fault_in(comparison)

@@ -1,8 +1,8 @@
-"""The places of the map that are drawn, highlighted and chosen, as tables. No Streamlit."""
+"""The places of the map as tables: drawn, highlighted and chosen ones. No Streamlit."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,11 @@ import pyarrow.compute as pc
 from corpus.records import Cluster
 from explorer.presenters.safe_text import one_line, shortened
 
-# More points are a cloud in which none can be hit, and take their time on the way to the browser.
+# More points overlap too much to be clicked, and take long to send.
 MOST_DRAWN = 8_000
 LONGEST_TITLE = 160
 LONGEST_LABEL = 60
-# Of the map's height and width: labels nearer to each other than this cannot be read.
+# Size of a label, as a share of the map's height and width.
 _LABEL_HEIGHT = 0.055
 _BETWEEN_TERMS = re.compile(r", | · ")
 _LABEL_WIDTH = 0.34
@@ -24,7 +24,7 @@ _LABEL_WIDTH = 0.34
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A cluster as far as it is in what is shown: what it is called, and where its label stands."""
+    """The shown papers of a cluster: their number, and the label with its position."""
 
     number: int
     label: str
@@ -35,20 +35,22 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """The places to draw; where `is_sample`, only some of those there are."""
+    """The places to draw, `is_sample` if they are a sample of all."""
 
     table: pa.Table
     is_sample: bool
 
 
 def drawn_places(places: pa.Table, lit: Collection[str] | None, labels: Mapping[int, str]) -> Drawn:
-    """Return places for the chart, those that are lit last, so that they lie on top.
+    """Return the places to draw, highlighted ones last, so that they are on top.
 
-    `lit` are the ids that stand out, None where all do. Of too many places every k-th is drawn, in the order
-    of their ids, and all that are lit.
+    `lit` are the highlighted ids, None for all. Of too many places every k-th by id is drawn, and all that
+    are highlighted.
     """
     ordered = places.sort_by("id")
-    is_lit = _is_lit(ordered, lit)
+    is_lit = np.ones(ordered.num_rows, bool)
+    if lit is not None:
+        is_lit = np.asarray(pc.is_in(ordered["id"], pa.array(list(lit), pa.string())).to_numpy(), bool)
     is_sample = ordered.num_rows > MOST_DRAWN
     if is_sample:
         step = -(-ordered.num_rows // MOST_DRAWN)
@@ -59,7 +61,7 @@ def drawn_places(places: pa.Table, lit: Collection[str] | None, labels: Mapping[
     table = pa.table(
         {
             "id": ordered["id"],
-            "title": _shown(ordered["title"]),
+            "title": _one_line_titles(ordered["title"]),
             "year": ordered["year"],
             "x": ordered["x"],
             "y": ordered["y"],
@@ -72,20 +74,21 @@ def drawn_places(places: pa.Table, lit: Collection[str] | None, labels: Mapping[
 
 
 def groups_of(places: pa.Table, clusters: Sequence[Cluster]) -> tuple[Group, ...]:
-    """Return the clusters that occur in `places`, the largest first, each where most of it lies."""
+    """Return the clusters that occur in `places`, largest first, each at the median of its places."""
     numbers = places["cluster"].to_numpy()
     x, y = places["x"].to_numpy(), places["y"].to_numpy()
-    found = []
+    groups = []
     for cluster in clusters:
-        mine = numbers == cluster.number
-        if mine.any():
-            at = float(np.median(x[mine])), float(np.median(y[mine]))
-            found.append(Group(cluster.number, _label(cluster), int(mine.sum()), *at))
-    return tuple(sorted(found, key=lambda group: (-group.papers, group.number)))
+        in_cluster = numbers == cluster.number
+        if in_cluster.any():
+            middle = float(np.median(x[in_cluster])), float(np.median(y[in_cluster]))
+            label = shortened(cluster.label, LONGEST_LABEL) or f"Group {cluster.number}"
+            groups.append(Group(cluster.number, label, int(in_cluster.sum()), *middle))
+    return tuple(sorted(groups, key=lambda group: (-group.papers, group.number)))
 
 
 def brief(label: str, length: int) -> str:
-    """Return as many of a label's terms as `length` characters hold, and of the first as much as they do."""
+    """Return as many of a label's terms as fit in `length` characters, the first one cut if needed."""
     terms = _BETWEEN_TERMS.split(label)
     kept = next(
         (terms[:count] for count in range(len(terms), 0, -1) if len(", ".join(terms[:count])) <= length),
@@ -95,54 +98,55 @@ def brief(label: str, length: int) -> str:
 
 
 def spread(groups: Sequence[Group], low: float, high: float, width: float) -> tuple[Group, ...]:
-    """Return groups whose labels do not lie on each other: those of smaller groups make room, up or down.
+    """Return groups with labels moved up or down so that they do not overlap, smaller groups first to move.
 
     `low` and `high` are the ends of the map's y axis, `width` is the length of its x axis.
     """
     placed: list[Group] = []
     step = (high - low) * _LABEL_HEIGHT or 1.0
     for group in groups:
+        nearby = [other.y for other in placed if abs(other.x - group.x) < width * _LABEL_WIDTH]
         tries = (group.y + step * move * sign for move in range(len(groups) + 1) for sign in (1, -1))
-        y = next((y for y in tries if not _is_taken(group.x, y, placed, step, width * _LABEL_WIDTH)), group.y)
-        placed.append(Group(group.number, group.label, group.papers, group.x, y))
+        free = (y for y in tries if all(abs(other - y) >= step for other in nearby))
+        placed.append(replace(group, y=next(free, group.y)))
     return tuple(placed)
 
 
 def extent(places: pa.Table) -> tuple[float, float, float]:
-    """Return the lowest and the highest y of some places, and how far they reach along x."""
+    """Return the lowest and the highest y of places, and the length of their x axis."""
     x, y = places["x"].to_numpy(), places["y"].to_numpy()
     return float(y.min()), float(y.max()), float(x.max() - x.min())
 
 
 def chosen_ids(selection: object, places: pa.Table) -> tuple[str, ...]:
-    """Return the papers inside the rectangle drawn on the map; without one, those that were clicked.
+    """Return the papers inside the rectangle drawn on the map, else those that were clicked.
 
-    `selection` is what the browser reports; what of it names no place in `places` is left out.
+    `selection` is the browser's untrusted report; ids that are not in `places` are left out.
     """
     chosen: Mapping[str, Any] = selection if isinstance(selection, Mapping) else {}
-    # A rectangle leaves what was clicked before it clicked still.
+    # The browser still reports earlier clicks with a rectangle.
     if inside := _inside(chosen.get("brush"), places):
         return tuple(inside)
-    clicked = dict.fromkeys(_clicked(chosen.get("pick")))
+    points = chosen.get("pick")
+    ids = (
+        point["id"]
+        for point in (points if isinstance(points, list | tuple) else ())
+        if isinstance(point, Mapping) and isinstance(point.get("id"), str)
+    )
+    clicked = dict.fromkeys(ids)
     known = set(pc.filter(places["id"], pc.is_in(places["id"], pa.array(clicked, pa.string()))).to_pylist())
-    return tuple(one for one in clicked if one in known)
+    return tuple(paper for paper in clicked if paper in known)
 
 
 def members(places: pa.Table, number: int) -> tuple[str, ...]:
-    """Return the ids of the papers of a cluster, as they are listed."""
+    """Return the ids of the papers of a cluster in list order."""
     return tuple(listed_ids(places.filter(pc.equal(places["cluster"], number))))
 
 
 def listed_ids(places: pa.Table) -> list[str]:
-    """Return the ids of places in the order in which they are listed: the newest first, then by title."""
+    """Return the ids of places in list order: newest first, then by title."""
     ordered = places.sort_by([("year", "descending"), ("title", "ascending"), ("id", "ascending")])
     return list(ordered["id"].to_pylist())
-
-
-def _clicked(points: object) -> list[str]:
-    if not isinstance(points, list | tuple):
-        return []
-    return [one["id"] for one in points if isinstance(one, Mapping) and isinstance(one.get("id"), str)]
 
 
 def _inside(brush: object, places: pa.Table) -> list[str]:
@@ -159,35 +163,19 @@ def _inside(brush: object, places: pa.Table) -> list[str]:
 
 
 def _span(values: object) -> tuple[float, float] | None:
-    if not isinstance(values, list | tuple) or len(values) != 2:
-        return None
-    if not all(isinstance(one, int | float) for one in values):
-        return None
-    return min(values), max(values)
+    match values:
+        case [int() | float() as start, int() | float() as end]:
+            return min(start, end), max(start, end)
+    return None
 
 
-def _is_lit(places: pa.Table, lit: Collection[str] | None) -> "np.ndarray[Any, np.dtype[np.bool_]]":
-    if lit is None:
-        return np.ones(places.num_rows, bool)
-    found = pc.is_in(places["id"], pa.array(list(lit), pa.string()))
-    return np.asarray(found.to_numpy(), bool)
-
-
-def _shown(titles: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return titles on one line, cut, without characters that are not seen; a chart shows them as text."""
+def _one_line_titles(titles: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return titles cut and on one line, without invisible characters; the chart shows them as text."""
     lines = pc.replace_substring_regex(titles, r"[\p{C}\s]+", " ")
     return pc.utf8_slice_codeunits(lines, 0, LONGEST_TITLE)
 
 
-def _label(cluster: Cluster) -> str:
-    return shortened(cluster.label, LONGEST_LABEL) or f"Group {cluster.number}"
-
-
-def _is_taken(x: float, y: float, placed: Sequence[Group], height: float, width: float) -> bool:
-    return any(abs(one.y - y) < height and abs(one.x - x) < width for one in placed)
-
-
 def alternative(groups: Sequence[Group], papers: int) -> str:
-    """Return the map in words, for those who do not see it."""
+    """Return the text alternative of the map."""
     named = "; ".join(f"{group.label}, {group.papers:,}" for group in groups)
     return one_line(f"Map of {papers:,} papers by similarity. Groups and their papers: {named}.")

@@ -1,4 +1,4 @@
-"""The subjects of papers in figures: fields by year, frequent topics, the most cited. No Streamlit."""
+"""Figures on papers: fields by year, frequent topics, the most cited papers. No Streamlit."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,19 +29,19 @@ class FieldYears:
 
     @property
     def most(self) -> int:
-        """Return the papers of the field and year that has most."""
+        """Return the largest number of papers of a field in a year."""
         return max((papers for _, years in self.rows for papers in years.values()), default=0)
 
     @property
     def in_words(self) -> str:
-        """Return the figures for those who do not see the chart."""
-        said = "; ".join(f"{name}, {sum(years.values()):,}" for name, years in self.rows)
-        return f"Papers by field and year. The most frequent fields: {said}."
+        """Return the text alternative of the chart."""
+        totals = "; ".join(f"{name}, {sum(years.values()):,}" for name, years in self.rows)
+        return f"Papers by field and year. The most frequent fields: {totals}."
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The figures; topics by their keys and papers by their ids, each with a number of papers."""
+    """The figures: topic keys and paper ids, each with a number of papers."""
 
     fields: FieldYears
     tasks: tuple[tuple[str, int], ...]
@@ -50,7 +50,7 @@ class Overview:
 
     @property
     def tells_who_is_cited(self) -> bool:
-        """Return True if some papers are cited more than others: one citation each says nothing."""
+        """Return True if any paper is cited more than once."""
         return any(number > 1 for _, number in self.most_cited)
 
 
@@ -68,13 +68,15 @@ def overview_of(corpus: Corpus, scope: Scope) -> Overview:
 
 
 def frequent_topics(corpus: Corpus, scope: Scope) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return the most frequent topics of the papers in `scope`, by kind, with names not yet escaped."""
+    """Return the names of the most frequent topics in `scope`, by kind, not escaped."""
     counts = corpus.statistics.topic_counts(scope)
     kinds: dict[str, TopicKind] = {"Fields": "field", "Tasks": "task", "Methods": "method"}
-    found = ((name, _most_frequent(counts, kind)) for name, kind in kinds.items())
-    return tuple((name, tuple(topic_name(key) for key, _ in topics)) for name, topics in found if topics)
+    topics_by_kind = ((name, _most_frequent(counts, kind)) for name, kind in kinds.items())
+    return tuple(
+        (name, tuple(topic_name(key) for key, _ in topics)) for name, topics in topics_by_kind if topics
+    )
 
 
 def _most_frequent(counts: Mapping[str, int], kind: TopicKind) -> tuple[tuple[str, int], ...]:
-    found = ((key, papers) for key, papers in counts.items() if key.startswith(f"{kind}:"))
-    return tuple(islice((entry for entry in found if topic_name(entry[0])), TOPICS_SHOWN))
+    of_kind = ((key, papers) for key, papers in counts.items() if key.startswith(f"{kind}:"))
+    return tuple(islice((entry for entry in of_kind if topic_name(entry[0])), TOPICS_SHOWN))

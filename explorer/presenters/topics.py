@@ -1,6 +1,6 @@
-"""The topics and venues of papers as facets: plain words and counts. No Streamlit."""
+"""Topics, venues, labels and languages of papers as facets with counts. No Streamlit."""
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal, get_args
@@ -33,7 +33,7 @@ NAMED_KINDS: dict[NamedKind, str] = {"venue": "Venue", "label": "Label", "langua
 
 @dataclass(frozen=True, slots=True)
 class FacetValue:
-    """A topic, venue, label or language that can be chosen, and how many papers would be listed with it."""
+    """A topic, venue, label or language to choose, and the number of papers that have it."""
 
     key: str
     name: str
@@ -42,7 +42,7 @@ class FacetValue:
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """Topics of one kind, or venues and the like: those that can be chosen, and those chosen."""
+    """The topics of one kind, or the venues, labels or languages: those to choose from and those chosen."""
 
     kind: FacetKind
     values: tuple[FacetValue, ...]
@@ -53,14 +53,14 @@ class Facet:
         return ({} | TOPIC_KIND_NAMES | NAMED_KINDS)[self.kind]
 
     def first_keys(self, count: int) -> tuple[str, ...]:
-        """Return the keys of `count` values: those chosen, even if they are more, and the most frequent."""
+        """Return the keys of `count` values: all that are chosen, then the most frequent."""
         others = [value.key for value in self.values if value.key not in self.chosen]
         shown = {*self.chosen, *others[: max(0, count - len(self.chosen))]}
         return tuple(value.key for value in self.values if value.key in shown)
 
 
 def known_topics(keys: Iterable[str], vocabulary: Container[str]) -> tuple[str, ...]:
-    """Return the topics from an address that a corpus has, each once."""
+    """Return the distinct topics of an address that the corpus has."""
     known = dict.fromkeys(key for key in keys if key in vocabulary and _is_key(key))
     return tuple(known)[:MOST_CHOSEN]
 
@@ -68,35 +68,37 @@ def known_topics(keys: Iterable[str], vocabulary: Container[str]) -> tuple[str, 
 def facets_of(
     scope: Scope, counts: TopicCounts, widened: Callable[[Scope], TopicCounts]
 ) -> tuple[Facet, ...]:
-    """Return the facets that occur in `scope`, where `counts` says how many papers have each topic.
+    """Return the topic facets of `scope`, with `counts` as the number of papers of each topic.
 
-    Topics of one kind are alternatives, so a kind that has a chosen one is counted by `widened`, in the scope
+    Topics of one kind are alternatives, so a kind with a chosen topic is counted by `widened` in the scope
     without that kind's topics.
     """
-    found = []
+    facets = []
     for kind in KINDS:
         chosen = of_kind(scope.topics, kind)
         others = replace(scope, topics=tuple(key for key in scope.topics if key not in chosen))
-        values = _values(kind, widened(others) if chosen else counts, chosen)
+        of_topics = widened(others) if chosen else counts
+        keys = list(islice((key for key in of_topics if key.startswith(f"{kind}:")), MOST_OFFERED))
+        keys += [key for key in chosen if key not in keys]
+        values = tuple(
+            FacetValue(key, topic_name(key), of_topics.get(key, 0)) for key in keys if _is_key(key)
+        )
         if values:
-            found.append(Facet(kind, values, chosen))
-    return tuple(found)
+            facets.append(Facet(kind, values, chosen))
+    return tuple(facets)
 
 
 def named_facet(
     kind: NamedKind, scope: Scope, counts: TopicCounts, widened: Callable[[Scope], TopicCounts]
 ) -> tuple[Facet, ...]:
-    """Return the facet of venues, labels or languages, none where there is nothing to choose.
-
-    It is counted as kinds of topics are.
-    """
+    """Return the facet of venues, labels or languages, counted like topics; none without a choice."""
     chosen, others = _without(scope, kind)
-    found = widened(others) if chosen else counts
-    named = [one for one in found if one_line(one)][:MOST_OFFERED]
-    named += [one for one in chosen if one not in named]
+    counted = widened(others) if chosen else counts
+    named = [value for value in counted if one_line(value)][:MOST_OFFERED]
+    named += [value for value in chosen if value not in named]
     if len(named) < 2 and not chosen:
         return ()
-    values = tuple(FacetValue(one, value_name(kind, one), found.get(one, 0)) for one in named)
+    values = tuple(FacetValue(value, value_name(kind, value), counted.get(value, 0)) for value in named)
     return (Facet(kind, values, chosen),)
 
 
@@ -110,13 +112,15 @@ def _without(scope: Scope, kind: NamedKind) -> tuple[tuple[str, ...], Scope]:
 
 
 def known_values(named: Iterable[str], vocabulary: Container[str]) -> tuple[str, ...]:
-    """Return the venues, labels or languages from an address that a corpus has, each once."""
-    return tuple(dict.fromkeys(one for one in named if one in vocabulary and one_line(one)))[:MOST_CHOSEN]
+    """Return the distinct venues, labels or languages of an address that the corpus has."""
+    return tuple(dict.fromkeys(value for value in named if value in vocabulary and one_line(value)))[
+        :MOST_CHOSEN
+    ]
 
 
 def named_authors(named: Iterable[str]) -> tuple[str, ...]:
-    """Return the authors that an address names, each once; whether there are such, the list will show."""
-    kept = dict.fromkeys(one for one in named if one_line(one) and len(one) <= LONGEST_AUTHOR)
+    """Return the distinct authors of an address, whether or not the corpus has them."""
+    kept = dict.fromkeys(author for author in named if one_line(author) and len(author) <= LONGEST_AUTHOR)
     return tuple(kept)[:MOST_CHOSEN]
 
 
@@ -126,17 +130,17 @@ def of_kind(topics: Iterable[str], kind: TopicKind) -> tuple[str, ...]:
 
 
 def topic_name(key: str) -> str:
-    """Return a topic's own name; not yet safe for Markdown."""
+    """Return the name of a topic; not yet safe for Markdown."""
     return shortened(parse_topic_key(key)[1], LONGEST_NAME)
 
 
 def venue_name(venue: str) -> str:
-    """Return a venue as it is shown; not yet safe for Markdown."""
+    """Return the shortened name of a venue; not yet safe for Markdown."""
     return shortened(venue, LONGEST_VENUE)
 
 
 def value_name(kind: NamedKind, value: str) -> str:
-    """Return a venue, label or language as it is shown; not yet safe for Markdown."""
+    """Return the display name of a venue, label or language; not yet safe for Markdown."""
     return language_name(value) if kind == "language" else venue_name(value)
 
 
@@ -146,21 +150,14 @@ def topic_label(key: str) -> str:
 
 
 def by_kind(topics: Iterable[Topic]) -> dict[TopicKind, list[Topic]]:
-    """Return a paper's topics by their kinds, in the order in which kinds are named."""
+    """Return a paper's topics by kind, in the order of `KINDS`."""
     listed = tuple(topics)
     grouped = {kind: [topic for topic in listed if topic.kind == kind] for kind in KINDS}
-    return {kind: found for kind, found in grouped.items() if found}
-
-
-def _values(kind: TopicKind, counts: TopicCounts, chosen: Sequence[str]) -> tuple[FacetValue, ...]:
-    mine = list(islice((key for key in counts if key.startswith(f"{kind}:")), MOST_OFFERED))
-    mine += [key for key in chosen if key not in mine]
-    named = ((key, topic_name(key)) for key in mine if _is_key(key))
-    return tuple(FacetValue(key, name, counts.get(key, 0)) for key, name in named)
+    return {kind: topics_of_kind for kind, topics_of_kind in grouped.items() if topics_of_kind}
 
 
 def _is_key(key: str) -> bool:
-    """Return True if a key is a topic's, with a name that can be seen."""
+    """Return True if a key is a valid topic key with a visible name."""
     try:
         return bool(one_line(parse_topic_key(key)[1]))
     except ValueError:

@@ -25,13 +25,13 @@ KIND_NAMES: dict[RequestKind, str] = {
     "fact": "A fact",
 }
 AFFILIATIONS_NAMED = 4
-# From here on it is said how much is left of what may be spent.
+# The share of a spending limit from which on the rest is shown.
 MOSTLY_SPENT = 0.8
 LONGEST_MENU_TITLE = 64
 
 
 def affiliations(authors: tuple[Author, ...]) -> str:
-    """Return where the authors work, each place once; "" where it is not known."""
+    """Return the distinct affiliations of authors, "" if none are known."""
     places = dict.fromkeys(one_line(place) for author in authors for place in author.affiliations)
     named = [shortened(place, 90) for place in places if place]
     more = len(named) - AFFILIATIONS_NAMED
@@ -39,31 +39,25 @@ def affiliations(authors: tuple[Author, ...]) -> str:
 
 
 def ordered_aspects(aspects: tuple[Aspect, ...]) -> tuple[Aspect, ...]:
-    """Return a paper's aspects in the order in which they are read."""
+    """Return a paper's aspects in the order of `ASPECT_NAMES`."""
     order = list(ASPECT_NAMES)
     return tuple(sorted(aspects, key=lambda aspect: order.index(aspect.name)))
 
 
 def format_years(years: tuple[int, int]) -> str:
-    """Return "2021", "2019 to 2022"."""
+    """Return a range of years as "2021" or "2019 to 2022"."""
     return str(years[0]) if years[0] == years[1] else f"{years[0]} to {years[1]}"
 
 
 def short_reference(paper: Paper) -> str:
-    """Return a paper as a line of a reference list begins: title, authors, year."""
+    """Return title, authors and year of a paper on one line."""
     by = authors_and_year(paper)
     return one_line(f"{paper.title} ({by})" if by else paper.title)
 
 
 def authors_and_year(paper: Paper, between: str = ", ") -> str:
-    """Return who wrote a paper and when, as far as it is known; not yet safe for Markdown."""
+    """Return the authors and year of a paper, as far as known; not yet safe for Markdown."""
     return between.join(filter(None, (short_authors(paper.authors), str(paper.year or ""))))
-
-
-def full_reference(paper: Paper) -> str:
-    """Return a paper as plain text for a list of references."""
-    parts = (all_authors(paper.authors), str(paper.year or ""), paper.title, paper.venue, paper.url)
-    return one_line(". ".join(part.rstrip(".") for part in parts if part))
 
 
 def answer_with_references(turn: Turn) -> str:
@@ -72,38 +66,41 @@ def answer_with_references(turn: Turn) -> str:
 
 
 def text_with_references(heading: str, answer: Answer, evidence: Evidence) -> str:
-    """Return a checked text as it is copied, under a heading and with the papers it cites below it."""
+    """Return a checked text as plain text under a heading, with the papers it cites below it."""
     lines = [heading, "", answer.text.strip(), "", "References"]
     for label in answer.cited_labels:
         if labelled := evidence.paper(label):
-            lines.append(f"[{label}] {full_reference(labelled.paper)}")
+            paper = labelled.paper
+            parts = (all_authors(paper.authors), str(paper.year or ""), paper.title, paper.venue, paper.url)
+            reference = one_line(". ".join(part.rstrip(".") for part in parts if part))
+            lines.append(f"[{label}] {reference}")
     return "\n".join(lines)
 
 
 def collection_facts(summaries: tuple[CollectionSummary, ...]) -> str:
-    """Return in one line what some collections hold: papers, years, full texts, last build."""
-    papers = sum(one.papers for one in summaries)
-    full = sum(one.full_texts for one in summaries)
-    first = min((one.first_year for one in summaries if one.first_year), default=None)
-    last = max((one.last_year for one in summaries if one.last_year), default=None)
+    """Return the papers, years, full texts and last build of collections on one line."""
+    papers = sum(summary.papers for summary in summaries)
+    full = sum(summary.full_texts for summary in summaries)
+    first = min((summary.first_year for summary in summaries if summary.first_year), default=None)
+    last = max((summary.last_year for summary in summaries if summary.last_year), default=None)
     facts = [counted(papers, "paper")]
     if first and last:
         facts.append(format_years((first, last)))
     facts.append("titles and abstracts" if not full else f"{counted(full, 'full text')}")
-    if built := max((one.built for one in summaries), default=""):
+    if built := max((summary.built for summary in summaries), default=""):
         facts.append(f"built {day(built)}")
     return " · ".join(facts)
 
 
 def collection_titles(summaries: tuple[CollectionSummary, ...]) -> dict[str, str]:
-    """Return the titles of collections by their ids; those that share a title are told apart by id."""
-    titles = {one.collection.id: one_line(one.collection.title) for one in summaries}
-    given = Counter(titles.values())
-    return {key: title if given[title] == 1 else f"{title} ({key})" for key, title in titles.items()}
+    """Return the titles of collections by id; shared titles have the id added."""
+    titles = {summary.collection.id: one_line(summary.collection.title) for summary in summaries}
+    uses = Counter(titles.values())
+    return {key: title if uses[title] == 1 else f"{title} ({key})" for key, title in titles.items()}
 
 
 def menu_title(title: str) -> str:
-    """Return a collection's title for a menu: of a long one the end is kept too, where volumes differ."""
+    """Return a collection's title for a menu, a long one cut in the middle, as volumes differ at the end."""
     if len(title) <= LONGEST_MENU_TITLE:
         return title
     start, end = title[: LONGEST_MENU_TITLE // 2], title[-LONGEST_MENU_TITLE // 2 :]
@@ -111,12 +108,12 @@ def menu_title(title: str) -> str:
 
 
 def day(moment: str) -> str:
-    """Return an ISO 8601 moment as "21 November 2026", or as it is when it is none."""
+    """Return an ISO 8601 time as "21 November 2026", unchanged if it is not valid."""
     try:
-        read = datetime.fromisoformat(moment).astimezone(UTC)
+        date = datetime.fromisoformat(moment).astimezone(UTC)
     except ValueError:
         return moment
-    return f"{read.day} {read:%B %Y}"
+    return f"{date.day} {date:%B %Y}"
 
 
 def seconds(time: float) -> str:
@@ -124,20 +121,20 @@ def seconds(time: float) -> str:
 
 
 def searched_for(rewrite: Rewrite) -> str:
-    """Return, as Markdown, what was searched for; the question is not said twice."""
+    """Describe the search query of a rewrite, as Markdown; a query equal to the question is not repeated."""
     terms = "".join(
         f", {escaped(shortened(short, 20))} as “{escaped(shortened(long, 60))}”"
         for short, long in rewrite.abbreviations
     )
     if rewrite.searched_for == rewrite.question:
         return f"Searched for the question as it stands{terms}"
-    own = ", your own search query" if rewrite.edited else ""
-    own += f", translated from {language_name(rewrite.language)}" if rewrite.language else ""
-    return f"Searched for “{escaped(shortened(rewrite.searched_for, 160))}”{own}{terms}"
+    origin = ", your own search query" if rewrite.edited else ""
+    origin += f", translated from {language_name(rewrite.language)}" if rewrite.language else ""
+    return f"Searched for “{escaped(shortened(rewrite.searched_for, 160))}”{origin}{terms}"
 
 
 def searched_again(second: SecondSearch) -> str:
-    """Return, as Markdown, the query of a second search and the part of the question it was made for."""
+    """Describe a second search, as Markdown: its part of the question and its query."""
     query, part = (escaped(shortened(text, 160)) for text in (second.query, second.part))
     result = "" if second.joined else " Nothing it found answers that."
     again = "searched for it again" if second.query == second.part else f"searched again for “{query}”"
@@ -145,26 +142,26 @@ def searched_again(second: SecondSearch) -> str:
 
 
 def format_kind(rewrite: Rewrite) -> str:
-    """Return the name of the kind of answer a question was taken to ask for."""
+    """Return the kind of a rewritten question in words."""
     return f"kind: {KIND_NAMES[rewrite.kind].lower()}"
 
 
 @dataclass(frozen=True, slots=True)
 class VolumeYear:
-    """The volumes of a year; those that have none stand under "Without a year"."""
+    """The volumes of a year, or of "Without a year"."""
 
     name: str
     volumes: tuple[CollectionSummary, ...]
 
     @property
     def label(self) -> str:
-        papers = sum(one.papers for one in self.volumes)
+        papers = sum(volume.papers for volume in self.volumes)
         return f"{self.name} · {counted(len(self.volumes), 'volume')}, {counted(papers, 'paper')}"
 
 
 def volume_years(summaries: Sequence[CollectionSummary]) -> tuple[VolumeYear, ...]:
     """Return volumes by the year of their latest paper, the newest year first."""
-    ordered = sorted(summaries, key=lambda one: (-_year(one), -one.papers, one.collection.id))
+    ordered = sorted(summaries, key=lambda volume: (-_year(volume), -volume.papers, volume.collection.id))
     return tuple(
         VolumeYear(str(year) if year else "Without a year", tuple(volumes))
         for year, volumes in groupby(ordered, key=_year)
@@ -172,7 +169,7 @@ def volume_years(summaries: Sequence[CollectionSummary]) -> tuple[VolumeYear, ..
 
 
 def volume_facts(summary: CollectionSummary, *, with_years: bool = True) -> str:
-    """Return in a line what a volume holds: papers, years, full texts."""
+    """Return the papers, years and full texts of a volume on one line."""
     facts = [counted(summary.papers, "paper")]
     if with_years and summary.first_year and summary.last_year:
         facts.append(format_years((summary.first_year, summary.last_year)))
@@ -182,11 +179,11 @@ def volume_facts(summary: CollectionSummary, *, with_years: bool = True) -> str:
 
 
 def format_spending(balances: Sequence[Balance]) -> str:
-    """Describe the rest of the nearest spending limit, "" while most of each is left."""
-    spent = [one for one in balances if one.spent >= MOSTLY_SPENT * one.limit]
+    """Describe the rest of the spending limit with the least left, "" while no limit is mostly spent."""
+    spent = [balance for balance in balances if balance.spent >= MOSTLY_SPENT * balance.limit]
     if not spent:
         return ""
-    nearest = min(spent, key=lambda one: one.limit - one.spent)
+    nearest = min(spent, key=lambda balance: balance.limit - balance.spent)
     whose = "all visitors together may spend" if nearest.is_everyones else "you may spend"
     left = nearest.limit - nearest.spent
     what = f"{format_price(left)} is left" if left > 0 else "nothing is left"

@@ -1,4 +1,4 @@
-"""The Reading screen: papers to read, what is followed, and the papers on which there are notes."""
+"""The Reading screen: the reading list, followed searches, and papers with notes."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,13 +6,12 @@ import streamlit as st
 
 from assistant.annotations import Annotation
 from assistant.exports.registry import REFERENCE_FORMATS
-from assistant.records import AssistantError
 from assistant.storage.reading import ListedPaper
 from corpus.records import Paper
 from corpus.wording import counted, short_authors
 from explorer.app.navigation import COLLECTION, PAPER, link_to
 from explorer.app.resources import Library
-from explorer.app.session import Visitor, current_owner
+from explorer.app.session import FailureNote, Visitor, current_owner
 from explorer.app.visitor.session import VisitorSession
 from explorer.components.downloads import draw_downloads
 from explorer.components.following import followed_arrivals, see, unfollow
@@ -29,7 +28,7 @@ def render_reading(library: Library, visitor: Visitor) -> None:
     st.title("Reading", anchor=False)
     listed, followed = listed_papers(library, visitor), followed_arrivals(library, visitor)
     noted = _noted(library, visitor)
-    # Also of what could not be read just now.
+    # After the stores were read, as reading them may fail.
     if problem := visitor.now.notes_problem:
         st.caption(escaped(problem))
         visitor.update(VisitorSession.fail_to_keep, "")
@@ -39,11 +38,11 @@ def render_reading(library: Library, visitor: Visitor) -> None:
         _draw_nothing()
         return
     ids = (
-        *(one.paper_id for one in listed),
+        *(entry.paper_id for entry in listed),
         *noted,
-        *(id for one in followed for id in one.papers[:MOST_NEW]),
+        *(paper_id for arrived in followed for paper_id in arrived.papers[:MOST_NEW]),
     )
-    papers = {one.id: one for one in library.corpus.papers_by_id(tuple(dict.fromkeys(ids)))}
+    papers = {paper.id: paper for paper in library.corpus.papers_by_id(tuple(dict.fromkeys(ids)))}
     if followed:
         _draw_followed(library, visitor, followed, papers)
     if listed:
@@ -65,31 +64,31 @@ def _draw_list(
     library: Library, visitor: Visitor, listed: Sequence[ListedPaper], papers: Mapping[str, Paper]
 ) -> None:
     with row("list_head"):
-        unread = sum(not one.read for one in listed)
+        unread = sum(not entry.read for entry in listed)
         st.header(f"To read :gray[{unread:,}]" if unread else "Reading list", anchor=False, width="content")
-        held = tuple(papers[one.paper_id] for one in listed if one.paper_id in papers)
+        here = tuple(papers[entry.paper_id] for entry in listed if entry.paper_id in papers)
         with (
             st.popover("Export", icon=":material/download:", type="tertiary", key="export_list"),
             st.container(key="downloads_list", gap=None),
         ):
-            draw_downloads(REFERENCE_FORMATS, lambda: held, "list")
+            draw_downloads(REFERENCE_FORMATS, lambda: here, "list")
     with st.container(key="listed_papers", gap="small"):
-        for number, one in enumerate(listed):
-            if one.read and (number == 0 or not listed[number - 1].read):
+        for number, entry in enumerate(listed):
+            if entry.read and (number == 0 or not listed[number - 1].read):
                 st.caption("Read")
-            _draw_listed(library, visitor, one, papers.get(one.paper_id))
+            _draw_listed(library, visitor, entry, papers.get(entry.paper_id))
 
 
-def _draw_listed(library: Library, visitor: Visitor, one: ListedPaper, paper: Paper | None) -> None:
-    with st.container(key=f"title_link_listed_{one.paper_id}", gap="xxsmall"):
-        _draw_title(one.paper_id, one.title, paper)
-        with row(f"listed_foot_{one.paper_id}", gap="small"):
+def _draw_listed(library: Library, visitor: Visitor, entry: ListedPaper, paper: Paper | None) -> None:
+    with st.container(key=f"title_link_listed_{entry.paper_id}", gap="xxsmall"):
+        _draw_title(entry.paper_id, entry.title, paper)
+        with row(f"listed_foot_{entry.paper_id}", gap="small"):
             if paper:
                 when = " · ".join(filter(None, (short_authors(paper.authors), str(paper.year or ""))))
                 st.caption(escaped(shortened(when, 80)), width="content")
-            name = "Not read yet" if one.read else "Mark as read"
-            action(name, f"read_{one.paper_id}", _mark_read, library, visitor, one)
-            action("Remove", f"unlist_{one.paper_id}", unlist, library, visitor, one.paper_id)
+            name = "Not read yet" if entry.read else "Mark as read"
+            action(name, f"read_{entry.paper_id}", _mark_read, library, visitor, entry)
+            action("Remove", f"unlist_{entry.paper_id}", unlist, library, visitor, entry.paper_id)
 
 
 def _draw_title(paper_id: str, title: str, paper: Paper | None) -> None:
@@ -108,37 +107,37 @@ def _draw_followed(
 ) -> None:
     with row("followed_head"):
         st.header("Followed", anchor=False, width="content")
-        if any(one.papers for one in followed):
+        if any(arrived.papers for arrived in followed):
             action("Mark all as seen", "see_all", see, library, visitor)
     with st.container(key="followed", gap="small"):
-        for one in sorted(followed, key=lambda found: not found.papers):
-            _draw_one_followed(library, visitor, one, papers)
+        for arrived in sorted(followed, key=lambda arrived: not arrived.papers):
+            _draw_one_followed(library, visitor, arrived, papers)
 
 
 def _draw_one_followed(
-    library: Library, visitor: Visitor, one: Arrivals, papers: Mapping[str, Paper]
+    library: Library, visitor: Visitor, arrived: Arrivals, papers: Mapping[str, Paper]
 ) -> None:
-    name = one.kept.id[:16]
+    name = arrived.kept.id[:16]
     with st.container(key=f"followed_{name}", gap="xxsmall"):
         with row(f"followed_foot_{name}", gap="small"):
-            label = escaped(shortened(one.kept.record.title, 120))
-            link_to(COLLECTION, label, query_params=address_of(one))
-            news = counted(len(one.papers), "new paper") if one.papers else "nothing new"
-            st.caption(f"**{news}**" if one.papers else news, width="content")
-            if one.papers:
-                action("Mark as seen", f"see_{name}", see, library, visitor, one.kept.id)
-            action("Stop following", f"unfollow_{name}", unfollow, library, visitor, one.kept.id)
+            label = escaped(shortened(arrived.kept.record.title, 120))
+            link_to(COLLECTION, label, query_params=address_of(arrived))
+            news = counted(len(arrived.papers), "new paper") if arrived.papers else "nothing new"
+            st.caption(f"**{news}**" if arrived.papers else news, width="content")
+            if arrived.papers:
+                action("Mark as seen", f"see_{name}", see, library, visitor, arrived.kept.id)
+            action("Stop following", f"unfollow_{name}", unfollow, library, visitor, arrived.kept.id)
         with st.container(key=f"similar_new_{name}", gap="xxsmall"):
-            for paper_id in one.papers[:MOST_NEW]:
+            for paper_id in arrived.papers[:MOST_NEW]:
                 if paper := papers.get(paper_id):
                     _draw_title(paper_id, paper.title, paper)
 
 
-def address_of(one: Arrivals) -> dict[str, str | list[str]]:
-    """Return the parameters under which the Collection screen lists what is followed."""
-    scope = one.kept.record.scope
+def address_of(arrived: Arrivals) -> dict[str, str | list[str]]:
+    """Return the address parameters of a followed search on the Collection screen."""
+    scope = arrived.kept.record.scope
     named: dict[str, Sequence[str]] = {
-        "q": (one.kept.record.query,) if one.kept.record.query else (),
+        "q": (arrived.kept.record.query,) if arrived.kept.record.query else (),
         "collection": scope.collections if len(scope.collections) == 1 else (),
         "topic": scope.topics,
         "venue": scope.venues,
@@ -151,16 +150,13 @@ def address_of(one: Arrivals) -> dict[str, str | list[str]]:
 
 
 def _noted(library: Library, visitor: Visitor) -> dict[str, list[Annotation]]:
-    """Return the visitor's notes by the papers that they are on, the paper last written on first."""
-    try:
-        notes = library.reading().annotations(current_owner(visitor))
-    except AssistantError as error:
-        visitor.update(VisitorSession.fail_to_keep, str(error))
-        return {}
-    found: dict[str, list[Annotation]] = {}
-    for one in sorted((kept.record for kept in notes), key=lambda note: note.changed, reverse=True):
-        found.setdefault(one.paper_id, []).append(one)
-    return dict(list(found.items())[:MOST_NOTED])
+    """Return the visitor's notes by paper id, the paper with the latest note first."""
+    by_paper: dict[str, list[Annotation]] = {}
+    with FailureNote(visitor):
+        notes = [kept.record for kept in library.reading().annotations(current_owner(visitor))]
+        for note in sorted(notes, key=lambda note: note.changed, reverse=True):
+            by_paper.setdefault(note.paper_id, []).append(note)
+    return dict(list(by_paper.items())[:MOST_NOTED])
 
 
 def _draw_noted(noted: Mapping[str, Sequence[Annotation]], papers: Mapping[str, Paper]) -> None:
@@ -169,15 +165,13 @@ def _draw_noted(noted: Mapping[str, Sequence[Annotation]], papers: Mapping[str, 
         for paper_id, notes in noted.items():
             with st.container(key=f"title_link_noted_{paper_id}", gap="xxsmall"):
                 _draw_title(paper_id, notes[0].paper_title, papers.get(paper_id))
-                first = next((one.note for one in notes if one.note), "")
-                written = sum(bool(one.note) for one in notes)
+                first = next((note.note for note in notes if note.note), "")
+                written = sum(bool(note.note) for note in notes)
                 counts = (("note", written), ("highlight", len(notes) - written))
-                said = [*(counted(count, name) for name, count in counts if count), shortened(first, 140)]
-                st.caption(escaped(" · ".join(filter(None, said))))
+                facts = [*(counted(count, name) for name, count in counts if count), shortened(first, 140)]
+                st.caption(escaped(" · ".join(filter(None, facts))))
 
 
-def _mark_read(library: Library, visitor: Visitor, one: ListedPaper) -> None:
-    try:
-        library.reading().mark_read(current_owner(visitor), one.paper_id, read=not one.read)
-    except AssistantError as error:
-        visitor.update(VisitorSession.fail_to_keep, str(error))
+def _mark_read(library: Library, visitor: Visitor, entry: ListedPaper) -> None:
+    with FailureNote(visitor):
+        library.reading().mark_read(current_owner(visitor), entry.paper_id, read=not entry.read)

@@ -1,4 +1,4 @@
-"""Where to look, where there are own documents: in the collection, or in these, and in which of them."""
+"""The choice between the collection, uploads and kept libraries, and of documents in them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,17 +19,17 @@ from explorer.uploads.visit import ask_collection, ask_uploads
 from explorer.uploads.wording import NOT_STORED, places_of
 
 LabelVisibility = Literal["visible", "collapsed"]
-# Of places to look in: no library has such an id.
+# The collection's key in the menu; no library has this id.
 COLLECTION = "collection"
 TITLES_SHOWN = 12
 
 
 @contextmanager
 def look_in(library: Library, visitor: Visitor) -> Iterator[LabelVisibility]:
-    """Draw the way to the visitor's documents beside what is drawn within: the choice of where to look.
+    """Draw a row for the content of the block and the button that opens the documents dialog.
 
-    Where there are some, the choice between them and the collection stands above, with the label of both:
-    what is drawn within shows its own label as the value says.
+    If there are uploads or kept libraries, the choice between them and the collection is drawn above it with
+    the common label. Yields the label visibility for the block's own widget.
     """
     ready, kept = count_ready(), kept_libraries(library, visitor)
     has_choice = bool(ready or kept or visitor.now.library_id)
@@ -47,7 +47,7 @@ def look_in(library: Library, visitor: Visitor) -> Iterator[LabelVisibility]:
 
 def _draw_place(visitor: Visitor, ready: int) -> None:
     places = places_of(ready)
-    # The key follows the place: a question about a paper may have changed it.
+    # The key contains the current choice, which other screens may change.
     key = f"place_{int(visitor.now.is_private)}_{ready}"
     st.segmented_control(
         "Look in",
@@ -69,18 +69,18 @@ def _choose(visitor: Visitor, key: str, places: tuple[str, str]) -> None:
 
 
 def _draw_places(visitor: Visitor, ready: int, kept: tuple[KeptLibrary, ...]) -> None:
-    """Draw the menu of what can be asked, where libraries are kept."""
-    places = {COLLECTION: "The collection"} | {one.id: shortened(one.title, 80) for one in kept}
+    """Draw the menu of the collection, uploads and kept libraries."""
+    places = {COLLECTION: "The collection"} | {library.id: shortened(library.title, 80) for library in kept}
     places |= {UPLOADS: places_of(ready)[1]} if ready else {}
     now = visitor.now.library_id or (UPLOADS if visitor.now.is_private else COLLECTION)
     places.setdefault(now, "A library that is not here")
-    # With other names in it, as after a renaming, it is another menu: this one would forget what was chosen.
+    # A menu with other names, as after a renaming, needs another key to keep the choice.
     key = f"place_menu_{visitor.now.opened}_{crc32(repr(places).encode())}_{now}"
     st.selectbox(
         "Look in",
         list(places),
         index=list(places).index(now),
-        format_func=lambda one: places.get(one, one),
+        format_func=lambda place: places.get(place, place),
         key=key,
         disabled=bool(visitor.now.job_id),
         on_change=_choose_place,
@@ -99,15 +99,15 @@ def _choose_place(visitor: Visitor, key: str) -> None:
 
 
 def draw_upload_scope(library: Library, visitor: Visitor) -> Scope:
-    """Draw the chips of the documents; return the scope of those that are chosen, all where none is."""
+    """Draw the chips of the documents; return the scope of the chosen ones, all if none is chosen."""
     titles = {paper.id: shortened(paper.title, 60) for paper in library.corpus.papers()}
     if visitor.now.asked_about and not has_field("scope_documents"):
-        set_field("scope_documents", [one for one in visitor.now.asked_about if one in titles])
+        set_field("scope_documents", [paper_id for paper_id in visitor.now.asked_about if paper_id in titles])
     with look_in(library, visitor) as labelled:
         chosen = st.multiselect(
             "Look in",
             list(titles),
-            format_func=lambda one: titles.get(one, one),
+            format_func=lambda paper_id: titles.get(paper_id, paper_id),
             placeholder="All its documents" if library.kept else "All your documents",
             key="scope_documents",
             persist_state="session",
@@ -117,7 +117,7 @@ def draw_upload_scope(library: Library, visitor: Visitor) -> Scope:
 
 
 def draw_upload_first_visit(library: Library) -> None:
-    """Say what is asked, where nothing has been asked of it yet."""
+    """Draw the titles of the documents before the first question."""
     papers = library.corpus.papers()
     if library.kept:
         st.title(f"Ask “{escaped(shortened(library.kept.title, 80))}”", anchor=False)
@@ -131,5 +131,5 @@ def draw_upload_first_visit(library: Library) -> None:
 
 
 def draw_not_stored() -> None:
-    """Say that the conversation is in no store."""
+    """Draw the note that the conversation is not stored."""
     st.caption(NOT_STORED)

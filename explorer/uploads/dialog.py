@@ -1,4 +1,4 @@
-"""The dialog in which a visitor brings documents, sees what each gave, and removes them."""
+"""The dialog in which a visitor uploads documents, follows their progress, and removes them."""
 
 from dataclasses import dataclass
 
@@ -56,7 +56,7 @@ SIZE_FIXED = "The documents that are here were cut like this. Remove them to cho
 
 
 def open_documents(visitor: Visitor) -> None:
-    """Have the dialog drawn, and no drawer beside it."""
+    """Open the dialog, closing the drawers."""
     visitor.update(VisitorSession.open_documents, visitor.now.library_id)
     say()
     if uploads := documents_of_visit():
@@ -65,7 +65,7 @@ def open_documents(visitor: Visitor) -> None:
 
 def draw_documents(library: Library, visitor: Visitor) -> None:
     """Draw the dialog, if it is open."""
-    drawn = _standing(visitor)
+    drawn = _state_of(visitor)
     dismissed = visitor.updating(VisitorSession.close_documents)
 
     @st.dialog("Your documents", width="medium", on_dismiss=dismissed)
@@ -76,31 +76,31 @@ def draw_documents(library: Library, visitor: Visitor) -> None:
     if visitor.now.documents_open:
         dialog()
     elif drawn.is_reading:
-        st.fragment(_await_documents, run_every=POLL_SECONDS)(visitor, drawn)
+        st.fragment(_await_change, run_every=POLL_SECONDS)(visitor, drawn)
 
 
-def _await_documents(visitor: Visitor, drawn: "_Standing") -> None:
-    """Have the screen tell of documents that became ready after the dialog was left."""
-    if _standing(visitor) != drawn:
+def _await_change(visitor: Visitor, drawn: "_DocumentsState") -> None:
+    """Rerun the screen once documents have become ready after the dialog was closed."""
+    if _state_of(visitor) != drawn:
         st.rerun()
 
 
 @dataclass(frozen=True, slots=True)
-class _Standing:
-    """The state of the documents, as far as the rest of the screen shows it."""
+class _DocumentsState:
+    """The state of the documents as far as the rest of the screen depends on it."""
 
     is_private: bool
     ready: tuple[int, ...]
     is_reading: bool
 
 
-def _standing(visitor: Visitor) -> _Standing:
+def _state_of(visitor: Visitor) -> _DocumentsState:
     uploads = documents_of_visit()
-    ready = tuple(one.number for one in uploads.ready()) if uploads else ()
-    return _Standing(visitor.now.is_private, ready, uploads is not None and uploads.is_reading())
+    ready = tuple(document.number for document in uploads.ready()) if uploads else ()
+    return _DocumentsState(visitor.now.is_private, ready, uploads is not None and uploads.is_reading())
 
 
-def _draw_panel(library: Library, visitor: Visitor, drawn: _Standing) -> None:
+def _draw_panel(library: Library, visitor: Visitor, drawn: _DocumentsState) -> None:
     if visitor.now.library_open:
         draw_library(library, visitor, visitor.now.library_open)
         return
@@ -110,7 +110,7 @@ def _draw_panel(library: Library, visitor: Visitor, drawn: _Standing) -> None:
         return
     if not wants_to_keep():
         draw_message()
-    if growing := next((one for one in kept_libraries(library, visitor) if one.id == target()), None):
+    if growing := next((kept for kept in kept_libraries(library, visitor) if kept.id == target()), None):
         title = escaped(shortened(growing.title, 80))
         st.markdown(f"What you bring now can be kept in “{title}” as soon as it is read.")
     try:
@@ -120,7 +120,7 @@ def _draw_panel(library: Library, visitor: Visitor, drawn: _Standing) -> None:
         return
     st.caption(LIMITS_SAID)
     st.caption(escaped(where_passages_go(str(field_value("writer", "")), library.settings)))
-    _draw_bringing(uploads)
+    _draw_upload_fields(uploads)
     _draw_size(uploads)
     _draw_summary(library, uploads)
     every = POLL_SECONDS if uploads.is_reading() else None
@@ -128,10 +128,10 @@ def _draw_panel(library: Library, visitor: Visitor, drawn: _Standing) -> None:
     draw_libraries(library, visitor)
 
 
-def _draw_bringing(uploads: UploadSession) -> None:
-    """Draw the field for files, without a list of its own, and the one for an address.
+def _draw_upload_fields(uploads: UploadSession) -> None:
+    """Draw the field for files and the one for a web address.
 
-    The field is never another while the dialog is open: what is on its way to one that is gone is lost.
+    The field for files keeps its key while the dialog is open, or files being sent to it would be lost.
     """
     key = "own_files"
     st.file_uploader(
@@ -143,7 +143,7 @@ def _draw_bringing(uploads: UploadSession) -> None:
         on_change=take_files,
         args=(uploads, key),
     )
-    # Files that arrived while the fragment was redrawn were not reported by the field itself.
+    # Files that arrive while a fragment reruns trigger no on_change.
     take_files(uploads, key)
     with st.form("own_address_form", border=False):
         field, button = st.columns([0.8, 0.2], vertical_alignment="bottom", gap="small")
@@ -157,12 +157,12 @@ def _draw_bringing(uploads: UploadSession) -> None:
             st.form_submit_button(
                 "Read it", key="read_address", width="stretch", on_click=take_address, args=(uploads,)
             )
-    # The field does not tell of a file that the server would not take.
+    # The field does not report files that the upload route refused.
     st.fragment(_draw_refusals, run_every=POLL_SECONDS)(uploads)
 
 
 def _draw_size(uploads: UploadSession) -> None:
-    """Draw the choice of the passages' size, which all documents of a visit share."""
+    """Draw the choice of the size of passages, common to all documents of a visit."""
     is_open = not uploads.documents()
     with st.expander(f"Passages of {uploads.size}", type="compact", key="own_passages"):
         st.caption(SIZE_SAID if is_open else SIZE_FIXED)
@@ -189,7 +189,7 @@ def _draw_size(uploads: UploadSession) -> None:
 
 
 def _draw_summary(library: Library, uploads: UploadSession) -> None:
-    """Draw whether the chosen writer sums up what is brought from now on, where it may."""
+    """Draw the switch for summaries of later uploads by the chosen writer, if it may write them."""
     entry = summary_offer(str(field_value("writer", "")), library.settings)
     if entry is None:
         uploads.summariser = None
@@ -203,14 +203,14 @@ def _draw_summary(library: Library, uploads: UploadSession) -> None:
 
 
 def _draw_refusals(uploads: UploadSession) -> None:
-    if said := admitted.take_refusal(current_session()):
-        uploads.refused = (*uploads.refused, said)[-MOST_REFUSALS:]
+    if message := admitted.take_refusal(current_session()):
+        uploads.refused = (*uploads.refused, message)[-MOST_REFUSALS:]
     for number, refusal in enumerate(uploads.refused):
         _draw_plain(f"own_refused_{number}", refusal, ":material/info:")
 
 
 def take_files(uploads: UploadSession, key: str) -> None:
-    """Begin to read the files that were not here before; one that is refused costs no other."""
+    """Start reading the new files of the field; each refused file is noted on its own."""
     refused = list(uploads.refused)
     for file in field_value(key) or ():
         if file.file_id in uploads.seen:
@@ -227,7 +227,7 @@ def take_files(uploads: UploadSession, key: str) -> None:
 
 
 def take_address(uploads: UploadSession) -> None:
-    """Begin to read the web page whose address was typed."""
+    """Start reading the web page whose address was typed."""
     uploads.refused = ()
     try:
         documents_limit().take(current_caller(current_visitor()))
@@ -238,13 +238,13 @@ def take_address(uploads: UploadSession) -> None:
     set_field("own_address", "")
 
 
-def _draw_list(library: Library, visitor: Visitor, uploads: UploadSession, drawn: _Standing) -> None:
-    """Draw the documents as they stand; the screen is drawn anew where it tells of removed or kept ones.
+def _draw_list(library: Library, visitor: Visitor, uploads: UploadSession, drawn: _DocumentsState) -> None:
+    """Draw the documents with their progress; rerun the screen if any were removed or kept.
 
-    Not for one that became ready: the field for files would be another, without what is on its way to it and
-    what it refused. The screen tells of that one when the dialog is left.
+    A document that became ready does not rerun it, which would reset the field for files and lose files being
+    sent; `_await_change` does it when the dialog is closed.
     """
-    now = _standing(visitor)
+    now = _state_of(visitor)
     was_kept = bool(visitor.now.library_open)
     if was_kept or now.is_private != drawn.is_private or set(drawn.ready) - set(now.ready):
         st.rerun()
@@ -254,13 +254,13 @@ def _draw_list(library: Library, visitor: Visitor, uploads: UploadSession, drawn
             with st.container(gap="xxsmall"):
                 _draw_document(document)
                 if uploads.removing == document.number:
-                    _draw_surely(visitor, uploads, document.name, 1)
+                    _draw_confirmation(visitor, uploads, document.name, 1)
             label, number = "Remove" if document.is_over else "Stop", document.number
             action(label, f"own_remove_{number}", _remove, visitor, uploads, number)
     if uploads.removing == 0:
-        _draw_surely(visitor, uploads, "", len(documents))
+        _draw_confirmation(visitor, uploads, "", len(documents))
     elif documents:
-        _draw_ways_on(library, visitor, uploads, len(documents))
+        _draw_actions(library, visitor, uploads, len(documents))
 
 
 def _draw_document(document: UploadedDocument) -> None:
@@ -270,7 +270,7 @@ def _draw_document(document: UploadedDocument) -> None:
         _draw_plain(f"own_facts_{document.number}", facts_of(document))
         if remarks := remarks_of(document):
             _draw_plain(f"own_remarks_{document.number}", remarks)
-        _draw_in_short(document)
+        _draw_aspects(document)
         return
     if document.is_web and not document.title:
         _draw_plain(f"own_address_{document.number}", document.name)
@@ -282,31 +282,31 @@ def _draw_document(document: UploadedDocument) -> None:
         st.caption(f":shimmer[{escaped(progress_of(document))}]")
 
 
-def _draw_in_short(document: UploadedDocument) -> None:
-    """Draw the sentences that sum a document up, folded, each the way to where it stands."""
+def _draw_aspects(document: UploadedDocument) -> None:
+    """Draw the aspects of a document in a fold, each with a link to its sentence."""
     if not document.aspects:
         return
     with st.expander("In short", key=f"own_in_short_{document.number}"):
         for aspect in ordered_aspects(document.aspects):
-            said = escaped(shortened(aspect.text, LONGEST_ASPECT))
+            text = escaped(shortened(aspect.text, LONGEST_ASPECT))
             by = f" (written by {escaped(aspect.writer)})" if aspect.writer else ""
             place = {"passage": str(aspect.passage), "sentence": str(aspect.sentence)}
             link_to(
                 PAPER,
-                f"**{ASPECT_NAMES[aspect.name]}:** {said}{by}",
+                f"**{ASPECT_NAMES[aspect.name]}:** {text}{by}",
                 query_params={"id": document.paper_id, **place},
             )
 
 
 def _draw_plain(key: str, text: str, icon: str = "") -> None:
-    """Draw a line as it is, not as Markdown: an address in it can be copied and is no link."""
+    """Draw a line as plain text, so that an address in it is no link."""
     with row(key, gap="xsmall", align="top"):
         if icon:
             st.caption(icon, width="content")
         st.text(one_line(text))
 
 
-def _draw_ways_on(library: Library, visitor: Visitor, uploads: UploadSession, count: int) -> None:
+def _draw_actions(library: Library, visitor: Visitor, uploads: UploadSession, count: int) -> None:
     ready = uploads.ready()
     if ready and wants_to_keep():
         draw_keeping(library, visitor, uploads)
@@ -325,8 +325,8 @@ def _draw_ways_on(library: Library, visitor: Visitor, uploads: UploadSession, co
             action("Remove all", "own_remove_all", _remove, visitor, uploads, 0)
 
 
-def _draw_surely(visitor: Visitor, uploads: UploadSession, name: str, documents: int) -> None:
-    """Ask whether to remove what the conversation is about, which ends with it."""
+def _draw_confirmation(visitor: Visitor, uploads: UploadSession, name: str, documents: int) -> None:
+    """Draw the confirmation before removing documents that the conversation is about, which ends it."""
     st.markdown(escaped(removal_of(name, documents)))
     with st.container(horizontal=True):
         st.button(
@@ -336,7 +336,7 @@ def _draw_surely(visitor: Visitor, uploads: UploadSession, name: str, documents:
             on_click=remove_document,
             args=(visitor, uploads.removing),
         )
-        st.button("Keep", key="own_remove_not", on_click=_keep, args=(uploads,))
+        st.button("Keep", key="own_remove_not", on_click=_cancel_removal, args=(uploads,))
 
 
 def _remove(visitor: Visitor, uploads: UploadSession, number: int) -> None:
@@ -346,7 +346,7 @@ def _remove(visitor: Visitor, uploads: UploadSession, number: int) -> None:
         remove_document(visitor, number)
 
 
-def _keep(uploads: UploadSession) -> None:
+def _cancel_removal(uploads: UploadSession) -> None:
     uploads.removing = None
 
 

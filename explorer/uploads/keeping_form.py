@@ -1,4 +1,4 @@
-"""The form that keeps a visit's documents: in a new library with a name, or in one of the existing."""
+"""The form that keeps the uploads of a visit, in a new library or in an existing one."""
 
 import streamlit as st
 
@@ -19,7 +19,7 @@ NEW = "A new library"
 
 
 def wants_to_keep() -> bool:
-    """Return True if it is being asked how documents are to be kept."""
+    """Return True if the form is open."""
     return bool(field_value(_WANTED)) or bool(target())
 
 
@@ -31,13 +31,14 @@ def want_to_keep(*, wanted: bool = True) -> None:
 
 
 def draw_keeping(library: Library, visitor: Visitor, uploads: UploadSession) -> None:
-    """Ask how the documents that are ready are to be kept."""
-    own = {one.id: one.title for one in kept_libraries(library, visitor) if one.is_own}
+    """Draw the form that keeps the documents that are ready."""
+    titles = {kept.id: kept.title for kept in kept_libraries(library, visitor) if kept.is_own}
     with st.container(key="keeping", border=True, gap="small"):
-        place = _draw_place(own) if own else ""
+        place = _draw_place(titles) if titles else ""
         if not place:
             if not has_field(_TITLE):
-                set_field(_TITLE, _proposed(uploads))
+                first = next(iter(uploads.ready()), None)
+                set_field(_TITLE, shortened(first.title, 80) if first else "")
             st.text_input("Name of the library", key=_TITLE, max_chars=LONGEST_TITLE)
         st.caption(
             "Kept until you delete it, for you alone: in this browser, or wherever you sign in. What was "
@@ -51,20 +52,15 @@ def draw_keeping(library: Library, visitor: Visitor, uploads: UploadSession) -> 
             st.button("Not now", key="keep_not", on_click=want_to_keep, kwargs={"wanted": False})
 
 
-def _draw_place(own: dict[str, str]) -> str:
+def _draw_place(titles: dict[str, str]) -> str:
     """Draw the choice of the library; return its id, "" for a new one."""
-    places = ["", *own]
+    places = ["", *titles]
     if field_value(_PLACE) not in places:
         set_field(_PLACE, target() if target() in places else "")
     chosen = st.selectbox(
-        "Where", places, format_func=lambda one: shortened(own.get(one, NEW), 80), key=_PLACE
+        "Where", places, format_func=lambda library_id: shortened(titles.get(library_id, NEW), 80), key=_PLACE
     )
     return str(chosen or "")
-
-
-def _proposed(uploads: UploadSession) -> str:
-    first = next(iter(uploads.ready()), None)
-    return shortened(first.title, 80) if first else ""
 
 
 def _keep(library: Library, visitor: Visitor, uploads: UploadSession, place: str) -> None:

@@ -1,4 +1,4 @@
-"""A visitor's kept libraries: which there are, what is asked, and what they do with them."""
+"""A visitor's kept libraries: listed, opened, asked, filled, emptied and deleted."""
 
 import logging
 from collections.abc import Sequence
@@ -37,11 +37,11 @@ NOT_YOURS = (
 
 
 class UnreadableError(LibraryError):
-    """A library cannot be searched with the encoder that is in use."""
+    """A library cannot be searched with the current encoder."""
 
 
 def kept_libraries(library: Library, visitor: Visitor) -> tuple[KeptLibrary, ...]:
-    """Return the visitor's libraries, then those that they have a link to; none where that is not known."""
+    """Return the visitor's libraries, then those shared with them; none if they cannot be read."""
     try:
         return library.libraries().store.seen_by(current_owners(visitor))
     except AssistantError:
@@ -49,7 +49,7 @@ def kept_libraries(library: Library, visitor: Visitor) -> tuple[KeptLibrary, ...
 
 
 def read_kept(library: Library, visitor: Visitor, library_id: str) -> Library:
-    """Return a kept library as it is asked; raises LibraryError where it is not there, or not theirs to."""
+    """Open a kept library; raises LibraryError if it does not exist or the visitor may not read it."""
     owners = current_owners(visitor)
     stored = library.libraries().store.reads(library_id, owners)
     if stored is None:
@@ -62,16 +62,16 @@ def read_kept(library: Library, visitor: Visitor, library_id: str) -> Library:
 
 
 def check_may_read(library: Library, visitor: Visitor, library_id: str) -> None:
-    """Raise LibraryError where something is over a kept library that the visitor may not read; "" is none.
+    """Raise LibraryError if the visitor may not read a kept library; "" is the collection.
 
-    The address of a conversation or a comparison is a key to it, but not to documents of others.
+    Checked for conversations and comparisons, whose address anyone may have, but not the documents.
     """
     if library_id and library.libraries().store.reads(library_id, current_owners(visitor)) is None:
         raise LibraryError(NOT_YOURS)
 
 
 def kept_or_none(library: Library, visitor: Visitor, identifier: str) -> Library | None:
-    """Return the kept library that a paper or a collection is in, None where it is in none that is theirs."""
+    """Return the kept library of a paper or collection id, None if there is none the visitor may read."""
     if not (library_id := library_of(identifier)):
         return None
     try:
@@ -81,13 +81,13 @@ def kept_or_none(library: Library, visitor: Visitor, identifier: str) -> Library
 
 
 def library_of_papers(library: Library, visitor: Visitor, paper_ids: Sequence[str]) -> Library:
-    """Return the library that papers are in: those that are compared are all in one."""
-    found = (kept_or_none(library, visitor, one) for one in paper_ids[:1])
+    """Return the library of papers to compare, which are all in the same one."""
+    found = (kept_or_none(library, visitor, paper_id) for paper_id in paper_ids[:1])
     return next(filter(None, found), library)
 
 
 def ask_kept(visitor: Visitor, library_id: str) -> None:
-    """Have questions go to a kept library, in a new conversation."""
+    """Ask a kept library, in a new conversation."""
     if visitor.now.library_id != library_id:
         leave_scope(visitor)
         visitor.update(VisitorSession.turn_to_library, library_id)
@@ -102,9 +102,9 @@ def leave_scope(visitor: Visitor) -> None:
 def keep_visit(
     library: Library, visitor: Visitor, uploads: UploadSession, title: str, library_id: str = ""
 ) -> Grown:
-    """Keep what a visit has brought, as a library of that title or in one that there is, and ask that.
+    """Move the uploads of a visit to a new library, or to `library_id`, and ask that library.
 
-    What was asked of the documents goes with them. Raises LibraryError and CorpusError.
+    Their conversation moves with them. Raises LibraryError and CorpusError.
     """
     if uploads.corpus is None:
         raise LibraryError("None of these documents can be read, so there is nothing to keep.")
@@ -115,11 +115,11 @@ def keep_visit(
         grown = libraries.grow(library_id, owners, brought, uploads.encoder)
     else:
         grown = libraries.keep(owners[0], title, brought, uploads.encoder)
-    _take_conversation(library, visitor, uploads, grown)
-    taken_away = [uploads.pdf_of(one) for one in ready]
+    _move_conversation(library, visitor, uploads, grown)
+    taken_away = [uploads.pdf_of(document) for document in ready]
     if uploads.is_reading() or len(ready) < len(uploads.ready()):
-        for one in ready:
-            uploads.remove(one.number)
+        for document in ready:
+            uploads.remove(document.number)
     else:
         uploads.remove_all()
     uploads.were_chosen = uploads.corpus is not None
@@ -127,35 +127,35 @@ def keep_visit(
     return grown
 
 
-def _take_conversation(library: Library, visitor: Visitor, uploads: UploadSession, grown: Grown) -> None:
-    """Go on with what was asked of the documents, over the library that has them now."""
-    asked = visitor.now.conversation() if visitor.now.is_private else uploads.conversation
+def _move_conversation(library: Library, visitor: Visitor, uploads: UploadSession, grown: Grown) -> None:
+    """Store the conversation about the uploads as one about the library, and show it."""
+    conversation = visitor.now.conversation() if visitor.now.is_private else uploads.conversation
     ask_kept(visitor, grown.library_id)
-    if asked is None or not asked.turns:
+    if conversation is None or not conversation.turns:
         return
     try:
         stored = library.libraries().put_conversation(
-            current_owner(visitor), asked, grown, library.conversations()
+            current_owner(visitor), conversation, grown, library.conversations()
         )
     except AssistantError as error:
         visitor.update(VisitorSession.note, str(error))
         return
     visitor.update(VisitorSession.turn_to, stored)
-    visitor.update(VisitorSession.be_over, grown.library_id)
+    visitor.update(VisitorSession.set_library, grown.library_id)
 
 
 def take_out(library: Library, visitor: Visitor, library_id: str, paper_id: str) -> int:
-    """Take a document out of a library; return 0 where it has been taken out elsewhere."""
+    """Remove a document from a library; return 0 if it had been removed already."""
     libraries = library.libraries()
     papers = libraries.as_kept(library_id).papers_by_id([paper_id])
-    taken = libraries.take_out(library_id, current_owners(visitor), [paper_id], library.encoder)
+    removed = libraries.take_out(library_id, current_owners(visitor), [paper_id], library.encoder)
     pdfs = libraries.folder(library_id).pdfs
     forget_pictures(*(pdfs / f"{paper.pdf_sha256}.pdf" for paper in papers))
-    return taken
+    return removed
 
 
 def delete_kept(library: Library, visitor: Visitor, library_id: str) -> Gone:
-    """Delete a library with everything of it, and stop what is being made over it."""
+    """Delete a library with its conversations and comparisons, stopping their jobs."""
     libraries = library.libraries()
     libraries.own(library_id, current_owners(visitor))
     over = libraries.store.over(library_id)
@@ -172,21 +172,13 @@ def delete_kept(library: Library, visitor: Visitor, library_id: str) -> Gone:
 
 
 def encode_kept(library: Library, visitor: Visitor, library_id: str) -> None:
-    """Make a library searchable with the encoder of today."""
-    encoder = library.encoder
-    library.libraries().encode_anew(
-        library_id,
-        current_owners(visitor),
-        encoder,
-        lambda pairs: encode_texts(pairs, encoder),
-    )
+    """Encode a library again with the current encoder."""
+    encoder, owners = library.encoder, current_owners(visitor)
+    library.libraries().encode_anew(library_id, owners, encoder, lambda pairs: encode_texts(pairs, encoder))
 
 
 def follow_library_address(library: Library, visitor: Visitor, named: str) -> str:
-    """Open the library that an address names, by its id or by a link that was given out.
-
-    Returns what is to be said, "" where it is open.
-    """
+    """Ask the library that an address names by id or link; return the reason if that fails, else ""."""
     try:
         store = library.libraries().store
         stored = store.reads(named, current_owners(visitor))

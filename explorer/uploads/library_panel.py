@@ -1,4 +1,4 @@
-"""A kept library in the dialog of documents: what is in it, and what can be done with it."""
+"""A kept library in the documents dialog: its documents and actions."""
 
 from collections.abc import Callable
 from functools import partial
@@ -38,46 +38,46 @@ _SAID, _ASKED, _TARGET = "library_said", "library_asked_for", "keep_target"
 
 
 def say(text: str = "") -> None:
-    """Have the dialog say what has become of something, "" for nothing; and ask for no confirmation."""
+    """Set the message of the dialog, "" for none, and close any confirmation."""
     set_field(_SAID, text)
     set_field(_ASKED, "")
 
 
 def draw_message(key: str = "own_said_dialog") -> None:
-    if said := str(field_value(_SAID) or ""):
+    if message := str(field_value(_SAID) or ""):
         with row(key, gap="xsmall", align="top"):
             st.caption(":material/info:", width="content")
-            st.text(one_line(said))
+            st.text(one_line(message))
 
 
 def target() -> str:
-    """Return the library that documents are to be added to, "" for a new one."""
+    """Return the id of the library that uploads are to be added to, "" for a new one."""
     return str(field_value(_TARGET) or "")
 
 
 def draw_libraries(library: Library, visitor: Visitor) -> None:
-    """Draw the list of kept libraries, each the way to what is in it."""
-    found = kept_libraries(library, visitor)
-    if not found:
+    """Draw the list of kept libraries, each as a button that opens it."""
+    libraries = kept_libraries(library, visitor)
+    if not libraries:
         return
     st.markdown("**Your libraries**")
     with st.container(key="own_libraries", gap=None):
-        for number, one in enumerate(found, start=1):
-            note = "" if one.is_own else " :gray[shared with you]"
-            label = f"{escaped(shortened(one.title, 90))}{note}"
+        for number, kept in enumerate(libraries, start=1):
+            note = "" if kept.is_own else " :gray[shared with you]"
+            label = f"{escaped(shortened(kept.title, 90))}{note}"
             look = {"icon": ":material/folder:", "width": "stretch"}
-            action(label, f"open_library_{number}", show_library, visitor, one.id, **look)
+            action(label, f"open_library_{number}", show_library, visitor, kept.id, **look)
 
 
 def show_library(visitor: Visitor, library_id: str = "") -> None:
-    """Have the dialog show a library, "" for what the visit has brought."""
+    """Show a library in the dialog, "" for the uploads of the visit."""
     say()
     set_field(_TARGET, "")
     visitor.update(VisitorSession.open_documents, library_id)
 
 
 def draw_library(library: Library, visitor: Visitor, library_id: str) -> None:
-    """Draw a kept library: its documents, and for its owner how it is changed."""
+    """Draw a kept library: its documents, and for its owner the actions that change it."""
     action("All your documents", "all_own", show_library, visitor, icon=":material/chevron_left:")
     draw_message()
     try:
@@ -89,7 +89,10 @@ def draw_library(library: Library, visitor: Visitor, library_id: str) -> None:
         st.header(escaped(shortened(stored.title, 120)), anchor=False)
         _draw_contents(library, visitor, stored, is_own=is_own)
         if is_own:
-            _draw_owning(library, visitor, stored)
+            with st.expander("Rename, share or delete", key="library_owning", icon=":material/more_horiz:"):
+                _draw_rename(library, visitor, stored)
+                _draw_link(library, visitor, stored)
+                _draw_deletion(library, visitor, stored)
     except AssistantError as error:
         st.markdown(escaped(str(error)))
 
@@ -120,12 +123,12 @@ def _draw_contents(library: Library, visitor: Visitor, stored: StoredLibrary, *,
 
 
 def _primary() -> Literal["primary", "secondary"]:
-    """Return the type of the continue button; while a confirmation waits, that is the only primary one."""
+    """Return the type of the main button; an open confirmation has the only primary one."""
     return "secondary" if field_value(_ASKED) else "primary"
 
 
 def _draw_unreadable(library: Library, visitor: Visitor, stored: StoredLibrary, *, is_own: bool) -> None:
-    """Say that a library was kept with another encoder, and offer what can be done about it."""
+    """Draw the note that a library was encoded by another encoder, with a button to encode it again."""
     st.markdown(UNREADABLE)
     if not is_own:
         return
@@ -138,22 +141,22 @@ def _draw_unreadable(library: Library, visitor: Visitor, stored: StoredLibrary, 
 def _draw_document(
     library: Library, visitor: Visitor, library_id: str, number: int, paper: Paper, *, is_own: bool
 ) -> None:
-    asked = f"take out {paper.id}"
+    question = f"take out {paper.id}"
     with row(f"own_row_kept_{number}", align="top"):
         with st.container(gap="xxsmall"):
             title = escaped(shortened(paper.title, 120))
             link_to(PAPER, title, query_params={"id": paper.id})
             with st.container(key=f"own_facts_kept_{number}"):
                 st.text(one_line(kept_facts_of(paper)))
-            if field_value(_ASKED) == asked:
+            if field_value(_ASKED) == question:
                 st.markdown("Remove it from the library? What was answered from it stays in conversations.")
                 out = partial(_take_out, library, visitor, library_id, paper.id)
-                _draw_surely(f"library_out_{number}", "Remove", out)
-        if is_own and field_value(_ASKED) != asked:
-            action("Remove", f"library_remove_{number}", set_field, _ASKED, asked)
+                _draw_confirmation(f"library_out_{number}", "Remove", out)
+        if is_own and field_value(_ASKED) != question:
+            action("Remove", f"library_remove_{number}", set_field, _ASKED, question)
 
 
-def _draw_surely(key: str, label: str, do: Callable[[], None]) -> None:
+def _draw_confirmation(key: str, label: str, do: Callable[[], None]) -> None:
     with st.container(horizontal=True):
         st.button(label, key=f"{key}_surely", type="primary", on_click=do)
         st.button("Keep", key=f"{key}_not", on_click=set_field, args=(_ASKED, ""))
@@ -170,16 +173,8 @@ def _draw_export(library: Library, stored: StoredLibrary) -> None:
     )
 
 
-def _draw_owning(library: Library, visitor: Visitor, stored: StoredLibrary) -> None:
-    """Draw what only the owner does: rename, give out a link, delete."""
-    with st.expander("Rename, share or delete", key="library_owning", icon=":material/more_horiz:"):
-        _draw_rename(library, visitor, stored)
-        _draw_link(library, visitor, stored)
-        _draw_deletion(library, visitor, stored)
-
-
 def _draw_rename(library: Library, visitor: Visitor, stored: StoredLibrary) -> None:
-    # Another title is another field: none shows what the library is not called any more.
+    # The key contains the title, so that the field is reset after a renaming.
     key = f"library_title_{crc32(stored.title.encode())}"
     with st.form("rename_library_form", border=False):
         field, button = st.columns([0.75, 0.25], vertical_alignment="bottom", gap="small")
@@ -192,10 +187,10 @@ def _draw_rename(library: Library, visitor: Visitor, stored: StoredLibrary) -> N
 
 
 def _rename(library: Library, visitor: Visitor, stored: StoredLibrary, key: str) -> None:
-    wanted = " ".join(str(field_value(key) or "").split())
-    if wanted and wanted != stored.title:
+    title = " ".join(str(field_value(key) or "").split())
+    if title and title != stored.title:
         rename = library.libraries().rename
-        _try(partial(rename, stored.id, current_owners(visitor), stored.title, wanted), "Renamed.")
+        _try(partial(rename, stored.id, current_owners(visitor), stored.title, title), "Renamed.")
 
 
 def _draw_link(library: Library, visitor: Visitor, stored: StoredLibrary) -> None:
@@ -221,7 +216,7 @@ def _draw_deletion(library: Library, visitor: Visitor, stored: StoredLibrary) ->
     libraries = library.libraries()
     over, documents = libraries.store.over(stored.id), libraries.count_documents(stored.id)
     st.markdown(escaped(deletion_of(documents, over)))
-    _draw_surely("delete_library", "Delete for good", partial(_delete, library, visitor, stored))
+    _draw_confirmation("delete_library", "Delete for good", partial(_delete, library, visitor, stored))
 
 
 def _delete(library: Library, visitor: Visitor, stored: StoredLibrary) -> None:
@@ -233,9 +228,9 @@ def _delete(library: Library, visitor: Visitor, stored: StoredLibrary) -> None:
 
 
 def _take_out(library: Library, visitor: Visitor, library_id: str, paper_id: str) -> None:
-    taken: list[int] = []
-    _try(lambda: taken.append(take_out(library, visitor, library_id, paper_id)), "")
-    if taken == [0]:
+    removed: list[int] = []
+    _try(lambda: removed.append(take_out(library, visitor, library_id, paper_id)), "")
+    if removed == [0]:
         say("It had been removed already, in another tab perhaps.")
 
 
@@ -245,7 +240,7 @@ def _add_to(visitor: Visitor, library_id: str) -> None:
 
 
 def _try(do: Callable[[], object], done: str) -> None:
-    """Do something, and have the dialog say that it is done, or why it is not."""
+    """Call `do`, and set the dialog's message to `done`, or to the error."""
     try:
         do()
     except (AssistantError, CorpusError) as error:

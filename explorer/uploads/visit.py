@@ -1,4 +1,4 @@
-"""A visit's own documents: who has them, when they end, and whether questions go to them."""
+"""The uploads of a visit: created, asked, removed, and released when the visitor has left."""
 
 from dataclasses import replace
 from typing import cast
@@ -20,15 +20,15 @@ _KEY = "own_documents"
 
 
 def documents_of_visit() -> UploadSession | None:
-    """Return the documents of the visitor whose screen is drawn, None before they bring some."""
+    """Return the uploads of the visitor whose screen is drawn, None before the first."""
     uploads = cast(UploadSession | None, field_value(_KEY))
     if uploads is not None:
-        _attended(uploads.folder.name, uploads)
+        _keep_while_connected(uploads.folder.name, uploads)
     return uploads
 
 
 def begin_documents(library: Library) -> UploadSession:
-    """Return the visitor's documents, with a place for them made the first time; raises DocumentError."""
+    """Return the visitor's uploads, with their folder created the first time; raises DocumentError."""
     if (uploads := documents_of_visit()) is None:
         settings = library.settings
         uploads = UploadSession(
@@ -42,7 +42,7 @@ def begin_documents(library: Library) -> UploadSession:
         )
         uploads.size = settings.passage_size
         set_field(_KEY, uploads)
-        _attended(uploads.folder.name, uploads)
+        _keep_while_connected(uploads.folder.name, uploads)
     return uploads
 
 
@@ -52,21 +52,26 @@ def _readers() -> UploadWorkers:
 
 
 @st.cache_resource(scope="session", on_release=UploadSession.leave, show_spinner=False)
-def _attended(name: str, _uploads: UploadSession) -> UploadSession:  # noqa: ARG001
-    """Have the documents know that their visitor is here, and when they have left; `name` is only a key.
+def _keep_while_connected(name: str, _uploads: UploadSession) -> UploadSession:  # noqa: ARG001
+    """Tell the uploads that their visitor is here, and by the cache's release when they have left.
 
-    Streamlit releases what a session has cached as soon as the connection drops, for a reload of the page or
-    a moment in a tunnel too; whoever comes back in time finds everything as it was.
+    Streamlit releases a session's cache as soon as the connection drops, also for a reload; a visitor who
+    comes back in time finds everything as it was. `name` is the cache key.
     """
     _uploads.stay()
     return _uploads
 
 
 def library_asked(library: Library, visitor: Visitor) -> Library:
-    """Return the library that questions go to: the visitor's documents where chosen, else the corpus."""
+    """Return the library that questions are asked of: a kept one, the uploads, or the corpus."""
     _choose_first_documents(visitor)
     if visitor.now.library_id:
-        return _kept_asked(library, visitor)
+        try:
+            return read_kept(library, visitor, visitor.now.library_id)
+        except AssistantError as error:
+            if str(error) not in visitor.now.notes:
+                visitor.update(VisitorSession.note, str(error), *visitor.now.notes)
+            return library
     uploads = documents_of_visit() if visitor.now.is_private else None
     if uploads is None or uploads.corpus is None:
         if visitor.now.is_private:
@@ -77,21 +82,11 @@ def library_asked(library: Library, visitor: Visitor) -> Library:
     return _upload_library(library, uploads)
 
 
-def _kept_asked(library: Library, visitor: Visitor) -> Library:
-    """Return the kept library that is asked; where it cannot be, say why and return the corpus."""
-    try:
-        return read_kept(library, visitor, visitor.now.library_id)
-    except AssistantError as error:
-        if str(error) not in visitor.now.notes:
-            visitor.update(VisitorSession.note, str(error), *visitor.now.notes)
-        return library
-
-
 def _choose_first_documents(visitor: Visitor) -> None:
-    """Have questions go to documents as soon as the first is ready: who brought them wants to ask them.
+    """Ask the uploads as soon as the first is ready, once a visit.
 
-    Not where a conversation or chosen papers would be left for that, and once: who then chooses the
-    collection is not overruled by the next document.
+    Not if that would leave a conversation or chosen papers; a visitor who then chooses the collection is not
+    overruled by the next upload.
     """
     uploads = documents_of_visit()
     if uploads is None or uploads.corpus is None or uploads.were_chosen:
@@ -110,10 +105,7 @@ def _choose_first_documents(visitor: Visitor) -> None:
 
 
 def library_of_paper(library: Library, visitor: Visitor, paper_id: str) -> Library:
-    """Return the library that a paper is in, by its id; of other visitors' documents none is known here.
-
-    Who came to the paper from the dialog has left that.
-    """
+    """Return the library of a paper id, and close the documents dialog, from which it may be opened."""
     visitor.update(VisitorSession.close_documents)
     if library_of(paper_id):
         return kept_or_none(library, visitor, paper_id) or library
@@ -122,12 +114,12 @@ def library_of_paper(library: Library, visitor: Visitor, paper_id: str) -> Libra
 
 
 def _upload_library(library: Library, uploads: UploadSession) -> Library:
-    assert uploads.corpus is not None, "documents are asked when some are ready"
+    assert uploads.corpus is not None, "uploads are asked once some are ready"
     return replace(library, encoder=uploads.encoder, corpus=uploads.corpus, pdf_folder=uploads.pdf_folder)
 
 
 def ask_place_of(visitor: Visitor, paper_ids: tuple[str, ...]) -> None:
-    """Have the next questions go where some papers are."""
+    """Ask the library that papers are in: a kept one, the uploads, or the collection."""
     if library_id := next(filter(None, map(library_of, paper_ids)), ""):
         ask_kept(visitor, library_id)
     elif any(map(is_upload, paper_ids)):
@@ -137,7 +129,7 @@ def ask_place_of(visitor: Visitor, paper_ids: tuple[str, ...]) -> None:
 
 
 def ask_uploads(visitor: Visitor) -> None:
-    """Have questions go to the visitor's documents, and go on with what was asked of them before."""
+    """Ask the uploads of the visit, continuing their conversation."""
     uploads = documents_of_visit()
     if visitor.now.is_private or uploads is None or uploads.corpus is None:
         return
@@ -146,7 +138,7 @@ def ask_uploads(visitor: Visitor) -> None:
 
 
 def ask_collection(visitor: Visitor) -> None:
-    """Have questions go to the collection; what was asked of the documents waits for them."""
+    """Ask the collection; the conversation about the uploads stays with them."""
     if visitor.now.is_private:
         jobs().forget(visitor.now.conversation_id)
     if visitor.now.asks_own:
@@ -155,22 +147,22 @@ def ask_collection(visitor: Visitor) -> None:
 
 
 def ends_conversation(visitor: Visitor, uploads: UploadSession, number: int) -> bool:
-    """Return True if there is a conversation that ends when a document, or with 0 all, is removed."""
+    """Return True if removing document `number`, all for 0, ends a conversation."""
     is_asked = uploads.conversation is not None or (
         visitor.now.is_private and bool(visitor.now.turns or visitor.now.job_id)
     )
-    return is_asked and (not number or number in {one.number for one in uploads.ready()})
+    return is_asked and (not number or number in {document.number for document in uploads.ready()})
 
 
 def remove_document(visitor: Visitor, number: int) -> None:
-    """Take out one document, or with 0 all; when it could be asked, the conversation about them ends."""
+    """Remove document `number`, all for 0; if it was ready, end the conversation about the uploads."""
     uploads = documents_of_visit()
     if uploads is None:
         return
     uploads.removing = None
-    if not number or number in {one.number for one in uploads.ready()}:
+    if not number or number in {document.number for document in uploads.ready()}:
         _end_conversation(visitor, uploads)
-    removed = [uploads.pdf_of(one) for one in uploads.ready() if number in (0, one.number)]
+    removed = [uploads.pdf_of(document) for document in uploads.ready() if number in (0, document.number)]
     if number:
         uploads.remove(number)
     else:

@@ -1,4 +1,4 @@
-"""The wording about a visitor's documents. No Streamlit."""
+"""The wording about uploads and kept libraries. No Streamlit."""
 
 from assistant.libraries.keeping import Grown
 from assistant.models.menu import ModelEntry, available_models, receiver
@@ -21,9 +21,9 @@ NOT_STORED = (
 
 
 def where_passages_go(chosen: str, settings: Settings) -> str:
-    """Return who is sent questions about documents and passages of them by the writer of that name."""
+    """Describe who receives questions and passages of uploads with the writer `chosen`."""
     models = {entry.id: entry for entry in available_models(settings)}
-    others = list(dict.fromkeys(whom for one in models.values() if (whom := receiver(one, settings))))
+    others = list(dict.fromkeys(whom for model in models.values() if (whom := receiver(model, settings))))
     stays = "nothing of your documents leaves this server"
     if model := models.get(chosen):
         whom = receiver(model, settings)
@@ -42,7 +42,7 @@ def where_passages_go(chosen: str, settings: Settings) -> str:
 
 
 def summary_offer(chosen: str, settings: Settings) -> ModelEntry | None:
-    """Return the writer of that name where it may sum documents up: a model whose calls cost nothing."""
+    """Return the model `chosen` if it may summarise uploads, as its calls cost nothing; else None."""
     entry = next((entry for entry in available_models(settings) if entry.id == chosen), None)
     return entry if entry and not is_paid(entry) else None
 
@@ -66,16 +66,13 @@ def progress_of(document: UploadedDocument) -> str:
 
 
 def removal_of(name: str, documents: int) -> str:
-    """Return the question before documents and their conversation are removed.
-
-    `name` is what the one is called, where one is removed.
-    """
-    what = f"“{name}”" if name else counted(documents, "document")
-    return f"Remove {what} and the conversation about {'them' if documents > 1 else 'it'}?"
+    """Return the confirmation before uploads and their conversation are removed; `name` is "" for several."""
+    subject = f"“{name}”" if name else counted(documents, "document")
+    return f"Remove {subject} and the conversation about {'them' if documents > 1 else 'it'}?"
 
 
 def not_searched(ready: int, reading: int) -> str:
-    """Return that a question that was asked of the collection left the reader's documents out."""
+    """Return the note that a question to the collection did not search the visitor's documents."""
     if not ready:
         return f"Not searched: {counted(reading, 'document')} of your own, still being read."
     return f"Not searched: {counted(ready, 'document')} of your own."
@@ -83,49 +80,50 @@ def not_searched(ready: int, reading: int) -> str:
 
 def remarks_of(document: UploadedDocument) -> str:
     """Return the remarks on how a document was read, as sentences."""
-    return " ".join(f"{one[:1].upper()}{one[1:].rstrip('.')}." for one in document.remarks[:3] if one.strip())
+    remarks = (remark for remark in document.remarks[:3] if remark.strip())
+    return " ".join(f"{remark[:1].upper()}{remark[1:].rstrip('.')}." for remark in remarks)
 
 
 def places_of(ready: int) -> tuple[str, str]:
-    """Return the choices of what to ask where nothing is kept: the collection, and the ready documents."""
+    """Return the labels of the choice between the collection and the uploads."""
     return "The collection", f"Your documents ({ready})"
 
 
 def kept_facts(documents: int, size: int, *, is_own: bool) -> str:
     """Describe the content and the owner of a kept library."""
-    held = f"{counted(documents, 'document')} · {size / 1_000_000:.1f} MB"
+    facts = f"{counted(documents, 'document')} · {size / 1_000_000:.1f} MB"
     if is_own:
-        return f"{held} · kept until you delete it"
-    return f"{held} · shared with you: you can open, browse and ask it, and only its owner can change it"
+        return f"{facts} · kept until you delete it"
+    return f"{facts} · shared with you: you can open, browse and ask it, and only its owner can change it"
 
 
 def kept_facts_of(paper: Paper) -> str:
-    """Return as what a kept document was brought, and how long it is, in one line."""
+    """Return the source and the length of a kept document on one line."""
     pages = [counted(paper.page_count, "page")] if paper.page_count else []
     return " · ".join([paper.source or paper.url, *pages])
 
 
 def describe_stored_over(over: OverLibrary) -> str:
-    """Count the conversations and comparisons stored over a library, "" for none."""
+    """Return the numbers of conversations and comparisons about a library in words, "" for none."""
     parts = [counted(len(over.conversations), "conversation")] if over.conversations else []
     parts += [counted(len(over.comparisons), "comparison")] if over.comparisons else []
     return " and ".join(parts)
 
 
 def deletion_of(documents: int, over: OverLibrary) -> str:
-    """Return the question before a library is deleted, with everything deleted along with it."""
-    said = describe_stored_over(over)
-    about = f", and {said} about them, those of people who have its link too" if said else ""
-    what = f"{counted(documents, 'document')} with {'its file' if documents == 1 else 'their files'}"
-    return f"This deletes {what}{about}. It cannot be had back."
+    """Return the confirmation before a library is deleted, with all that is deleted with it."""
+    stored = describe_stored_over(over)
+    about = f", and {stored} about them, those of people who have its link too" if stored else ""
+    files = f"{counted(documents, 'document')} with {'its file' if documents == 1 else 'their files'}"
+    return f"This deletes {files}{about}. It cannot be had back."
 
 
 def deletion_message(title: str, documents: int, over: OverLibrary) -> str:
     """Report a deleted library and what was deleted with it."""
-    said = describe_stored_over(over)
+    stored = describe_stored_over(over)
     return (
-        f"“{title}” has been deleted: {counted(documents, 'document')}{f', {said}' if said else ''}. Nothing "
-        "of it is left on this server."
+        f"“{title}” has been deleted: {counted(documents, 'document')}{f', {stored}' if stored else ''}. "
+        "Nothing of it is left on this server."
     )
 
 

@@ -22,7 +22,7 @@ from assistant.storage.conversations import ConversationStore
 from corpus.settings import PROJECT
 from deployment import app_process
 from deployment.guardian import Guardian
-from deployment.site import READY_WITHIN_SECONDS, free_ports, remove_left_behind
+from deployment.site import READY_WITHIN_SECONDS, free_ports, remove_stale_folders
 from evaluation.bench.visitor import VisitError, visiting
 from explorer.app.owner import HOST_COOKIE, OWNER_COOKIE, owner_of
 from tests.assistant.storage.test_conversations import make_turn
@@ -336,7 +336,7 @@ def test_fault_folders_of_sites_that_were_killed_stayed_for_ever(
         os.utime(folder, (time.time() - 3600, time.time() - 3600))
     with (running / "lock").open() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        remove_left_behind()
+        remove_stale_folders()
     assert [folder.exists() for folder in (left, running, new)] == [False, True, True]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from explorer.components.page_image import forget_pictures, is_drawn_apart, pages_in
+from explorer.components.page_image import forget_pictures, is_drawn_in_sandbox, pages_in
 from indexer.uploads.sandbox import Limits
 from tests.assistant.libraries.own_documents import PAGE
 from tests.small_pdf import write_endless_pdf, write_pdf
@@ -29,8 +29,10 @@ def test_fault_what_a_file_said_of_a_paper_decided_where_its_pages_were_drawn(pd
         path.parent.mkdir(parents=True)
         write_pdf(path, [PAGE])
     (pdfs / "linked.pdf").symlink_to(others[0])
-    assert not is_drawn_apart(of_corpus)
-    assert all(map(is_drawn_apart, [*others, pdfs / "linked.pdf", pdfs / "../libraries/one/pdf/ab12.pdf"]))
+    assert not is_drawn_in_sandbox(of_corpus)
+    assert all(
+        map(is_drawn_in_sandbox, [*others, pdfs / "linked.pdf", pdfs / "../libraries/one/pdf/ab12.pdf"])
+    )
 
 
 def show_first_page() -> None:

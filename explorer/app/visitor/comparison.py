@@ -1,4 +1,4 @@
-"""A visitor's comparison: chosen, running, or open; a frozen value. No Streamlit."""
+"""The state of a visitor's comparison as a frozen value, without Streamlit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ ComparisonState = Literal["choosing", "missing", "running", "unfinished", "finis
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A comparison as it was ordered: what is compared, who writes, and how."""
+    """An ordered comparison: the request, the writer and its parameters."""
 
     request: ComparisonRequest
     writer: str
@@ -26,9 +26,9 @@ class Order:
 
 @dataclass(frozen=True)
 class ChosenPapers:
-    """The choices before a comparison; `plan` is the last one, with the order it was made for.
+    """The choices before a comparison; `plan` is cached with the order it was made for.
 
-    `questions` are the reader's own, as they were typed: one on each line.
+    `questions` are the reader's own questions as typed, one a line.
     """
 
     papers: tuple[str, ...] = ()
@@ -48,10 +48,10 @@ class ChosenPapers:
 
 @dataclass(frozen=True)
 class OrderedComparison:
-    """A comparison that was begun: its id and what was ordered, None while it is being chosen.
+    """A started comparison: its id and order, None while it is being chosen.
 
-    `view` is how it stood when it was last looked at, `failure` why it does not run; of one that was stopped
-    earlier, `recorded` calls are stored.
+    `view` is its last state, `failure` the reason why it does not run, and `recorded` the number of stored
+    calls of one that was stopped.
     """
 
     identifier: str = ""
@@ -67,7 +67,7 @@ class OrderedComparison:
         return replace(self, is_running=True, failure="", view=None)
 
     def refuse(self, failure: str) -> Self:
-        """Have a comparison that does not run for some reason, and may be tried again; "" for none."""
+        """Mark the comparison as not running, for the reason `failure`; it may be tried again."""
         return replace(self, is_running=False, failure=failure, can_go_on=True)
 
     def record(self, calls: int) -> Self:
@@ -76,7 +76,7 @@ class OrderedComparison:
 
 @dataclass(frozen=True)
 class ShownSources:
-    """The citation in focus, 0 for none; the label and the name of the grid's cell; what is open."""
+    """The citation in focus, 0 for none; the label and name of the chosen grid cell; the open drawers."""
 
     focus: int = 0
     cell: tuple[int, str] | None = None
@@ -84,7 +84,7 @@ class ShownSources:
     shows_calls: bool = False
 
     def look_at(self, number: int) -> Self:
-        """Put a citation of the summary into focus; one that does not exist leads nowhere."""
+        """Focus a citation of the summary."""
         return replace(self, focus=number, drawer_open=True)
 
     def choose_cell(self, cell: tuple[int, str]) -> Self:
@@ -99,11 +99,11 @@ class ShownSources:
 
 @dataclass(frozen=True)
 class ComparisonSession(StoredItem, ChosenPapers, OrderedComparison, ShownSources):
-    """A visitor's comparison: chosen, on its way, or read."""
+    """The whole state of a visitor's comparison: being chosen, running, stopped or finished."""
 
     @property
     def compared(self) -> tuple[str, ...]:
-        """Return the ids of the papers that are compared, or chosen to be."""
+        """Return the ids of the compared or chosen papers."""
         return self.order.request.papers if self.order else self.papers
 
     @property
@@ -117,35 +117,44 @@ class ComparisonSession(StoredItem, ChosenPapers, OrderedComparison, ShownSource
         return "unfinished" if self.order else "choosing"
 
     def add(self, paper_ids: Sequence[str]) -> Self:
-        """Put papers to those that are chosen, as far as there is room, and say which had none."""
-        wanted, notes = tuple(dict.fromkeys((*self.papers, *paper_ids))), self.notes
-        if strangers := [one for one in wanted if library_of(one) != library_of(wanted[0])]:
-            wanted = tuple(one for one in wanted if one not in strangers)
-            return replace(self, papers=wanted[:MOST_PAPERS], notes=_other_place(len(strangers)))
-        if left := len(wanted) - MOST_PAPERS:
-            notes = _no_room(left) if left > 0 else ()
-        return replace(self, papers=wanted[:MOST_PAPERS], notes=notes)
+        """Add papers of the same library as far as there is room, with a note on those left out."""
+        papers, notes = tuple(dict.fromkeys((*self.papers, *paper_ids))), self.notes
+        same_library = tuple(paper for paper in papers if library_of(paper) == library_of(papers[0]))
+        surplus = len(papers) - MOST_PAPERS
+        if others := len(papers) - len(same_library):
+            notes = (
+                f"{counted(others, 'paper')} not added: papers of the collection and of a library of yours "
+                "are not compared with each other. Begin another comparison for them.",
+            )
+        elif surplus > 0:
+            notes = (
+                f"{counted(surplus, 'paper')} {'was' if surplus == 1 else 'were'} not added: {MOST_PAPERS} "
+                "can be compared at once. Take some out, or compare in parts.",
+            )
+        elif surplus < 0:
+            notes = ()
+        return replace(self, papers=same_library[:MOST_PAPERS], notes=notes)
 
     def add_to_chosen(self, paper_id: str) -> Self:
-        """Put a paper to those being chosen; a comparison that was begun is left for them."""
+        """Add a paper to the choices, leaving a comparison that was started."""
         return (self if self.state == "choosing" else self.choose_anew()).add((paper_id,))
 
     def choose(self, paper_ids: Sequence[str]) -> Self:
-        """Choose these papers and no others; a comparison that was begun is left for them."""
+        """Choose only these papers, leaving a comparison that was started."""
         is_choosing = self.state == "choosing"
         about, questions = (self.about, self.questions) if is_choosing else ("", "")
         return self.choose_anew().describe(about).ask(questions).add(paper_ids)
 
     def replace_papers(self, paper_ids: Sequence[str]) -> Self:
-        """Choose these papers and no others, whatever else is on the screen."""
+        """Choose only these papers, whatever is on the screen."""
         return replace(self, papers=()).add(paper_ids)
 
     def take_example(self, papers: tuple[str, ...], about: str) -> Self:
-        # Another key is another field: one that was drawn keeps what was written in it.
+        # A new `opened` gives the field a new key; a drawn field keeps its text.
         return replace(self, papers=papers, about=about, notes=(), opened=self.opened + 1)
 
     def remove(self, paper_id: str) -> Self:
-        return replace(self, papers=tuple(one for one in self.papers if one != paper_id), notes=())
+        return replace(self, papers=tuple(paper for paper in self.papers if paper != paper_id), notes=())
 
     def clear(self) -> Self:
         return replace(self, papers=(), notes=())
@@ -155,7 +164,7 @@ class ComparisonSession(StoredItem, ChosenPapers, OrderedComparison, ShownSource
         return replace(self.turn_to("", None), papers=(), about="", questions="")
 
     def choose_again(self) -> Self:
-        """Leave the comparison on the screen for a new one of the same papers and the same work."""
+        """Leave the comparison on the screen for a new one of the same papers, description and questions."""
         chosen = self.order.request if self.order else None
         anew = self.choose_anew()
         if chosen is None:
@@ -163,42 +172,27 @@ class ComparisonSession(StoredItem, ChosenPapers, OrderedComparison, ShownSource
         return replace(anew, papers=chosen.papers, about=chosen.about, questions="\n".join(chosen.questions))
 
     def turn_to(self, identifier: str, order: Order | None) -> Self:
-        """Show another comparison, or none where it is being chosen."""
+        """Show another comparison, or the choices if `order` is None."""
         nothing = vars(OrderedComparison(identifier, order)) | vars(ShownSources())
         return replace(self.leave().visit(identifier), **nothing)
 
     def begin(self, identifier: str, order: Order, title: str = "") -> Self:
-        """Show a comparison that is begun; it has a title if it is in the store."""
+        """Show a comparison that was just started; it has a title if it is stored."""
         return replace(self.turn_to(identifier, order), title=title, is_kept=bool(title))
 
     def show(self, order: Order, title: str, comparison: Comparison | None, failure: str) -> Self:
-        """Show a stored comparison as far as it has come."""
+        """Show a stored comparison, finished or not."""
         return replace(self, order=order, title=title, is_kept=True, comparison=comparison, failure=failure)
 
     def show_damaged(self, failure: str) -> Self:
-        """Show of a comparison that cannot be drawn how it was ordered, and why."""
+        """Show only the order of a comparison that cannot be drawn, and the reason."""
         return replace(self, comparison=None, can_go_on=False, failure=failure)
 
     def settle(self, view: ComparisonView, failure: str) -> Self:
-        """Have a comparison that is over, as far as it has come."""
+        """Show the final state of a comparison that is over."""
         settled = replace(self, is_running=False, view=view, comparison=view.comparison, failure=failure)
         return settled.note(view.problem)
 
     def show_sent(self) -> Self:
-        """Have what was sent shown: one drawer at a time, and no menu before it."""
+        """Open the drawer of calls, closing the other drawer and the menus."""
         return replace(self, shows_calls=True, drawer_open=False).close_menus()
-
-
-def _other_place(count: int) -> tuple[str, ...]:
-    return (
-        f"{counted(count, 'paper')} not added: papers of the collection and of a library of yours are not "
-        "compared with each other. Begin another comparison for them.",
-    )
-
-
-def _no_room(count: int) -> tuple[str, ...]:
-    were = "was" if count == 1 else "were"
-    return (
-        f"{counted(count, 'paper')} {were} not added: {MOST_PAPERS} can be compared at once. Take some out, "
-        "or compare in parts.",
-    )

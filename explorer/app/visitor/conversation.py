@@ -1,4 +1,4 @@
-"""The conversation a visitor has open, complete turns only, and the question on its way to it."""
+"""The conversation that a visitor has open, with complete turns only, and its waiting or running question."""
 
 import uuid
 from dataclasses import dataclass, field, replace
@@ -8,13 +8,13 @@ from assistant.records import Conversation, Turn
 from corpus.records import Scope
 from explorer.app.visitor.stored_item import StoredItem
 
-# Of a long conversation the latest turns are drawn; each takes its time, on the server and in the browser.
+# Only the latest turns of a long conversation are drawn, as each takes time.
 TURNS_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
-class TakenOff:
-    """The turn that was taken off the conversation last, or in whose place another came."""
+class RemovedTurn:
+    """The turn that was last removed from the conversation, or replaced by another."""
 
     turn: Turn
     was_replaced: bool = False
@@ -22,7 +22,7 @@ class TakenOff:
 
 @dataclass(frozen=True, slots=True)
 class FollowUps:
-    """The suggested questions after the turn number `count`."""
+    """The suggested questions after turn number `count`."""
 
     turn: Turn
     count: int
@@ -35,10 +35,10 @@ def new_id() -> str:
 
 @dataclass(frozen=True)
 class OpenConversation(StoredItem):
-    """The turns of a conversation; `unkept` are those that are in no store.
+    """The turns of a conversation; `unkept` are those that are not stored.
 
-    `is_private` says that the visitor's own documents are asked, in a conversation that no store has;
-    `library_id` that one of the libraries is that they keep, or have the link to.
+    `is_private` is True while the uploads of this visit are asked, in a conversation that is not stored;
+    `library_id` is the kept library that is asked, "" for the collection.
     """
 
     conversation_id: str = field(default_factory=new_id)
@@ -46,47 +46,47 @@ class OpenConversation(StoredItem):
     unkept: tuple[Turn, ...] = ()
     is_private: bool = False
     library_id: str = ""
-    taken_off: TakenOff | None = None
+    removed_turn: RemovedTurn | None = None
     follow_ups: FollowUps | None = None
     turns_shown: int = TURNS_SHOWN
 
     @property
     def asks_own(self) -> bool:
-        """Return True if what is asked is not the collection."""
+        """Return True if uploads or a kept library are asked, not the collection."""
         return self.is_private or bool(self.library_id)
 
     def conversation(self) -> Conversation:
         return Conversation(self.conversation_id, self.title or self.named_after(), self.turns)
 
     def named_after(self, question: str = "") -> str:
-        """Return the title of a conversation that was given none: its first question."""
+        """Return the title of an untitled conversation: its first question."""
         first = self.turns[0].question if self.turns else question or "Conversation"
         return " ".join(first.split())[:120]
 
     def begin_storing(self, identifier: str, title: str) -> Self:
-        """Have the conversation in the store, under the id and the title that it has there."""
+        """Mark the conversation as stored, with its id and title in the store."""
         visited = self.visited | {identifier}
         return replace(self, conversation_id=identifier, title=title, is_kept=True, visited=visited)
 
     def store(self, unkept: tuple[Turn, ...], problem: str) -> Self:
-        """Have these turns in no store still, for that reason."""
+        """Set the turns that are not stored, and the reason as a note."""
         return replace(self, unkept=unkept, notes=(problem,) if problem else ())
 
     def add_turns(self, turns: tuple[Turn, ...]) -> Self:
-        """Add turns at the end, but for those that are there already."""
-        new = (one for one in turns if not holds(self.turns, one))
+        """Append the turns that the conversation does not have yet."""
+        new = (turn for turn in turns if not holds(self.turns, turn))
         return replace(self, turns=(*self.turns, *new))
 
     def change(self, before: Turn, after: Turn) -> Self:
-        """Have a turn in the place of another."""
+        """Replace turn `before` by `after`."""
         turns, unkept = (
-            tuple(after if one.is_same_as(before) else one for one in turns)
+            tuple(after if turn.is_same_as(before) else turn for turn in turns)
             for turns in (self.turns, self.unkept)
         )
         return replace(self, turns=turns, unkept=unkept)
 
     def put_back(self, turn: Turn) -> Self:
-        return replace(self, turns=(*self.turns, turn), taken_off=None)
+        return replace(self, turns=(*self.turns, turn), removed_turn=None)
 
     def suggest(self, follow_ups: FollowUps) -> Self:
         return replace(self, follow_ups=follow_ups)
@@ -96,18 +96,18 @@ class OpenConversation(StoredItem):
 
 
 def holds(turns: tuple[Turn, ...], turn: Turn) -> bool:
-    return any(one.is_same_as(turn) for one in turns)
+    return any(other.is_same_as(turn) for other in turns)
 
 
 def without(turns: tuple[Turn, ...], turn: Turn | None) -> tuple[Turn, ...]:
-    return tuple(one for one in turns if turn is None or not one.is_same_as(turn))
+    return tuple(other for other in turns if turn is None or not other.is_same_as(turn))
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A question that was not answered, why, and what had been written when it was stopped.
+    """A question that was not answered, the reason, and the partial text.
 
-    `search_query` is the visitor's own, where there was one, `replaces` the turn that it was to replace.
+    `search_query` is the visitor's own query, "" for none, `replaces` the turn that it was to replace.
     """
 
     question: str
@@ -120,9 +120,9 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A question that is to be asked: with a search `query` and in a `scope` of its own, where it has them.
+    """A question to be asked, with a `query` and a `scope` of its own if set.
 
-    Its turn is to take the place of the turn that it `replaces`.
+    Its turn takes the place of the turn that it `replaces`.
     """
 
     question: str
@@ -133,9 +133,9 @@ class Waiting:
 
 @dataclass(frozen=True)
 class PendingQuestion:
-    """A question that waits, or the job that answers it, or why it failed.
+    """The waiting question, or the job that answers it, or its failure.
 
-    `replaced` is the turn whose place it is to take: it is back when that fails.
+    `replaced` is the turn that it replaces, restored if the question fails.
     """
 
     waiting: Waiting | None = None
@@ -146,11 +146,11 @@ class PendingQuestion:
     def ask(
         self, question: str, search_query: str = "", scope: Scope | None = None, replaces: Turn | None = None
     ) -> Self:
-        """Have a question asked when the Ask screen is drawn and no other is being answered any more."""
+        """Queue a question; the Ask screen starts it once no other is running."""
         return replace(self, failure=None, waiting=Waiting(question, search_query, scope, replaces))
 
     def refuse(self, failure: Failure) -> Self:
-        """Have a question that could not be given to a worker."""
+        """Set the failure of a question whose job could not be started."""
         return replace(self, failure=failure)
 
     def dismiss(self) -> Self:

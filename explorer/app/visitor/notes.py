@@ -1,4 +1,4 @@
-"""The note that a visitor writes at, and the one that they have deleted last."""
+"""The note that a visitor is editing, and the one that they deleted last."""
 
 from dataclasses import dataclass, replace
 from typing import Self
@@ -8,30 +8,30 @@ from assistant.storage.reading import Kept
 
 
 @dataclass(frozen=True)
-class NotesInHand:
-    """The note that is `edited`, as it was read; what `stands_elsewhere` if another tab has changed it since.
+class NoteEditing:
+    """The note being edited, as it was read; `stored_text` is set if another tab has changed it since.
 
-    `erased` can be put back until another is; `notes_problem` says why a note could not be kept. `noted`
-    counts what was added and stands in keys of fields: an added note leaves an empty one.
+    `erased` can be restored until another note is deleted; `notes_problem` is the reason why a note could
+    not be stored. `noted` counts added notes and is part of widget keys, so that adding empties the field.
     """
 
     edited: Kept[Annotation] | None = None
-    stands_elsewhere: str | None = None
+    stored_text: str | None = None
     erased: Annotation | None = None
     notes_problem: str = ""
     noted: int = 0
 
     def edit(self, note: Kept[Annotation] | None) -> Self:
-        """Have a note written at, or none any more."""
-        return replace(self, edited=note, stands_elsewhere=None, notes_problem="")
+        """Start editing a note, or stop with None."""
+        return replace(self, edited=note, stored_text=None, notes_problem="")
 
     def meet(self, current: Kept[Annotation] | None, problem: str) -> Self:
-        """Have another tab's words of the note beside the visitor's; written again, theirs stand."""
-        said = current.record.note if current else None
-        return replace(self, edited=current, stands_elsewhere=said, notes_problem=problem)
+        """Show the text that another tab has stored beside the visitor's, which replaces it if sent again."""
+        stored = current.record.note if current else None
+        return replace(self, edited=current, stored_text=stored, notes_problem=problem)
 
     def erase(self, note: Annotation | None) -> Self:
-        return replace(self, erased=note, edited=None, stands_elsewhere=None, notes_problem="")
+        return replace(self, erased=note, edited=None, stored_text=None, notes_problem="")
 
     def keep_note(self) -> Self:
         return replace(self, noted=self.noted + 1, notes_problem="")

@@ -1,4 +1,4 @@
-"""All that is known of one visitor: what they have picked, where they look, and what they ask."""
+"""The whole state of one visitor's session as a frozen value, without Streamlit."""
 
 import uuid
 from collections.abc import Iterable
@@ -12,16 +12,16 @@ from explorer.app.visitor.conversation import (
     Failure,
     OpenConversation,
     PendingQuestion,
-    TakenOff,
+    RemovedTurn,
     new_id,
     without,
 )
-from explorer.app.visitor.notes import NotesInHand
+from explorer.app.visitor.notes import NoteEditing
 
 
 @dataclass(frozen=True, slots=True)
 class Focus:
-    """The citation being looked at: turn from 1 (one more than there are: being written), number from 1."""
+    """A citation by turn and number, both from 1; the turn after the last is the one being written."""
 
     turn: int
     number: int
@@ -29,9 +29,9 @@ class Focus:
 
 @dataclass(frozen=True)
 class ShownEvidence:
-    """The citation in focus; the turn whose calls are shown, 0 for none; what is open over the screen.
+    """The citation in focus; the turn whose calls are shown, 0 for none; the open drawers and dialogs.
 
-    `library_open` is the kept library that the dialog of documents shows, "" for those of the visit.
+    `library_open` is the kept library that the documents dialog shows, "" for the uploads of the visit.
     """
 
     focus: Focus | None = None
@@ -50,7 +50,7 @@ class ShownEvidence:
         return replace(self, drawer_open=False)
 
     def show_calls(self, turn: int) -> Self:
-        """Have the calls of a turn shown, 0 for none; one drawer at a time."""
+        """Show the calls of a turn, 0 to close them; closes the evidence drawer."""
         return replace(self, shown_calls=turn, drawer_open=False)
 
     def open_documents(self, library_id: str = "") -> Self:
@@ -62,34 +62,34 @@ class ShownEvidence:
 
 @dataclass(frozen=True)
 class ChosenScope:
-    """The papers picked in the collection; the papers asked about, or the filter asked within."""
+    """The papers picked in the collection, and the papers or the filter that questions are restricted to."""
 
     picked: tuple[str, ...] = ()
     asked_about: tuple[str, ...] = ()
     asked_within: Scope = field(default_factory=Scope)
 
     def pick(self, paper_id: str, *, picked: bool) -> Self:
-        others = tuple(one for one in self.picked if one != paper_id)
+        others = tuple(paper for paper in self.picked if paper != paper_id)
         return replace(self, picked=(*others, paper_id) if picked else others)
 
     def pick_all(self, paper_ids: Iterable[str], most: int) -> Self:
-        """Pick papers besides those that are, at most that many of all."""
+        """Pick papers besides those already picked, at most `most` in all."""
         return replace(self, picked=tuple(dict.fromkeys((*self.picked, *paper_ids)))[:most])
 
     def pick_none(self) -> Self:
         return replace(self, picked=())
 
     def look_in(self, papers: tuple[str, ...] = (), within: Scope | None = None) -> Self:
-        """Have the next questions asked about some papers, or within a filter, or of all there is."""
+        """Restrict the next questions to papers or to a filter; without both, lift the restriction."""
         return replace(self, asked_about=papers, asked_within=within or Scope())
 
 
 @dataclass(frozen=True)
-class VisitorSession(OpenConversation, PendingQuestion, ShownEvidence, ChosenScope, NotesInHand):
-    """A visitor: their conversation, the question on its way, where they look, and what they have picked.
+class VisitorSession(OpenConversation, PendingQuestion, ShownEvidence, ChosenScope, NoteEditing):
+    """A visitor: their conversation, question, evidence panel, scope and notes.
 
-    `narrow` says that their screen is, `comes_from_paper` that they have read a paper since the collection
-    was shown; `stranger` is who a visitor without a cookie is.
+    `narrow` is True for a narrow screen, `comes_from_paper` after a paper was shown since the collection;
+    `stranger` is the owner id of a visitor without a cookie.
     """
 
     narrow: bool = False
@@ -103,34 +103,34 @@ class VisitorSession(OpenConversation, PendingQuestion, ShownEvidence, ChosenSco
         return replace(self, comes_from_paper=read)
 
     def send(self) -> Self:
-        """Have the question that waits on its way to a worker; nothing of before is in the way of it."""
+        """Take the waiting question off the queue, with no failure or focus left from before."""
         return replace(self.look_away(), waiting=None, failure=None)
 
     def begin(self, job_id: str, replaces: Turn | None) -> Self:
-        """Have a question being answered; the turn that it replaces is off the screen meanwhile."""
+        """Set the running job; the turn that its question replaces is hidden meanwhile."""
         turns = without(self.turns, replaces) if replaces else self.turns
-        return replace(self, job_id=job_id, replaced=replaces, taken_off=None, turns=turns)
+        return replace(self, job_id=job_id, replaced=replaces, removed_turn=None, turns=turns)
 
     def fail(self, failure: Failure) -> Self:
-        """Have no question on its way any more; what it was to replace is back."""
+        """End the running question with a failure; the turn that it was to replace is restored."""
         turns = (*self.turns, self.replaced) if self.replaced else self.turns
         failed = replace(failure, replaces=self.replaced)
         return replace(self, turns=turns, failure=failed, job_id="", replaced=None)
 
     def take(self, turn: Turn) -> Self:
-        """Have the turn of the question that was on its way: at the end, and once only."""
-        taken_off = TakenOff(self.replaced, was_replaced=True) if self.replaced else None
-        return replace(self.add_turns((turn,)), taken_off=taken_off, job_id="", replaced=None)
+        """End the running question with its turn, appended unless it is already there."""
+        removed_turn = RemovedTurn(self.replaced, was_replaced=True) if self.replaced else None
+        return replace(self.add_turns((turn,)), removed_turn=removed_turn, job_id="", replaced=None)
 
-    def take_off(self) -> Self:
-        """Take the last turn off the conversation; it can be put back until another question is asked."""
+    def remove_last_turn(self) -> Self:
+        """Remove the last turn; it can be put back until another question is asked."""
         last = self.turns[-1]
-        turns, unkept, taken_off = self.turns[:-1], without(self.unkept, last), TakenOff(last)
-        without_it = replace(self.look_away(), turns=turns, unkept=unkept, taken_off=taken_off)
+        turns, unkept, removed_turn = self.turns[:-1], without(self.unkept, last), RemovedTurn(last)
+        without_it = replace(self.look_away(), turns=turns, unkept=unkept, removed_turn=removed_turn)
         return replace(without_it, failure=None, shown_calls=0)
 
     def turn_to(self, conversation: Conversation | None = None, *, notes: tuple[str, ...] = ()) -> Self:
-        """Leave the conversation for a stored one, or for a new one where there is none."""
+        """Leave the conversation for a stored one, or for a new one if it is None."""
         shown = conversation or Conversation(new_id(), "", ())
         nothing = vars(PendingQuestion()) | vars(
             ShownEvidence(documents_open=self.documents_open, library_open=self.library_open)
@@ -146,23 +146,23 @@ class VisitorSession(OpenConversation, PendingQuestion, ShownEvidence, ChosenSco
             is_kept=conversation is not None,
             is_private=self.is_private and conversation is None,
             library_id=self.library_id if conversation is None else "",
-            taken_off=None,
+            removed_turn=None,
             follow_ups=None,
             turns_shown=TURNS_SHOWN,
         )
 
     def turn_to_own(self, conversation: Conversation | None) -> Self:
-        """Have questions go to the visitor's own documents, on with what was asked of them before."""
+        """Ask the uploads of this visit, continuing the conversation about them."""
         return replace(self.turn_to(conversation), is_kept=False, is_private=True, library_id="")
 
     def turn_to_library(self, library_id: str) -> Self:
-        """Have questions go to a kept library, in a new conversation."""
+        """Ask a kept library, in a new conversation."""
         return replace(self, is_private=False, library_id=library_id).turn_to()
 
-    def be_over(self, library_id: str) -> Self:
-        """Have the stored conversation that is open be over a kept library, "" for the collection."""
+    def set_library(self, library_id: str) -> Self:
+        """Set the kept library that the open conversation is about, "" for the collection."""
         return replace(self, library_id=library_id)
 
     def turn_to_collection(self) -> Self:
-        """Have questions go to the collection, in a new conversation."""
+        """Ask the collection, in a new conversation."""
         return replace(self, is_private=False, library_id="").turn_to()

@@ -1,4 +1,4 @@
-"""The stored thing a visitor has open, a conversation or a comparison, and how far they are with it."""
+"""The stored item that a visitor has open, a conversation or a comparison."""
 
 from dataclasses import dataclass, replace
 from typing import Self
@@ -8,10 +8,10 @@ from typing import Self
 class StoredItem:
     """The conversation or comparison that a visitor has open.
 
-    It `is_kept` in the store, `is_anothers` if it was begun in another browser, `is_imported` from a file.
-    `visited` are the addresses that were followed in this visit, `missing_id` one that leads nowhere.
-    `opened` counts what was opened and stands in keys of fields: none shows what was written in another.
-    `menus_closed` stands in keys of menus: a menu under another key is a closed one.
+    It `is_kept` if stored, `is_anothers` if begun in another browser, `is_imported` if from a file. `visited`
+    are the ids and links followed in this visit, `missing_id` is an id that is not stored. `opened` counts
+    opened items and is part of widget keys, so that no field shows another item's text; `menus_closed` is
+    part of the keys of menus, so that increasing it closes them.
     """
 
     title: str = ""
@@ -21,7 +21,7 @@ class StoredItem:
     notes: tuple[str, ...] = ()
     missing_id: str = ""
     visited: frozenset[str] = frozenset()
-    wants_deletion: bool = False
+    confirms_deletion: bool = False
     import_problem: str = ""
     opened: int = 0
     menus_closed: int = 0
@@ -30,20 +30,20 @@ class StoredItem:
         return replace(self, visited=self.visited | set(addresses))
 
     def miss(self, identifier: str) -> Self:
-        """Have an address that leads nowhere."""
+        """Set the id in the address for which nothing is stored."""
         return replace(self, missing_id=identifier)
 
     def note(self, *notes: str) -> Self:
         return replace(self, notes=tuple(filter(None, notes)))
 
-    def tell_origin(self, *, is_anothers: bool = False, is_imported: bool = False) -> Self:
+    def set_origin(self, *, is_anothers: bool = False, is_imported: bool = False) -> Self:
         return replace(self, is_anothers=is_anothers, is_imported=is_imported)
 
     def rename(self, title: str) -> Self:
         return replace(self, title=title)
 
-    def want_deletion(self, *, wanted: bool) -> Self:
-        return replace(self, wants_deletion=wanted)
+    def confirm_deletion(self, *, wanted: bool) -> Self:
+        return replace(self, confirms_deletion=wanted)
 
     def refuse_import(self, problem: str) -> Self:
         return replace(self, import_problem=problem)

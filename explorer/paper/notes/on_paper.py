@@ -1,4 +1,4 @@
-"""A reader's own notes on the Paper screen: sentences marked, words on them, beside the text and above it."""
+"""A reader's notes on the Paper screen: highlighted sentences with or without a note, and their forms."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +13,14 @@ from assistant.storage.reading import ChangedElsewhereError, Kept, ReadingStore
 from corpus.records import Paper, Passage, is_upload, parse_passage_id
 from explorer.app.navigation import PAPER, link_to
 from explorer.app.resources import Library
-from explorer.app.session import Visitor, current_owner, field_value, forget_field, set_field
+from explorer.app.session import (
+    FailureNote,
+    Visitor,
+    current_owner,
+    field_value,
+    forget_field,
+    set_field,
+)
 from explorer.app.visitor.session import VisitorSession
 from explorer.components.reading_list import draw_listing
 from explorer.components.rows import action, menu, row
@@ -31,55 +38,52 @@ Note = Kept[Annotation]
 
 @dataclass(frozen=True, slots=True)
 class PaperNotes:
-    """A visitor's notes on a paper, where they stand in its text now, and what draws one of them."""
+    """A visitor's notes on a paper, their places in its text by note id, and a function that draws one."""
 
     notes: tuple[Note, ...] = ()
     places: Mapping[str, tuple[Marked, ...]] = field(default_factory=dict)
     draw: Callable[[Note], None] = lambda _: None
 
     def on(self, passage_id: str) -> tuple[Note, ...]:
-        """Return the notes whose words end in a passage: there they are shown."""
-        ends = {one.id: places[-1].passage_id for one in self.notes if (places := self.places[one.id])}
-        return tuple(one for one in self.notes if ends.get(one.id) == passage_id)
+        """Return the notes whose last marked sentence is in a passage, below which they are shown."""
+        ends = {note.id: places[-1].passage_id for note in self.notes if (places := self.places[note.id])}
+        return tuple(note for note in self.notes if ends.get(note.id) == passage_id)
 
     def marks(self, passages: Sequence[Passage]) -> dict[str, frozenset[int]]:
-        """Return the sentences that are marked of those passages of which some are."""
-        places = [one for found in self.places.values() for one in found]
+        """Return the marked sentences by passage id, for the passages that have any."""
+        places = [mark for marks in self.places.values() for mark in marks]
         sentences = {
-            passage.id: [range(one.first, one.last + 1) for one in places if one.passage_id == passage.id]
+            passage.id: [range(mark.first, mark.last + 1) for mark in places if mark.passage_id == passage.id]
             for passage in passages
         }
         return {name: frozenset(chain(*ranges)) for name, ranges in sentences.items() if ranges}
 
     @property
     def placeless(self) -> tuple[Note, ...]:
-        """Return the notes on the paper as a whole, and those whose words are not in it any more."""
-        return tuple(one for one in self.notes if not self.places[one.id])
+        """Return the notes on the whole paper, and those whose sentences are no longer in the text."""
+        return tuple(note for note in self.notes if not self.places[note.id])
 
 
 def read_notes(library: Library, visitor: Visitor, paper: Paper, passages: Sequence[Passage]) -> PaperNotes:
-    """Return the visitor's notes on a paper; none, and that is said, where they cannot be read."""
-    if is_upload(paper.id):
-        return PaperNotes()
-    try:
-        notes = library.reading().annotations(current_owner(visitor), paper.id)
-    except AssistantError as error:
-        visitor.update(VisitorSession.fail_to_keep, str(error))
-        return PaperNotes()
-    places = {one.id: place_of(one.record, passages) for one in notes}
+    """Return the visitor's notes on a paper, none if they cannot be read."""
+    notes: tuple[Note, ...] = ()
+    if not is_upload(paper.id):
+        with FailureNote(visitor):
+            notes = library.reading().annotations(current_owner(visitor), paper.id)
+    places = {note.id: place_of(note.record, passages) for note in notes}
     return PaperNotes(notes, places, partial(_draw_note, library, visitor))
 
 
 def mark_selected(
     library: Library, visitor: Visitor, paper: Paper, passages: Sequence[Passage], selected: Selected
 ) -> None:
-    """Mark the sentences that selected words lie in, within the passage that they begin in."""
-    shown = {one.anchor: one.passages for one in paper_sections(passages)}
+    """Store a highlight of the sentences of selected text, within the passage where it begins."""
+    shown = {section.anchor: section.passages for section in paper_sections(passages)}
     places = find_quoted(selected.quoted, shown.get(selected.section, passages))
     if not places:
         visitor.update(VisitorSession.fail_to_keep, "These words are not in the text as it is kept here.")
         return
-    passage = next(one for one in passages if one.id == places[0].passage_id)
+    passage = next(passage for passage in passages if passage.id == places[0].passage_id)
     note = _keep(library, visitor, _highlight(paper, passage, places[0].first, places[0].last))
     if note and selected.wants_note:
         edit_note(visitor, note)
@@ -88,7 +92,7 @@ def mark_selected(
 def draw_keeping(
     library: Library, visitor: Visitor, paper: Paper, passages: Sequence[Passage], notes: PaperNotes
 ) -> None:
-    """Draw what a reader can keep of a paper: the paper itself on the reading list, and notes on it."""
+    """Draw the actions that put the paper on the reading list and add notes."""
     draw_listing(library, visitor, paper)
     _draw_adding(library, visitor, paper, passages, notes, drawn=visitor.now)
 
@@ -103,9 +107,9 @@ def _draw_adding(
     *,
     drawn: VisitorSession,
 ) -> None:
-    """Draw the menu in which a note is written on the paper, or on a sentence chosen from its text.
+    """Draw the menu with links to all notes, and the form of a new one on the paper or on a sentence.
 
-    When it is opened it is drawn alone; the whole screen is when what it has `drawn` is no longer so.
+    A fragment: opening it redraws it alone; the whole screen reruns once the session differs from `drawn`.
     """
     if visitor.now != drawn:
         st.rerun()
@@ -124,7 +128,7 @@ def _draw_new_note(library: Library, visitor: Visitor, paper: Paper, passages: S
         st.selectbox(
             "On",
             range(-1, len(places)),
-            format_func=lambda at: _choice(*places[at]) if at >= 0 else WHOLE_PAPER,
+            format_func=lambda index: _choice(*places[index]) if index >= 0 else WHOLE_PAPER,
             key=f"note_place_{number}",
             help="Type some of its words to find a sentence.",
         )
@@ -141,7 +145,7 @@ def _draw_new_note(library: Library, visitor: Visitor, paper: Paper, passages: S
 def draw_overview(
     library: Library, visitor: Visitor, paper: Paper, passages: Sequence[Passage], notes: PaperNotes
 ) -> None:
-    """Draw above the text the notes that have no place in it, and what went wrong."""
+    """Draw above the text the notes without a place in it, and any problem with notes."""
     if not is_upload(paper.id):
         with st.container(key="hears_selection"):
             draw_selection_bar(partial(mark_selected, library, visitor, paper, passages))
@@ -150,35 +154,31 @@ def draw_overview(
     if visitor.now.erased and visitor.now.erased.paper_id == paper.id:
         with row("erased_note"):
             st.caption("The note is deleted.", width="content")
-            action("Put it back", "put_back_note", _put_back, library, visitor)
-    for one in notes.placeless:
-        if one.record.quoted:
-            with st.container(key=f"lost_{one.id}", gap="xxsmall"):
+            action("Put it back", "put_back_note", _restore, library, visitor)
+    for note in notes.placeless:
+        if note.record.quoted:
+            with st.container(key=f"lost_{note.id}", gap="xxsmall"):
                 st.caption("These words are no longer in the text:")
-                st.text(shortened(one.record.quoted, 400))
-        notes.draw(one)
+                st.text(shortened(note.record.quoted, 400))
+        notes.draw(note)
 
 
 def _draw_places(paper: Paper, notes: PaperNotes) -> None:
-    """Draw the way to each place that is marked."""
+    """Draw a link to each marked place."""
     with st.container(key="marked_places", gap="xxsmall"):
-        for one in notes.notes:
-            if places := notes.places[one.id]:
-                _draw_way(paper, one.record, places[0])
-
-
-def _draw_way(paper: Paper, note: Annotation, place: Marked) -> None:
-    said = escaped(shortened(note.quoted, LONGEST_LINE))
-    if note.note:
-        said += f" :gray[{escaped(shortened(note.note, LONGEST_LINE))}]"
-    number = str(parse_passage_id(place.passage_id)[1])
-    query = {"id": paper.id, "passage": number, "sentence": str(place.first)}
-    with st.container(key=f"similar_{note.id}"):
-        link_to(PAPER, said, query_params=query)
+        for note in (note.record for note in notes.notes):
+            if places := notes.places[note.id]:
+                label = escaped(shortened(note.quoted, LONGEST_LINE))
+                if note.note:
+                    label += f" :gray[{escaped(shortened(note.note, LONGEST_LINE))}]"
+                number = str(parse_passage_id(places[0].passage_id)[1])
+                query = {"id": paper.id, "passage": number, "sentence": str(places[0].first)}
+                with st.container(key=f"similar_{note.id}"):
+                    link_to(PAPER, label, query_params=query)
 
 
 def _draw_note(library: Library, visitor: Visitor, note: Note) -> None:
-    """Draw a note with what can be done with it, or the field in which it is written at."""
+    """Draw a note with its actions, or the form in which it is edited."""
     edited = visitor.now.edited
     with st.container(key=f"note_{note.id}", gap="xxsmall"):
         if edited and edited.id == note.id:
@@ -187,25 +187,20 @@ def _draw_note(library: Library, visitor: Visitor, note: Note) -> None:
         if note.record.note:
             st.text(note.record.note)
         with row(f"note_foot_{note.id}", gap="xsmall"):
-            st.caption(_said_on(note), width="content")
-            action(
-                "Edit" if note.record.note else "Write a note", f"edit_{note.id}", edit_note, visitor, note
+            title, edit = (
+                ("Your note", "Edit") if note.record.note else ("Highlighted by you", "Write a note")
             )
+            if note.record.quoted:
+                title += f" on “{escaped(shortened(note.record.quoted, LONGEST_HEAD))}”"
+            st.caption(title, width="content")
+            action(edit, f"edit_{note.id}", edit_note, visitor, note)
             action("Delete", f"erase_{note.id}", _erase, library, visitor, note)
 
 
-def _said_on(note: Note) -> str:
-    """Return whose words a note's are, and what sentence they are on."""
-    said = "Your note" if note.record.note else "Highlighted by you"
-    return (
-        f"{said} on “{escaped(shortened(note.record.quoted, LONGEST_HEAD))}”" if note.record.quoted else said
-    )
-
-
 def _draw_editing(library: Library, visitor: Visitor, edited: Note) -> None:
-    if visitor.now.stands_elsewhere is not None:
+    if visitor.now.stored_text is not None:
         st.caption("Another tab has written this meanwhile; what you keep here takes its place:")
-        st.text(visitor.now.stands_elsewhere or "nothing")
+        st.text(visitor.now.stored_text or "nothing")
     with st.form(f"edit_form_{edited.id}", border=False):
         st.text_area("Note", key=_field(edited), max_chars=LONGEST_NOTE, height=120)
         with row(f"edit_foot_{edited.id}", gap="xsmall"):
@@ -231,12 +226,12 @@ def _highlight(paper: Paper, passage: Passage, first: int, last: int) -> Annotat
 def _add(
     library: Library, visitor: Visitor, paper: Paper, places: tuple[tuple[Passage, int], ...], number: int
 ) -> None:
-    at = field_value(f"note_place_{number}", -1)
+    index = field_value(f"note_place_{number}", -1)
     note = str(field_value(f"note_new_{number}") or "").strip()
-    if at is None or at < 0:
+    if index is None or index < 0:
         annotation = Annotation("", paper.id, paper.title)
     else:
-        annotation = _highlight(paper, places[at][0], places[at][1], places[at][1])
+        annotation = _highlight(paper, places[index][0], places[index][1], places[index][1])
     if not (note or annotation.quoted):
         visitor.update(VisitorSession.fail_to_keep, NOTHING)
         return
@@ -244,17 +239,16 @@ def _add(
 
 
 def _keep(library: Library, visitor: Visitor, annotation: Annotation) -> Note | None:
-    try:
-        kept = library.reading().annotate(current_owner(visitor), annotation)
-    except AssistantError as error:
-        visitor.update(VisitorSession.fail_to_keep, str(error))
-        return None
-    visitor.update(VisitorSession.keep_note)
-    return kept
+    """Store a new note and return it, None if that fails."""
+    stored: Note | None = None
+    with FailureNote(visitor):
+        stored = library.reading().annotate(current_owner(visitor), annotation)
+        visitor.update(VisitorSession.keep_note)
+    return stored
 
 
 def edit_note(visitor: Visitor, note: Note) -> None:
-    """Have a note written at, its field holding what it says."""
+    """Start editing a note, with its text in the field."""
     set_field(_field(note), note.record.note)
     visitor.update(VisitorSession.edit, note)
 
@@ -263,20 +257,20 @@ def _write(library: Library, visitor: Visitor) -> None:
     edited = visitor.now.edited
     if edited is None:
         return
-    said = str(field_value(_field(edited)) or "")
-    if not said.strip() and not edited.record.quoted:
+    text = str(field_value(_field(edited)) or "")
+    if not text.strip() and not edited.record.quoted:
         visitor.update(VisitorSession.fail_to_keep, NOTHING)
         return
 
     def write(store: ReadingStore, owner: str) -> None:
-        store.write_note(owner, edited, said)
+        store.write_note(owner, edited, text)
         forget_field(_field(edited))
         visitor.update(VisitorSession.edit, None)
 
-    was_deleted = not _changed(library, visitor, write) and visitor.now.edited is None
+    was_deleted = not _change_stored(library, visitor, write) and visitor.now.edited is None
     # The note was deleted in another tab: save the text as a new note.
-    anew = replace(edited.record, id="", note=said, made="", changed="")
-    if was_deleted and _keep(library, visitor, anew):
+    new_note = replace(edited.record, id="", note=text, made="", changed="")
+    if was_deleted and _keep(library, visitor, new_note):
         visitor.update(VisitorSession.fail_to_keep, WRITTEN_ANEW)
 
 
@@ -285,11 +279,11 @@ def _erase(library: Library, visitor: Visitor, note: Note) -> None:
         store.erase(owner, note)
         visitor.update(VisitorSession.erase, note.record)
 
-    _changed(library, visitor, erase)
+    _change_stored(library, visitor, erase)
 
 
-def _changed(library: Library, visitor: Visitor, change: Callable[[ReadingStore, str], None]) -> bool:
-    """Change what is stored; where that cannot be, say why, and what another tab has made of the note."""
+def _change_stored(library: Library, visitor: Visitor, change: Callable[[ReadingStore, str], None]) -> bool:
+    """Apply `change` to the store; on failure show the reason and another tab's text, and return False."""
     try:
         change(library.reading(), current_owner(visitor))
     except ChangedElsewhereError as error:
@@ -302,6 +296,6 @@ def _changed(library: Library, visitor: Visitor, change: Callable[[ReadingStore,
     return True
 
 
-def _put_back(library: Library, visitor: Visitor) -> None:
+def _restore(library: Library, visitor: Visitor) -> None:
     if visitor.now.erased and _keep(library, visitor, visitor.now.erased):
         visitor.update(VisitorSession.erase, None)

@@ -1,4 +1,4 @@
-"""The script that hears which words of the paper's text are selected, and offers to mark them."""
+"""The page's script that offers to highlight selected text of the paper."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _component = st.components.v2.component(
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """Words that were selected, the section they begin in ("section-3", "abstract"), and what is wanted."""
+    """Selected text, the anchor of the section where it begins, and whether a note is to be written."""
 
     quoted: str
     section: str
@@ -28,18 +28,18 @@ class Selected:
 
 
 def draw_selection_bar(on_marked: Callable[[Selected], None]) -> None:
-    """Mount the script; `on_marked` hears of words that are to be marked before the screen is drawn."""
+    """Mount the script; `on_marked` is called with the selection before the screen reruns."""
 
-    def heard() -> None:
+    def report_selection() -> None:
         reported = field_value(_KEY) or {}
         if selected := parse_selected(reported.get("marked")):
             on_marked(selected)
 
-    _component(key=_KEY, on_marked_change=heard)
+    _component(key=_KEY, on_marked_change=report_selection)
 
 
 def parse_selected(reported: object) -> Selected | None:
-    """Parse the page's report of a selection, None for anything else: its text is untrusted."""
+    """Parse the page's untrusted report of a selection, None if it is not valid."""
     if not isinstance(reported, dict):
         return None
     quoted, section = reported.get("quoted"), reported.get("section")

@@ -20,7 +20,7 @@ from assistant.serving.requests import CiteRequest, SearchRequest
 from assistant.storage.conversations import ConversationStore
 from assistant.storage.spending import SpendingLimits, SpendingStore
 from explorer.api.keys import MOST_WRONG_KEYS
-from explorer.api.places import MOST_THREADS_OF_KEY
+from explorer.api.slots import MOST_THREADS_OF_KEY
 from explorer.jobs.runner import stopping
 from tests.explorer.api.conftest import KEY, OTHER_KEY, PREFIX, until
 from tests.explorer.api.test_api import BM25, FUSION, QUESTION, error_of

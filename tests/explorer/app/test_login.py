@@ -76,7 +76,7 @@ def test_a_removed_section_admits_nobody_until_its_mark_is_deleted(
     assert not is_let_in(screen)
     secrets(left)
     assert not is_let_in(screen)
-    monkeypatch.setattr("explorer.app.login._asked", set())  # another process
+    monkeypatch.setattr("explorer.app.login._homes_with_sign_in", set())  # another process
     assert not is_let_in(screen)
     (home / "sign-in-required").unlink()
     secrets(AUTH)

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from explorer.app.one_by_one import OneByOne, screens
+from explorer.app.one_by_one import DrawingQueue, screens
 from tests.demo_home import PROJECT
 
 PATIENCE_SECONDS = 30
@@ -29,7 +29,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("patient")
 def test_screens_begun_together_are_drawn_one_after_another(threads: ThreadPoolExecutor) -> None:
-    line, drawn, together = OneByOne(), list[int](), list[int]()
+    line, drawn, together = DrawingQueue(), list[int](), list[int]()
     lock = threading.Lock()
     drawing = 0
 
@@ -53,7 +53,7 @@ def test_screens_begun_together_are_drawn_one_after_another(threads: ThreadPoolE
 
 @pytest.mark.usefixtures("patient")
 def test_who_came_first_is_drawn_first(threads: ThreadPoolExecutor) -> None:
-    line, drawn = OneByOne(), list[int]()
+    line, drawn = DrawingQueue(), list[int]()
 
     def draw(number: int) -> None:
         with line.turn():
@@ -74,7 +74,7 @@ def test_who_came_first_is_drawn_first(threads: ThreadPoolExecutor) -> None:
 def test_fault_a_screen_that_waits_for_a_server_keeps_nobody_else_waiting(
     threads: ThreadPoolExecutor,
 ) -> None:
-    line, answered = OneByOne(), threading.Event()
+    line, answered = DrawingQueue(), threading.Event()
 
     def draw(begun: threading.Event, until: threading.Event | None) -> None:
         with line.turn():
@@ -98,24 +98,24 @@ class _Rerun(BaseException):
 
 
 def test_a_screen_that_is_broken_off_gives_its_turn_on(threads: ThreadPoolExecutor) -> None:
-    line = OneByOne()
+    line = DrawingQueue()
     with pytest.raises(_Rerun), line.turn():
         raise _Rerun
-    with pytest.raises(_Rerun), line.turn(), line.others_first():
+    with pytest.raises(_Rerun), line.turn(), line.yield_turn():
         raise _Rerun
     with line.turn():
         pass
-    with OneByOne().others_first():
+    with DrawingQueue().yield_turn():
         pass
 
 
 def test_who_searches_lets_others_draw_and_draws_on_after_them(threads: ThreadPoolExecutor) -> None:
-    line, order = OneByOne(), list[str]()
+    line, order = DrawingQueue(), list[str]()
     found = threading.Event()
 
     def search_and_draw(begun: threading.Event) -> None:
         with line.turn():
-            with line.others_first():
+            with line.yield_turn():
                 begun.set()
                 assert found.wait(PATIENCE_SECONDS)
             order.append("found")

@@ -10,7 +10,7 @@ from assistant.records import Conversation
 from corpus.records import Scope
 from explorer.app.session import Current
 from explorer.app.visitor.comparison import ComparisonSession, Order
-from explorer.app.visitor.conversation import Failure, TakenOff, Waiting
+from explorer.app.visitor.conversation import Failure, RemovedTurn, Waiting
 from explorer.app.visitor.session import Focus, VisitorSession
 from explorer.jobs.comparison import ComparisonView
 from tests.demo_home import PROJECT
@@ -42,7 +42,7 @@ def test_a_question_is_sent_begun_and_taken_into_the_conversation_once() -> None
     assert (sent.waiting, sent.focus, sent.drawer_open) == (None, None, False)
     third = replace(FIRST, question="third", asked="third")
     taken = sent.begin("job", None).take(third).take(third)
-    assert (taken.turns, taken.job_id, taken.taken_off) == ((FIRST, SECOND, third), "", None)
+    assert (taken.turns, taken.job_id, taken.removed_turn) == ((FIRST, SECOND, third), "", None)
 
 
 def test_what_was_replaced_or_taken_off_can_be_had_back() -> None:
@@ -54,9 +54,9 @@ def test_what_was_replaced_or_taken_off_can_be_had_back() -> None:
     assert (failed.job_id, failed.ask("again?").failure, failed.dismiss().failure) == ("", None, None)
     third = replace(FIRST, question="third", asked="third")
     replaced = begun.take(third)
-    assert (replaced.turns, replaced.taken_off) == ((FIRST, third), TakenOff(SECOND, was_replaced=True))
-    taken = replace(TALK, unkept=(SECOND,)).take_off()
-    assert (taken.turns, taken.unkept, taken.taken_off) == ((FIRST,), (), TakenOff(SECOND))
+    assert (replaced.turns, replaced.removed_turn) == ((FIRST, third), RemovedTurn(SECOND, was_replaced=True))
+    taken = replace(TALK, unkept=(SECOND,)).remove_last_turn()
+    assert (taken.turns, taken.unkept, taken.removed_turn) == ((FIRST,), (), RemovedTurn(SECOND))
     assert taken.put_back(SECOND).turns == (FIRST, SECOND)
 
 
@@ -65,7 +65,7 @@ def test_another_conversation_leaves_nothing_of_the_one_before_but_the_visit() -
         TALK, narrow=True, is_kept=True, unkept=(FIRST,), failure=Failure("q", "m"), job_id="job"
     )
     before = (
-        before.look_at(1, 1).pick("a", picked=True).visit("old").close_menus().tell_origin(is_imported=True)
+        before.look_at(1, 1).pick("a", picked=True).visit("old").close_menus().set_origin(is_imported=True)
     )
     after = before.turn_to(Conversation("new", "Title", (SECOND,)), notes=("A note.",))
     assert after == replace(

@@ -12,7 +12,7 @@ from assistant.trail.transcript import from_json, to_json
 from corpus.encoders.base import Encoder
 from corpus.records import Aspect, Author, Paper, Scope, Topic
 from corpus.store.corpus import Corpus
-from explorer.ask.choices import filter_labels, left_of
+from explorer.ask.choices import filter_labels, with_filters
 from explorer.presenters.coverage import asked_about, covered, names_papers
 from explorer.presenters.finding import Finding
 from explorer.presenters.topics import Facet, FacetValue, by_kind, facets_of, known_topics, topic_label
@@ -159,8 +159,10 @@ def test_a_filter_says_what_it_covers_and_is_kept_to_as_far_as_it_is_left(corpus
     }
     assert filter_labels(Scope(topics=("task:parsing",))) == {"task:parsing": "Task: parsing"}
     within = Scope(years=(2019, 2021), topics=("task:parsing",), venues=("ACL",), authors=("Ada Lin",))
-    assert left_of(within, filter_labels(within)) == within
-    assert left_of(within, ["venue:ACL", "task:parsing"]) == Scope(venues=("ACL",), topics=("task:parsing",))
+    assert with_filters(within, filter_labels(within)) == within
+    assert with_filters(within, ["venue:ACL", "task:parsing"]) == Scope(
+        venues=("ACL",), topics=("task:parsing",)
+    )
     assert format_years((2020, 2020)) == "2020"
     assert format_years((2019, 2022)) == "2019 to 2022"
 

@@ -164,9 +164,9 @@ def test_a_formula_is_a_block_cut_out_between_the_lines_of_its_column() -> None:
 def test_passages_drawn_alike_are_one_block_and_links_stand_behind_their_sentence() -> None:
     cited = Bibliography((Reference("a"), Reference("b")), {1: "c/other"})
     texts = [passage(n, "Text.", references=(1,) if n in (10, 11) else (7,)) for n in range(300)]
-    found = list(blocks(texts, cited, meant="c/own#200"))
+    found = list(blocks(texts, cited, target="c/own#200"))
     assert [(group.kind, len(group.passages)) for group in found] == [
-        ("plain", 10), ("linked", 2), ("plain", 188), ("meant", 1), ("plain", 99),
+        ("plain", 10), ("linked", 2), ("plain", 188), ("target", 1), ("plain", 99),
     ]  # fmt: skip
     text = "First cites. Second\ndoes not."
     made = replace(

@@ -4,7 +4,7 @@ import pytest
 
 from assistant.records import AnswerSentence
 from corpus.records import Box, Hit, PaperHits
-from explorer.components.page_image import Evidenced, file_name, strip_round
+from explorer.components.page_image import EvidenceBoxes, file_name, strip_round
 from explorer.presenters.citations import (
     cut_passage,
     draft_source,
@@ -76,26 +76,26 @@ def column(left: float, width: float = 220) -> tuple[Box, ...]:
 @pytest.mark.parametrize(("y", "top"), [(0, 0), (790, 630), (396, 316)])
 def test_a_strip_has_the_boxes_in_its_middle(y: float, top: int) -> None:
     box = Box(1, 40, y, 200, 10)
-    strip = strip_round(Evidenced((box,), (box,)), 600, 800)
+    strip = strip_round(EvidenceBoxes((box,), (box,)), 600, 800)
     assert (strip.top, strip.height) == (top, 170)
 
 
 def test_a_strip_is_as_wide_as_its_columns_and_keeps_to_its_page() -> None:
     (first, *_), right = column(50), column(320)
     short = Box(1, 60, 200, 30, 10)
-    strip = strip_round(Evidenced((short,), (first, *column(50), *right)), 600, 800)
+    strip = strip_round(EvidenceBoxes((short,), (first, *column(50), *right)), 600, 800)
     assert (strip.left, strip.width) == (38, 244)
-    strip = strip_round(Evidenced((right[3],), (*column(50), *right)), 600, 800)
+    strip = strip_round(EvidenceBoxes((right[3],), (*column(50), *right)), 600, 800)
     assert (strip.left, strip.width) == (308, 244)
     left, right = column(50), column(320)
-    strip = strip_round(Evidenced((left[-1], right[0]), (*left, *right)), 600, 800)
+    strip = strip_round(EvidenceBoxes((left[-1], right[0]), (*left, *right)), 600, 800)
     assert (strip.left, strip.width) == (38, 514)
-    strip = strip_round(Evidenced((), ()), 600, 800)
+    strip = strip_round(EvidenceBoxes((), ()), 600, 800)
     assert (strip.left, strip.top, strip.width) == (0, 0, 600)
     boxes = (Box(1, 40, 100, 200, 10), Box(2, 40, 700, 200, 10))
-    assert Evidenced(boxes, boxes).on(2) == Evidenced(boxes[1:], boxes[1:])
+    assert EvidenceBoxes(boxes, boxes).on(2) == EvidenceBoxes(boxes[1:], boxes[1:])
     box = Box(1, -20, 0, 640, 900)
-    strip = strip_round(Evidenced((box,), (box,)), 600, 800)
+    strip = strip_round(EvidenceBoxes((box,), (box,)), 600, 800)
     assert (strip.left, strip.width, strip.height) == (0, 600, 800)
 
 
