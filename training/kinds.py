@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
@@ -57,8 +58,10 @@ def labelled_questions(data: Path, judged: Path) -> Iterator[LabelledQuestion]:
     for asked in read_judged(judged):
         if asked.kind in _LABELS and not asked.paper:
             yield LabelledQuestion("judged", asked.question, asked.question, _LABELS[asked.kind])
-    for kind, questions in tomllib.loads(EXAMPLES.read_text(encoding="utf-8")).items():
-        yield from (LabelledQuestion("examples", question, question, kind) for question in questions)
+    examples = tomllib.loads(EXAMPLES.read_text(encoding="utf-8"))
+    for kind in get_args(RequestKind):
+        for question in examples.get(kind, ()):
+            yield LabelledQuestion("examples", question, question, kind)
 
 
 def _fit(rows: Sequence[LabelledQuestion], seed: int) -> KindsCard:

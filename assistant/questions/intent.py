@@ -26,11 +26,6 @@ _COUNT = re.compile(
     r"\bhow\s+(?:many|much)\b|^\W*(?:what|which)\s+(?:percentage|number)\s+of\b",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(
-    r"\bhow\s+(?:many|much|large|big|long|old|often|fast|accurate)\b"
-    r"|^\W*what\s+(?:is|are|was|were|does|do|did)\b.*\b(?:cost|price)\b",
-    re.IGNORECASE,
-)
 _SHARE = re.compile(r"^\W*(?:what|which)\s+percentage\b", re.IGNORECASE)
 _HOW_LARGE = re.compile(r"^\W*how\s+(?:large|big)\b", re.IGNORECASE)
 _WHO = re.compile(r"^\W*(?:who|whose|(?:when|where)\s+(?:was|were|did))\b", re.IGNORECASE)

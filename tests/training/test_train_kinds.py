@@ -59,8 +59,8 @@ def train(folder: Path, subjects: tuple[str, ...]) -> Result:
     write_lines(folder / "judged.jsonl", [{**judged, "question": "What is known about rhyme?"}])
     unseen = {"id": "u1", "question": "How many kinds of glyphs are there?", "kind": "fact"}
     measured = write_lines(folder / "unseen.jsonl", [{**unseen, "expect": "answer", "expected_papers": []}])
-    options = ["--data", folder / "data", "--out", folder, "--judged", folder / "judged.jsonl", "--unseen", measured]
-    return CliRunner().invoke(app, ["kinds", *map(str, options)])
+    options = ("--data", folder / "data", "--out", folder, "--judged", folder / "judged.jsonl")
+    return CliRunner().invoke(app, ["kinds", *map(str, options), "--unseen", str(measured)])
 
 
 def test_kinds_are_learned_and_measured_on_questions_held_back(tmp_path: Path) -> None:

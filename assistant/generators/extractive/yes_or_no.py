@@ -1,11 +1,12 @@
 """Whether a sentence says yes or no to a question.
 
-Measured on 583 questions written for abstracts: where the sentences that answer read as a yes, 76 % of the
-answers are yes and 10 % no; where they read as a no, 74 % are no and 4 % yes.
+Measured on 583 questions written for abstracts: where the sentences that answer read as a yes, 80 % of the
+answers are yes and 7 % no; where they read as a no, 74 % are no and 4 % yes.
 """
 
 import tomllib
-from collections.abc import Set
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -25,22 +26,44 @@ LEADS: dict[Side, str] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The word lists of yes_or_no.toml, which says what each is for."""
+
+    denying: Set[str]
+    qualifying: Set[str]
+    absolute: Set[str]
+    opposed: Sequence[tuple[Set[str], Set[str]]]
+
+
 @cache
-def _lists() -> dict[str, frozenset[str]]:
+def _words() -> _Words:
     table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-    return {name: frozenset(listed.split()) for name, listed in table.items()}
+    opposed = [
+        (frozenset(words.split()), frozenset(others.split())) for words, others in table.pop("opposed")
+    ]
+    return _Words(**{name: frozenset(words.split()) for name, words in table.items()}, opposed=opposed)
 
 
 def take_side(question: str, sentence: str) -> Side:
     """Return the side that a sentence takes in a question that asks for yes or no."""
-    lists, asked, told = _lists(), words(question), words(sentence)
+    lists, asked, told = _words(), words(question), words(sentence)
     names = frozenset().union(*map(words, names_in(question)))
     subject = stems(" ".join(word for word in asked if len(word) >= SHORTEST and word not in names))
-    is_denial = _has(lists["denying"], asked)
-    if not is_denial and _denies(told, lists["denying"], subject):
+    is_denial = _has(lists.denying, asked)
+    if not is_denial and _denies(told, lists.denying, subject):
         return "no"
-    is_plain = not (is_denial or _has(lists["absolute"] | lists["qualifying"], asked))
-    return "yes" if is_plain and not _has(lists["denying"] | lists["qualifying"], told) else "open"
+    is_plain = not (is_denial or _has(lists.absolute | lists.qualifying, asked) or _opposes(told, asked))
+    return "yes" if is_plain and not _has(lists.denying | lists.qualifying, told) else "open"
+
+
+def _opposes(told: Sequence[str], asked: Sequence[str]) -> bool:
+    """Return True if a sentence has words opposed to those of the question: "fewer" to "more"."""
+    return any(
+        not (one_way.isdisjoint(asked) or other_way.isdisjoint(told))
+        for pair in _words().opposed
+        for one_way, other_way in (pair, pair[::-1])
+    )
 
 
 def covers(question: str, sentence: str) -> bool:

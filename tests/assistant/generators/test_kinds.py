@@ -133,6 +133,9 @@ def test_two_names_are_told_apart_where_nothing_particular_is_asked(ask_demo):
         ("Is a grammar enough for LeftParse?", "LeftParse reads a grammar of the language.", "open"),
         ("Can't LeftParse undo what it built?", "LeftParse cannot undo what it has built.", "open"),
         ("Can LeftParse undo what it built?", "LeftParse can't undo what it has built.", "no"),
+        ("Are larger parsers more robust?", "The largest parsers were generally the least robust.", "open"),
+        ("Are larger parsers more robust?", "Larger parsers are more robust to spelling.", "yes"),
+        ("Does LeftParse need a grammar?", "LeftParse is independent of any grammar.", "open"),
     ],
 )
 def test_a_sentence_takes_a_side_by_its_denials(question, sentence, side):
