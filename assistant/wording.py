@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from assistant.checking.answer import describe_relevance
-from assistant.checking.overlap import WORD_BESIDE, score_digits
+from assistant.checking.overlap import WORD_BESIDE, is_weak, score_digits
 from assistant.records import (
     Answer,
+    AnswerSentence,
     Call,
     DraftProblem,
     Parameters,
@@ -146,6 +147,16 @@ def notices(answer: Answer) -> tuple[str, ...]:
 def describe_unsaid(phrases: Sequence[str]) -> str:
     """Return the phrases of a sentence that what it cites does not say, in words."""
     return f"Not said by what it cites: {', '.join(f'“{phrase}”' for phrase in phrases)}."
+
+
+def sentence_warnings(sentence: AnswerSentence | None, unknown_labels: Iterable[str]) -> Iterator[str]:
+    """Yield warnings on a sentence: weak support, no citation, labels of no paper."""
+    if sentence and is_weak(sentence):
+        score = "" if sentence.support is None else f" (support {score_digits(sentence.support)})"
+        yield f"Only weakly supported{score} by what it cites."
+    if sentence and sentence.needs_citation:
+        yield "Makes a claim and cites nothing."
+    yield from (f"[{label}?] names no paper that was given." for label in unknown_labels)
 
 
 def describe_parameters(parameters: Parameters) -> str:

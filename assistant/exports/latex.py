@@ -8,7 +8,6 @@ from itertools import groupby, pairwise
 from markupsafe import Markup
 
 from assistant import wording
-from assistant.checking.overlap import is_weak, score_digits
 from assistant.comparing import wording as said
 from assistant.comparing.records import Comparison
 from assistant.exports.answer_text import STRONG, AnswerLine, lines_with_sentences
@@ -16,6 +15,7 @@ from assistant.exports.escaping import in_latex, in_latex_comment, markup
 from assistant.exports.references import citation_keys
 from assistant.exports.rendering import difference_lines, render
 from assistant.records import Answer, AnswerSentence
+from assistant.wording import sentence_warnings
 
 BIBLIOGRAPHY = "references"
 # LaTeX does not break a table's row over pages: longer text would run off the page.
@@ -89,23 +89,13 @@ def _line(
     parts: list[Markup] = []
     for first, last in pairwise(sorted({line.start, *within, line.end})):
         piece = answer.text[first:last]
-        doubts = [in_latex_comment(doubt) for doubt in _doubts(piece, within.get(first))]
-        if doubts and parts:
+        unknown = dict.fromkeys(_UNKNOWN.findall(piece))
+        warnings = [in_latex_comment(line) for line in sentence_warnings(within.get(first), unknown)]
+        if warnings and parts:
             parts.append(Markup("\n"))
-        parts += [doubt + Markup("\n") for doubt in doubts]
+        parts += [warning + Markup("\n") for warning in warnings]
         parts.append(_cited(_UNKNOWN.sub("", piece), keys))
     return Line(kind, Markup().join(parts))
-
-
-def _doubts(piece: str, sentence: AnswerSentence | None) -> Iterator[str]:
-    """Yield warnings on the sentence that follows."""
-    if sentence and is_weak(sentence):
-        score = "" if sentence.support is None else f" (support {score_digits(sentence.support)})"
-        yield f"Only weakly supported{score}:"
-    if sentence and sentence.needs_citation:
-        yield "Makes a claim and cites nothing:"
-    unknown = dict.fromkeys(_UNKNOWN.findall(piece))
-    yield from (f"[{label}?] names no paper that was given, and is left out:" for label in unknown)
 
 
 def _cited(text: str, keys: Mapping[int, Markup]) -> Markup:

@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from docx import Document
@@ -16,7 +16,6 @@ from docx.text.run import Run
 
 from assistant import wording
 from assistant.annotations import Annotation
-from assistant.checking.overlap import is_weak, score_digits
 from assistant.comparing import wording as said
 from assistant.comparing.grid import GridCell, element_grid
 from assistant.comparing.records import Comparison
@@ -24,6 +23,7 @@ from assistant.exports.answer_text import STRONG, AnswerLine, lines_with_sentenc
 from assistant.exports.escaping import is_web_address, visible
 from assistant.exports.rendering import by_paper, difference_lines
 from assistant.records import Answer, AnswerSentence, Conversation, LabelledPaper
+from assistant.wording import sentence_warnings
 from corpus import VERSION
 from corpus.wording import all_authors, capitalised
 
@@ -176,9 +176,10 @@ class _Writer:
         paragraph = self._document.add_paragraph(style=style)
         for start, end in pairwise(sorted({line.start, *within, line.end})):
             runs = self._pieces(paragraph, answer.text[start:end], place)
-            doubt = " ".join(_doubts(within.get(start)))
-            if doubt and runs:
-                self._document.add_comment(runs, in_word(doubt)[:_LONGEST_COMMENT], AUTHOR, "PT")
+            sentence = within.get(start)
+            warning = " ".join(sentence_warnings(sentence, sentence.unknown_labels if sentence else ()))
+            if warning and runs:
+                self._document.add_comment(runs, in_word(warning)[:_LONGEST_COMMENT], AUTHOR, "PT")
 
     def _pieces(self, paragraph: Paragraph, text: str, place: str) -> list[Run]:
         """Add text with labels linked to the references, and return its runs outside of links."""
@@ -222,18 +223,6 @@ def _styled(paragraph: Paragraph, text: str) -> list[Run]:
             runs.append(paragraph.add_run(in_word(part)))
             runs[-1].bold = bool(index % 2) or None
     return runs
-
-
-def _doubts(sentence: AnswerSentence | None) -> Iterator[str]:
-    """Yield warnings on a sentence."""
-    if sentence is None:
-        return
-    if is_weak(sentence):
-        score = "" if sentence.support is None else f" (support {score_digits(sentence.support)})"
-        yield f"Only weakly supported{score} by what it cites."
-    if sentence.needs_citation:
-        yield "Makes a claim and cites nothing."
-    yield from (f"[{label}?] names no paper that was given." for label in sentence.unknown_labels)
 
 
 def _reference(labelled: LabelledPaper) -> str:
