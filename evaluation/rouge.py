@@ -48,12 +48,13 @@ def mean_scores(rows: Sequence[Scores]) -> Scores:
 
 
 def find_keywords(texts: Sequence[str]) -> tuple[str, ...]:
-    """Find the keywords of references and title, which two or more of the texts share (ROUGE-K, section 3).
+    """Find the keywords: phrases that two or more of title and references share (ROUGE-K, section 3).
 
-    Windows of ten words down to one are compared without their stop words, the longest first; a window with
-    a word of an earlier keyword is none. Words are compared by simplemma's lemmas. The authors' program takes
-    spaCy's, which depend on the part of speech. Unlike there, stop words are dropped in any form, and ties go
-    to more words, more texts, the alphabet. Raises EvaluationError for fewer than two texts.
+    Windows of ten words down to one are tried, the longest first, without stop words. A window with a word of
+    a keyword already found is skipped. It differs from the authors' program in three ways: lemmas are
+    simplemma's, not spaCy's, which depend on the part of speech; inflected stop words are dropped too; of
+    equals the one of more words comes first, then that of more texts, then by the alphabet. Raises
+    EvaluationError for fewer than two texts.
     """
     if len(texts) < 2:
         raise EvaluationError("ROUGE-K's keywords are shared by texts: it needs a reference and a title.")

@@ -82,7 +82,11 @@ def best_first(reading: Reading, likeness: Sequence[float]) -> tuple[int, ...]:
 def compare(
     reading: Reading, order: Sequence[int], likeness: Sequence[float], pooled: float
 ) -> dict[str, float]:
-    """Return the features by name; `order` is that of `best_first`, `pooled` the cosine with its best."""
+    """Return the features of a claim against its sentences, by name.
+
+    `order` ranks the sentences as `best_first` returns it, `likeness` has each one's cosine with the claim,
+    and `pooled` that of the best ones together.
+    """
     return {
         **_shared_words(reading, order),
         "meaning_together": pooled,

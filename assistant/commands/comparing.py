@@ -127,7 +127,7 @@ def compare(
         counts = (samples, votes, keep)
         if not uses_model(generator) and not resume and (counts != (None, None, None) or without):
             raise AssistantError(NO_MODEL)
-        options = ComparisonOptions(*_or_usual(counts), order, left_out)
+        options = ComparisonOptions(*_with_defaults(counts), order, left_out)
         for part in () if resume else left_out:
             check_applicable(part, options, reflects=uses_model(generator))
         request = ComparisonRequest(tuple(paper or ()), about, options, tuple(question or ()))
@@ -161,8 +161,8 @@ def _write_trails(comparison: Comparison, paths: Sequence[Path]) -> None:
         raise typer.Exit(2)
 
 
-def _or_usual(counts: Sequence[int | None]) -> tuple[int, int, int]:
-    """Return samples, votes and summaries to keep, with defaults for those not given."""
+def _with_defaults(counts: Sequence[int | None]) -> tuple[int, int, int]:
+    """Return the numbers of samples, votes and summaries to keep, with defaults for those not given."""
     usual = ComparisonOptions()
     pairs = zip(counts, (usual.samples, usual.votes, usual.keep), strict=True)
     samples, votes, keep = (otherwise if count is None else count for count, otherwise in pairs)

@@ -193,7 +193,7 @@ def _rank_found_for(part: Asking, sentences: Sequence[Candidate]) -> Ranked | No
 
 
 def _plan_part(asking: Asking, part: str) -> QuestionPlan:
-    """Return the plan of a part of a question, which is in the language of the whole."""
+    """Return the plan of one part of a question; the part is taken to be in the language of the whole."""
     return replace(asking.plan.with_query(part), language=asking.plan.language)
 
 

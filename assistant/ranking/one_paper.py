@@ -49,7 +49,7 @@ def tell_part(paper: LabelledPaper, part: AskedPart, encoder: Encoder) -> list[C
 
 
 def not_stated(part: AskedPart, paper: LabelledPaper) -> str:
-    """Return a sentence that the paper, or its abstract if only that is indexed, does not state a part."""
+    """Return a sentence: the paper, or its abstract if only that is indexed, does not state this part."""
     source = (
         "The paper" if paper.paper.full_text else "Its abstract, which is all that is indexed of the paper,"
     )

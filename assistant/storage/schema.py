@@ -27,9 +27,9 @@ _SCHEMA = sa.Table("paper_trail_schema", METADATA, sa.Column("version", sa.Integ
 _REVISIONS = sa.Table("alembic_version", METADATA, sa.Column("version_num", sa.String(32), primary_key=True))
 # A single row; a library's folder names the database that has its row.
 IDENTITY = sa.Table("database_identity", METADATA, sa.Column("id", sa.String(64), primary_key=True))
-# The ids of records from files, whose content anyone may have written.
+# The ids of records imported from files: their content is not trusted.
 IMPORTED = sa.Table("imported", METADATA, sa.Column("id", sa.String(64), primary_key=True))
-# The ids of records over a kept library, which may be deleted; written by assistant/storage/library_links.py.
+# The ids of records that depend on a kept library, which may be deleted later (library_links.py writes them).
 OVER_LIBRARIES = sa.Table(
     "over_libraries",
     METADATA,

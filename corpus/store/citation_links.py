@@ -20,7 +20,7 @@ from corpus.text import words
 Bibliography = tuple[str, Sequence[Reference]]
 """The id of a paper with its entries in printed order."""
 
-# A title of fewer words also occurs as a phrase: it has to be the whole title of the entry.
+# A title with fewer words may be an ordinary phrase of an entry's text, so it has to equal the entry's title.
 _FEWEST_WORDS_IN_TEXT = 5
 _FEWEST_LETTERS = 12
 _OPENING = 4

@@ -214,7 +214,10 @@ def measure(query: Vectors, wholes: Sequence[float], packed: Sequence[bytes]) ->
 
 
 def _similarity(whole: float, cosines: list[float]) -> Similarity:
-    """Return a passage's similarity from the cosines of its title and of its sentences."""
+    """Return a passage's similarity from the cosine of its `whole` text and those of its title and sentences.
+
+    The title's comes first in `cosines`. Without sentences only the whole counts.
+    """
     if len(cosines) < 2:
         return Similarity(whole, whole, None)
     title, *sentences = cosines

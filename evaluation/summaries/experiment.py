@@ -76,7 +76,7 @@ class LeadComparer(ExtractiveComparer):
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """The references of all sections as a corpus, and descriptions of citing works by the sections' keys."""
+    """The input: a corpus of all cited works, and descriptions of the citing works by section key."""
 
     corpus: Corpus
     descriptions: Mapping[str, str]

@@ -280,7 +280,10 @@ def once(work: Callable[[], Value]) -> Callable[[], Value]:
 
 
 def shown_table(result: TableResult) -> Table:
-    """Return a table for the terminal: ours, then the printed rows; transposed where it is wide."""
+    """Return a table for the terminal: our rows, a rule, the rows that the paper prints.
+
+    It is transposed if it has more than MOST_COLUMNS columns.
+    """
     columns = result.table.columns
     rows = [(f"{heading}: {row.system}", _cells(row, columns)) for heading, row in result.labelled_rows]
     if len(columns) > MOST_COLUMNS:

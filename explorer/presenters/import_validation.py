@@ -21,12 +21,13 @@ def drawable(conversation: Conversation) -> tuple[Conversation, tuple[str, ...]]
 
 
 def _faults(turn: Turn) -> Iterator[str]:
+    """Yield what is wrong with an imported turn, as clauses of an error message."""
     if fault := OF_TRAILS.fault_in(turn):
         yield fault
     if any(not paper.passages for paper in turn.evidence.papers):
         yield "it names a paper without a passage"
     if not all(_is_passage(identifier) for identifier in _passage_ids(turn)):
-        yield "it names a passage that no collection can have"
+        yield "it names a passage by a malformed id"
 
 
 def fault_of(comparison: Comparison) -> str:

@@ -25,8 +25,8 @@ class NoteEditing:
         """Start editing a note, or stop with None."""
         return replace(self, edited=note, stored_text=None, notes_problem="")
 
-    def meet(self, current: Kept[Annotation] | None, problem: str) -> Self:
-        """Show the text that another tab has stored beside the visitor's, which replaces it if sent again."""
+    def show_conflict(self, current: Kept[Annotation] | None, problem: str) -> Self:
+        """Show what another tab has stored beside the visitor's text, which overwrites it if stored again."""
         stored = current.record.note if current else None
         return replace(self, edited=current, stored_text=stored, notes_problem=problem)
 

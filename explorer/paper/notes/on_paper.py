@@ -288,7 +288,7 @@ def _change_stored(library: Library, visitor: Visitor, change: Callable[[Reading
         change(library.reading(), current_owner(visitor))
     except ChangedElsewhereError as error:
         was_edited = visitor.now.edited is not None
-        visitor.update(VisitorSession.meet, error.now if was_edited else None, str(error))
+        visitor.update(VisitorSession.show_conflict, error.now if was_edited else None, str(error))
         return False
     except AssistantError as error:
         visitor.update(VisitorSession.fail_to_keep, str(error))
