@@ -8,12 +8,13 @@ from itertools import islice
 from assistant.checking.thresholds import thresholds
 from assistant.questions.missing import missing_phrases
 from assistant.questions.names import names_in, says_name, squashed
+from assistant.questions.parts import meant_title
 from assistant.records import Answer, NearestPassage, Refusal, RefusalReason
 from corpus.language.identified import foreign_language
 from corpus.language.stemming import stem
 from corpus.records import Hit, Paper, PaperHits, Scope, parse_topic_key
 from corpus.store.corpus import Corpus
-from corpus.wording import joined
+from corpus.wording import all_authors, joined
 
 _OTHER_WORDS = "Try other words, or look in more papers."
 _MESSAGES: dict[RefusalReason, str] = {
@@ -35,6 +36,12 @@ ALL_THOUGHT = (
     "The papers may well answer this: allow it a longer reply, or choose another writer."
 )
 SHORTEST_NAME = 3
+# Questions for what a paper's record has.
+_OF_RECORD = re.compile(
+    r"\bauthors?\b|\bwho (?:wrote|published)\b|\b(?:which|what) (?:year|venue|conference|journal)\b"
+    r"|\b(?:when|where) (?:was|were) .{1,100}\b(?:published|presented)\b",
+    re.IGNORECASE,
+)
 # Chinese puts no spaces round a Latin name.
 _OTHER_LETTERS = re.compile(r"[^\x00-\u024f]+")
 MISSING_SAID = 3
@@ -61,6 +68,9 @@ def refuse(
         return Answer("", (), Refusal(reason, f"{stated}{note}", _nearest(papers, shared)))
     # Content words are known in English only.
     is_open = reason in ("nothing_relevant", "nothing_supported") and not said and not foreign_language(query)
+    if is_open and (record := _record(query, papers)):
+        message = f"No passage found in {searched} says this, but the corpus's record does: {record}"
+        return Answer("", (), Refusal("not_about", message, _nearest(papers)))
     missing = _missing(query, papers, searched) if is_open else ""
     if missing:
         return Answer("", (), Refusal("not_about", f"{missing} {_OTHER_WORDS}", _nearest(papers)))
@@ -69,6 +79,17 @@ def refuse(
         return Answer("", (), Refusal(reason, message, _nearest(papers)))
     choices = (_near(hit, hits.paper) for hits in papers[:CHOICES] for hit in hits.hits[:1])
     return Answer("", (), Refusal(reason, message, tuple(choices)))
+
+
+def _record(query: str, papers: tuple[PaperHits, ...]) -> str:
+    """Return a sentence on authors, venue and year of the paper that a query asks these of, "" if none."""
+    index = meant_title(query, [hits.paper.title for hits in papers]) if _OF_RECORD.search(query) else None
+    if index is None:
+        return ""
+    paper = papers[index].paper
+    authors = f"by {all_authors(paper.authors)}" if paper.authors else ""
+    facts = ", ".join(filter(None, (authors, paper.venue, str(paper.year or ""))))
+    return f"{_quoted(paper.title)} is {facts}." if facts else ""
 
 
 def _near(hit: Hit, paper: Paper) -> NearestPassage:

@@ -19,7 +19,7 @@ from assistant.records import (
 )
 from corpus.demo import __file__ as demo_package
 from corpus.language.identified import foreign_language
-from corpus.records import Hit, PaperHits, Scope, Topic
+from corpus.records import Author, Hit, PaperHits, Scope, Topic
 from corpus.settings import Settings
 from corpus.store.corpus import Corpus
 from corpus.store.writer import CorpusWriter
@@ -136,6 +136,25 @@ def test_a_refusal_says_what_stands_nowhere(query, text, said):
     refusal = refuse("nothing_relevant", found(text, 0.4), "1 {paper}", query=query).refusal
     assert refusal.reason == "not_about"
     assert f"No passage found in 1 {{paper}} {said}" in refusal.message
+
+
+@pytest.mark.parametrize(
+    ("query", "is_told"),
+    [
+        ("Who are the authors of BERTScore?", True),
+        ("When was BERTScore published?", True),
+        ("At which conference was “BERTScore” presented?", True),
+        ("Who are the authors of COMET?", False),
+        ("How many layers does BERTScore have?", False),
+    ],
+)
+def test_what_only_the_record_of_a_paper_has_is_told_with_the_refusal(query, is_told):
+    (hits,) = found("We compare words by their vectors.", 0.6)
+    authors = (Author("Tianyi", "Zhang"), Author("Varsha", "Kishore"))
+    paper = replace(hits.paper, title="BERTScore: Text by Vectors", authors=authors, venue="ICLR", year=2020)
+    refusal = refuse("nothing_relevant", (replace(hits, paper=paper),), "these 5 papers", query=query).refusal
+    record = "“BERTScore: Text by Vectors” is by Tianyi Zhang, Varsha Kishore, ICLR, 2020."
+    assert refusal and (record in refusal.message) == is_told
 
 
 def test_a_refusal_that_misses_no_word_names_none():

@@ -57,6 +57,12 @@ def test_an_unsaid_phrase_is_named(claim, named, encoder):
     assert phrases(claim, encoder) == named
 
 
+@pytest.mark.parametrize("authors", ["Chen et al.", "Chen et al.'s team"])
+def test_fault_et_al_was_named_as_unsaid_in_every_sentence_that_names_the_authors(authors, encoder):
+    claim = f"{authors} study multilingual retrieval with small encoders."
+    assert find_unsaid_phrases(claim, (*SENTENCES, "Wei Chen"), encoder) == ()
+
+
 @pytest.mark.parametrize(
     "claim",
     [
