@@ -46,3 +46,22 @@ def asked_as_list(query: str) -> str:
     """Return a request for papers in its standard wording; any other query unchanged."""
     subject = listed_subject(query)
     return f"Which papers are about {subject}?" if subject else query
+
+
+_OVERVIEW = re.compile(
+    r"^(?:(?:please|can you|could you) )?(?:give|write|show|provide)(?: me| us)? (?:an?|the) "
+    r"(?:(?:short|brief|quick|general) )?(?:overview|survey) (?:of|on|about) "
+    rf"(?:{_SOME}{_PAPERS} (?:on|about|of|in) )?"
+    r"(?P<subject>(?!(?:this|that|these|those|it|them|the (?:papers?|study|studies|articles?))\b)\S.*)$",
+    re.IGNORECASE,
+)
+
+
+def asked_as_overview(query: str) -> str:
+    """Return a request for an overview as the question for what is known of its subject, else the query.
+
+    "Overview" is no part of the subject: papers that give one of something else would be found by it.
+    """
+    found = _OVERVIEW.match(" ".join(query.split()))
+    subject = _ENDS.sub("", found["subject"]).rstrip(" ,;:") if found else ""
+    return f"What is known about {subject}?" if subject else query

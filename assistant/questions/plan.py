@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from assistant.questions.comparisons import compared, is_open_comparison
 from assistant.questions.intent import Asked, asked_in_parts, is_yes_or_no, read_question, request_kind
 from assistant.questions.language import AskedLanguage, read_language
-from assistant.questions.listing import asked_as_list
+from assistant.questions.listing import asked_as_list, asked_as_overview
 from assistant.questions.names import asks_who, names_in, parts_of_name, squashed
 from assistant.questions.parts import AskedPart, asked_part
 from assistant.questions.perspective import Perspective, perspective_of
@@ -140,6 +140,8 @@ def _as_corpus_reads(rewrite: Rewrite, kind: RequestKind, options: AskOptions, c
     if kind == "list":
         # Every wording of a request for papers finds the same ones.
         rewrite = replace(rewrite, search_query=asked_as_list(rewrite.search_query))
+    elif kind == "synthesis":
+        rewrite = replace(rewrite, search_query=asked_as_overview(rewrite.search_query))
     return replace(rewrite, kind=kind)
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from assistant.questions.comparisons import compared, is_open_comparison
 from assistant.questions.intent import request_kind
-from assistant.questions.listing import asked_as_list
+from assistant.questions.listing import asked_as_list, asked_as_overview
 from assistant.questions.names import says_name, squashed
 from assistant.questions.parts import asked_part, meant_title
 from assistant.questions.subject import subject_stems
@@ -114,6 +114,24 @@ def test_papers_on_a_subject_are_asked_for_in_one_wording(question: str) -> None
 )
 def test_what_is_asked_of_papers_otherwise_stays_as_it_is(question: str) -> None:
     assert asked_as_list(question) == question
+
+
+@pytest.mark.parametrize(
+    ("question", "query"),
+    [
+        ("Give me an overview of work on mental health.", "What is known about mental health?"),
+        (
+            "Could you write a short survey of sarcasm detection, please?",
+            "What is known about sarcasm detection?",
+        ),
+        ("Please give an overview of recent research on Arabic", "What is known about Arabic?"),
+        ("Give me an overview of this paper", None),
+        ("Give me an overview", None),
+        ("What is known about parsing?", None),
+    ],
+)
+def test_fault_the_word_overview_found_papers_that_give_one(question: str, query: str | None) -> None:
+    assert asked_as_overview(question) == (query or question)
 
 
 @pytest.mark.parametrize(
