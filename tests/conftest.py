@@ -117,8 +117,9 @@ def demo_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def demo_corpus(demo_home: Path, encoder: Encoder) -> Corpus:
-    return Corpus.open(demo_home / "corpus", encoder)
+def demo_corpus(demo_home: Path, remembered: Encoder) -> Corpus:
+    # Not `encoder`: some folders have another one, and the corpus is the same for all.
+    return Corpus.open(demo_home / "corpus", remembered)
 
 
 @pytest.fixture(scope="session")

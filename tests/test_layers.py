@@ -107,7 +107,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
     ),
     "training": (
         *("files", "network", "fitting", "claims", "questions"),
-        *("choice", "relevance", "support", "followups", "truthreader", "generator", "retriever"),
+        *("choice", "relevance", "support", "followups", "kinds"),
+        *("truthreader", "generator", "retriever"),
         *("commands", "__main__"),
     ),
 }

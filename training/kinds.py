@@ -1,7 +1,7 @@
 """The kinds part: which kind of answer a question asks for, learned from labelled questions."""
 
 import hashlib
-import re
+import json
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,6 @@ EXAMPLES = Path(__file__).with_name("kind_examples.toml")
 MOST_CUES, FEWEST_USES = 400, 3
 FREEDOM = 0.3  # inverse of the regularisation
 DIGITS = 3
-_NUMBERS = re.compile(r"\[\s+([-\d][-\d.,\se]*?)\s+\]")  # a cue's weights, which go on one line
 # Questions on one abstract are many and alike: each counts half.
 WEIGHTS = {"papers": 0.5, "pools": 1.0, "judged": 1.0, "examples": 2.0}
 # A part of one paper is told from its scope or title, not from the words of the question.
@@ -130,6 +129,5 @@ def train_kinds(run: Run, judged: Path, unseen: Sequence[Path]) -> KindsCard:
     }
     card = card.model_copy(update={"name": f"{KINDS}-{digest[:8]}", "provenance": provenance})
     with saving(run.out):
-        written = _NUMBERS.sub(lambda found: f"[{' '.join(found[1].split())}]", as_json(card.model_dump()))
-        write_durably(run.out / f"{KINDS}.json", written)
+        write_durably(run.out / f"{KINDS}.json", json.dumps(card.model_dump(), ensure_ascii=False) + "\n")
     return card

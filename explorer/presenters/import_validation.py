@@ -21,7 +21,7 @@ def drawable(conversation: Conversation) -> tuple[Conversation, tuple[str, ...]]
 
 
 def _faults(turn: Turn) -> Iterator[str]:
-    """Yield what is wrong with an imported turn, as clauses of an error message."""
+    """Yield the faults of an imported turn, as clauses of an error message."""
     if fault := OF_TRAILS.fault_in(turn):
         yield fault
     if any(not paper.passages for paper in turn.evidence.papers):
