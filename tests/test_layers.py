@@ -50,7 +50,6 @@ ROOMS: dict[str, tuple[str, ...]] = {
             "enrich",
             "prepare",
             "paper_map",
-            "build",
         ),
         *("build", "maintenance", "uploads", "commands", "__main__"),
     ),
@@ -107,7 +106,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     ),
     "training": (
         *("files", "network", "fitting", "claims", "questions"),
-        *("choice", "relevance", "support", "followups", "truthreader", "generator", "retriever"),
+        *("choice", "relevance", "support", "followups", "kinds", "truthreader", "generator", "retriever"),
         *("commands", "__main__"),
     ),
 }
