@@ -130,6 +130,7 @@ def train_kinds(run: Run, judged: Path, unseen: Sequence[Path]) -> KindsCard:
     }
     card = card.model_copy(update={"name": f"{KINDS}-{digest[:8]}", "provenance": provenance})
     with saving(run.out):
+        run.out.mkdir(parents=True, exist_ok=True)
         written = _NUMBERS.sub(lambda found: f"[{' '.join(found[1].split())}]", as_json(card.model_dump()))
         write_durably(run.out / f"{KINDS}.json", written)
     return card
