@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field, create_model
 from rich.table import Table
 
 from assistant.generators.parameters import default_parameters
-from assistant.models.menu import available_models, open_model
+from assistant.models.menu import available_models, describe_setup, open_model
 from assistant.models.protocol import ChatModel, Exchange, ModelError
 from assistant.prompts.material import estimate_tokens
 from assistant.prompts.render import as_written, load_prompt, mark
@@ -131,8 +131,8 @@ def open_judge(name: str, settings: Settings, replies: Path | None = None) -> Ju
     entries = {entry.id: entry for entry in available_models(settings)}
     if name not in entries:
         raise EvaluationError(
-            f"There is no model {name!r} to judge. Available: {', '.join(entries) or 'none'}. Set"
-            " TOGETHER_API_KEY for hosted models, or PAPER_TRAIL_MODEL_URL for a server of your own."
+            f"There is no model {name!r} to judge. Available: {', '.join(entries) or 'none'}."
+            f" Set {describe_setup()}."
         )
     entry = entries[name]
     parameters = default_parameters(settings, entry)

@@ -50,7 +50,6 @@ ROOMS: dict[str, tuple[str, ...]] = {
             "enrich",
             "prepare",
             "paper_map",
-            "build",
         ),
         *("build", "maintenance", "uploads", "commands", "__main__"),
     ),

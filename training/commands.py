@@ -9,7 +9,7 @@ from typing import Literal
 
 from assistant.generators.parameters import default_parameters
 from assistant.learned.parts import SHIPPED
-from assistant.models.menu import ModelEntry, available_models, open_model
+from assistant.models.menu import ModelEntry, available_models, describe_setup, open_model
 from corpus.encoder_choice import open_encoder
 from corpus.settings import Settings, read_settings
 from evaluation import harness
@@ -64,9 +64,8 @@ def _entry(name: str, settings: Settings) -> ModelEntry:
     entries = {entry.id: entry for entry in available_models(settings)}
     if not entries or (name and name not in entries):
         raise TrainingError(
-            f"There is no model {name!r} to write questions. Available: {', '.join(entries) or 'none'}. Set"
-            " TOGETHER_API_KEY, PAPER_TRAIL_MODEL_URL with PAPER_TRAIL_MODELS_FILE, or"
-            " PAPER_TRAIL_LOCAL_MODEL."
+            f"There is no model {name!r} to write questions. Available: {', '.join(entries) or 'none'}."
+            f" Set {describe_setup()}."
         )
     return entries[name] if name else next(iter(entries.values()))
 

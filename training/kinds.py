@@ -129,5 +129,6 @@ def train_kinds(run: Run, judged: Path, unseen: Sequence[Path]) -> KindsCard:
     }
     card = card.model_copy(update={"name": f"{KINDS}-{digest[:8]}", "provenance": provenance})
     with saving(run.out):
+        run.out.mkdir(parents=True, exist_ok=True)
         write_durably(run.out / f"{KINDS}.json", json.dumps(card.model_dump(), ensure_ascii=False) + "\n")
     return card

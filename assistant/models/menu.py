@@ -263,6 +263,7 @@ def _connect(entry: ModelEntry, key: SecretStr, url: str, first: float, between:
         base_url=url,
         patience=Patience(first, between),
         structured=entry.structured,
+        hosted_key=entry.served_by.setting if entry.served_by.is_hosted else "",
     )
 
 

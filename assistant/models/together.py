@@ -117,7 +117,8 @@ class TogetherModel:
     """A model reached through the Together SDK, by default at the hosted service.
 
     `first_wait` is the wait before the first retry, in seconds. `structured`: the server enforces a schema on
-    request.
+    request. `hosted_key` is the setting of the key of a hosted service, which messages name; ""
+    for a server of the user's own.
     """
 
     def __init__(  # how it is reached, by name
@@ -130,6 +131,7 @@ class TogetherModel:
         patience: Patience = Patience(),
         first_wait: float = 0.5,
         structured: bool = False,
+        hosted_key: str = "",
     ) -> None:
         self.id = model
         self.label = label
@@ -138,11 +140,12 @@ class TogetherModel:
         self._form = RequestForm()
         # Learned from replies whose thoughts have an end mark only.
         self._begins_in_thoughts = False
-        self._hosted = not base_url
+        hosted_key = hosted_key or ("" if base_url else "TOGETHER_API_KEY")
+        self._hosted = bool(hosted_key)
         self._patience = patience
         self._key = api_key.strip()
         self._back_off = wait_exponential_jitter(multiplier=first_wait, max=LONGEST_WAIT, jitter=first_wait)
-        self._key_name = "TOGETHER_API_KEY" if self._hosted else "PAPER_TRAIL_MODEL_API_KEY"
+        self._key_name = hosted_key or "PAPER_TRAIL_MODEL_API_KEY"
         if not (self._key.isascii() and self._key.isprintable()):
             raise ModelError(
                 "The API key holds characters that no key has.", setup=f"Check {self._key_name}."

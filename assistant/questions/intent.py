@@ -50,9 +50,6 @@ _AND_ASKS = re.compile(
     r",? (?:and|or) (?=(?:how|why|what|which|where|when|who|does|do|did|is|are|was|were|can)\b)",
     re.IGNORECASE,
 )
-# The kinds that the kinds part tells apart: a comparison has two sides, which its words must name.
-_TOLD_APART: tuple[RequestKind, ...] = ("synthesis", "how", "fact", "list", "definition")
-_TOLD_OF_ONE: tuple[RequestKind, ...] = ("synthesis", "how", "fact", "definition")
 _ONE_PARTS: tuple[PartName, ...] = ("problem", "approach")  # of which a paper has one
 LONGEST_SUBJECT = 4
 SHORTEST_PART = 4  # words
@@ -132,7 +129,10 @@ def request_kind(question: str, scope: Scope) -> RequestKind:
         return "summary"
     if compared(question):
         return "comparison"
-    kind = likeliest(read_kinds(), question, _TOLD_APART)
+    kinds = read_kinds()
+    # A comparison has two sides, which its words must name.
+    told_apart = [kind for kind in kinds.kinds if kind != "comparison"]
+    kind = likeliest(kinds, question, told_apart)
     asks_for_papers = _PAPERS.match(question) is not None or bool(listed_subject(question))
     is_list = (kind == "list" or asks_for_papers) and not alone and not _TITLE.search(question)
     if is_list:
@@ -140,7 +140,7 @@ def request_kind(question: str, scope: Scope) -> RequestKind:
     if _is_of_one_paper(question, alone=alone):
         return "summary"
     if kind == "list":
-        return likeliest(read_kinds(), question, _TOLD_OF_ONE)
+        return likeliest(kinds, question, [kind for kind in told_apart if kind != "list"])
     # Whether something helps in general takes more than a fact to tell.
     is_general = kind == "fact" and is_yes_or_no(question) and not (alone or names_in(question))
     return "how" if is_general else kind

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from assistant.generators.parameters import default_parameters
-from assistant.models.menu import ModelEntry, available_models, call_limits, open_model
+from assistant.models.menu import ModelEntry, available_models, call_limits, describe_setup, open_model
 from assistant.records import Parameters
 from corpus.settings import Settings
 from corpus.wording import counted
@@ -38,12 +38,7 @@ REPLY_TOKENS = 1024
 def _plan(asked: Asked) -> Planned:
     found = find("sciriff", asked.data)
     entries = {entry.id: entry for entry in available_models(asked.settings)}
-    available = (
-        f"There are: {', '.join(entries)}."
-        if entries
-        else "There is none: set TOGETHER_API_KEY, PAPER_TRAIL_MODEL_URL for a server of your own, or"
-        " PAPER_TRAIL_LOCAL_MODEL for a model of this machine."
-    )
+    available = f"There are: {', '.join(entries)}." if entries else f"There is none: set {describe_setup()}."
     if not asked.models:
         yield Missing("a model to follow the instructions", f"name it: --model ID. {available}")
         return

@@ -17,6 +17,7 @@ from assistant.chat import Assistant
 from assistant.checking.thresholds import thresholds
 from assistant.generators.choice import check_choice, generator_choices
 from assistant.generators.protocol import EXTRACTIVE
+from assistant.models.menu import describe_setup
 from assistant.models.protocol import ModelError, ModelUnavailableError
 from assistant.records import AnswerSentence, AssistantError, Conversation, Turn
 from assistant.trail.transcript import to_json
@@ -119,10 +120,7 @@ def _generators(asked: Asked) -> tuple[list[str], list[Missing]]:
     if not asked.models:
         choices = [choice.name for choice in generator_choices(asked.settings)]
         there = ", ".join(name for name in choices if name != EXTRACTIVE)
-        none = (
-            "none. Set TOGETHER_API_KEY, PAPER_TRAIL_MODEL_URL for a server of your own, or"
-            " PAPER_TRAIL_LOCAL_MODEL for a model of this machine"
-        )
+        none = f"none. Set {describe_setup()}"
         missing.append(Missing("a model that answers", f"name it: --model ID. There are: {there or none}."))
     for name in dict.fromkeys(asked.models):
         try:

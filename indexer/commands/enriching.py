@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.progress import Progress
 
-from assistant.models.menu import ModelEntry, available_models
+from assistant.models.menu import ModelEntry, available_models, describe_setup
 from assistant.records import AssistantError
 from corpus.encoder_choice import open_encoder
 from corpus.records import Failure, Scope
@@ -81,8 +81,7 @@ def _entry(name: str, settings: Settings) -> ModelEntry:
     entries = {entry.id: entry for entry in available_models(settings)}
     if name not in entries:
         raise AssistantError(
-            f"There is no model {name!r}. Available: {', '.join(entries) or 'none'}. Set TOGETHER_API_KEY "
-            "for hosted models, or PAPER_TRAIL_MODEL_URL for a server of your own."
+            f"There is no model {name!r}. Available: {', '.join(entries) or 'none'}. Set {describe_setup()}."
         )
     return entries[name]
 

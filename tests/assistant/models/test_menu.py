@@ -15,10 +15,11 @@ from assistant.models.menu import (
     receiver,
 )
 from assistant.models.metered import is_paid
+from assistant.models.protocol import ModelError
 from assistant.models.together import TogetherModel
 from assistant.records import AssistantError, Message, Parameters
 from corpus.settings import Settings
-from tests.standin_chat import KEY_CANARY, StandinChat, reply
+from tests.standin_chat import KEY_CANARY, StandinChat, refusal, reply
 
 SEED_MODELS = {
     "meta-llama/Llama-3.3-70B-Instruct",
@@ -192,6 +193,25 @@ def test_a_provider_is_known_by_its_entry_in_the_registry_alone(monkeypatch):
     assert "OTHER_KEY for hosted models" in describe_setup()
     monkeypatch.setitem(PROVIDERS, "together", replace(other, is_hosted=False))
     assert not is_paid(unpriced)
+
+
+def test_fault_a_hosted_service_with_an_address_was_taken_for_a_server_of_ones_own(monkeypatch):
+    with StandinChat(refusal(401), reply("yes")) as server:
+        hosted = replace(
+            PROVIDERS["openai-compatible"],
+            setting="PAPER_TRAIL_OTHER_KEY",
+            is_hosted=True,
+            lists_models=False,
+        )
+        monkeypatch.setitem(PROVIDERS, "openai-compatible", hosted)
+        chosen = settings(monkeypatch, model_url=server.url, model_api_key="a-key")
+        entry = ModelEntry(id="m", label="M", provider="openai-compatible")
+        asked = (Message("user", "?"),), Parameters(repetition_penalty=1.2)
+        with pytest.raises(ModelError) as refused:
+            "".join(open_model(entry, chosen).stream(*asked))
+        assert "".join(open_model(entry, chosen).stream(*asked)) == "yes"
+    assert "Check PAPER_TRAIL_OTHER_KEY" in str(refused.value)
+    assert "repeat_penalty" not in server.requests[-1].body
 
 
 def test_the_menu_does_not_load_the_sdk():
