@@ -1,16 +1,16 @@
-"""Errors of indexing, in words for the build report."""
+"""Errors of indexing; their messages go into the build report."""
 
 
 class ParseError(Exception):
-    """A file could not be read; the message says what is wrong with it in words for the build report."""
+    """A file could not be read; the message gives the reason for the build report."""
 
 
 class UnreadScanError(ParseError):
-    """A file is a scan, and nothing is installed that reads scans."""
+    """A file is a scan, and no OCR engine is installed."""
 
 
 class OutOfTimeError(ParseError):
-    """Reading a file took longer than it may, which on another day it need not."""
+    """Reading a file exceeded its time limit; a less busy machine may succeed."""
 
 
 class SourceError(Exception):

@@ -1,4 +1,4 @@
-"""One writer at a time."""
+"""A lock file: one build writes to a corpus at a time."""
 
 from filelock import FileLock, Timeout
 
@@ -7,7 +7,7 @@ from corpus.settings import Settings
 
 
 def build_lock(settings: Settings) -> FileLock:
-    """Return the lock that lets one build run at a time; entering it raises CorpusError when one does."""
+    """Return the lock of a build; entering it raises CorpusError while another build holds it."""
     try:
         settings.home.mkdir(parents=True, exist_ok=True)
     except OSError as error:

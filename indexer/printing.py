@@ -21,7 +21,7 @@ out, err = Console(), Console(stderr=True)
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.")]
 
-# Of a run over the whole Anthology nobody reads a line per volume.
+# A run over the whole Anthology has thousands of volumes: only their total is printed.
 _COLLECTIONS_LISTED = 30
 _ENTRIES_LISTED = 200
 
@@ -31,15 +31,15 @@ def print_json(value: Mapping[str, Any]) -> None:
 
 
 def fail(error: Exception, as_json: bool, done: Mapping[str, Any] | None = None) -> NoReturn:
-    """Say what went wrong and end; `done` is what was done before it."""
+    """Print the error and exit with code 2; with --json, `done` holds the results so far."""
     if as_json:
         print_json({**(done or {}), "error": str(error)})
     err.print(str(error), style="red", markup=False, soft_wrap=True)
     raise typer.Exit(2)
 
 
-def says_why(command: Callable[P, None]) -> Callable[P, None]:
-    """Have a command that cannot go on say why, in JSON where that is asked for, and end with code 2."""
+def reports_errors(command: Callable[P, None]) -> Callable[P, None]:
+    """Print a command's CorpusError or SourceError, as JSON with --json, and exit with code 2."""
 
     @wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -52,7 +52,7 @@ def says_why(command: Callable[P, None]) -> Callable[P, None]:
 
 
 def print_report(builds: Sequence[Build]) -> None:
-    """Print what the builds of one run did, a line per collection, then what failed and what is odd."""
+    """Print the counts of the builds of one run, a line per collection, then failures and remarks."""
     table = Table(
         Column("Collection", overflow="fold", min_width=10),
         *right("New", "Changed", "Same", "Gone", "Failed", "Passages", "Seconds"),
@@ -64,8 +64,14 @@ def print_report(builds: Sequence[Build]) -> None:
     if len(builds) != 1:
         table.add_row(f"{len(builds):,} collections", *_counts(builds), style="bold")
     out.print(table)
-    print_listed("Not indexed", "Why", [(it.item, it.reason) for build in builds for it in build.failures])
-    print_listed("Indexed", "But", [(it.item, it.text) for build in builds for it in build.remarks])
+    print_pairs(
+        "Not indexed",
+        "Why",
+        [(failure.item, failure.reason) for build in builds for failure in build.failures],
+    )
+    print_pairs(
+        "Indexed", "But", [(remark.item, remark.text) for build in builds for remark in build.remarks]
+    )
 
 
 def _counts(builds: Sequence[Build]) -> list[str]:
@@ -81,7 +87,7 @@ def _counts(builds: Sequence[Build]) -> list[str]:
 
 
 def run_figures(builds: Sequence[Build]) -> dict[str, Any]:
-    """Return the figures of one run as a whole."""
+    """Return the totals of the builds of one run."""
     seconds = sum(build.seconds for build in builds)
     passages = sum(build.passages for build in builds)
     parsers: dict[str, int] = {}
@@ -100,21 +106,21 @@ def run_figures(builds: Sequence[Build]) -> dict[str, Any]:
 
 
 def print_figures(builds: Sequence[Build]) -> None:
-    """Print speed and memory of a run that embedded anything."""
+    """Print speed and memory of a run, unless it embedded nothing."""
     figures = run_figures(builds)
     if not figures["passages"]:
         return
-    read = ", ".join(f"{papers:,} by {name}" for name, papers in figures["parsers"].items())
+    parsers = ", ".join(f"{papers:,} by {name}" for name, papers in figures["parsers"].items())
     peak = figures["peak_memory_mib"]
     memory = f", at most {peak:,} MiB of memory" if peak else ""
     out.print(
         f"{figures['passages']:,} passages in {figures['seconds']:,.1f} s "
-        f"({figures['passages_per_second']:,.1f} a second){memory}. Papers read: {escape(read)}.",
+        f"({figures['passages_per_second']:,.1f} a second){memory}. Papers read: {escape(parsers)}.",
         highlight=False,
     )
 
 
-def print_listed(item: str, text: str, entries: Sequence[tuple[str, str]]) -> None:
+def print_pairs(item: str, text: str, entries: Sequence[tuple[str, str]]) -> None:
     if not entries:
         return
     listed = Table(Column(item, overflow="fold"), text, box=SIMPLE_HEAD)

@@ -1,4 +1,4 @@
-"""Papers in blocks: embedded together, given their fields of study, staged as rows."""
+"""Papers in blocks: embed their passages, label fields of study, stage the rows."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ PASSAGES_PER_BLOCK = 256
 
 @dataclass(frozen=True, slots=True)
 class EncodedPassages:
-    """The encoded passages of a paper: searched texts, their vectors, and those of title and sentences."""
+    """The indexed texts of passages, their vectors, and per passage those of its title and sentences."""
 
     indexed: tuple[str, ...]
     vectors: Vectors
@@ -33,7 +33,7 @@ class EncodedPassages:
 def encode_passages(
     passages: Iterable[tuple[Paper, Passage]], encode: Callable[[Sequence[str]], Vectors]
 ) -> EncodedPassages:
-    """Return passages encoded, whole and each sentence alone; what is the same is encoded once."""
+    """Encode passages, each whole and by sentence; equal texts are encoded once."""
     pairs = list(passages)
     indexed = tuple(indexed_text(*pair) for pair in pairs)
     alone = [sentence_texts(*pair) for pair in pairs]
@@ -47,7 +47,7 @@ def encode_passages(
 
 
 class Prepared(Protocol):
-    """A paper that is prepared, wherever what is to be encoded of it lies."""
+    """A prepared paper, in this process or with a remote worker."""
 
     @property
     def passage_count(self) -> int: ...
@@ -58,7 +58,7 @@ _Paper = TypeVar("_Paper", bound=Prepared)
 
 @dataclass(frozen=True, slots=True)
 class Block(Generic[_Paper]):
-    """Papers that are encoded together; the first is in the place `number` of what the sources list."""
+    """Papers that are encoded together; `number` is the position of the first in what the sources list."""
 
     number: int
     papers: tuple[_Paper, ...]
@@ -66,7 +66,7 @@ class Block(Generic[_Paper]):
 
 @dataclass(frozen=True, slots=True)
 class EncodedBlock:
-    """Papers with their fields of study, and what all their passages are searched by."""
+    """Papers with their fields of study, and the encoded passages of all of them."""
 
     number: int
     papers: tuple[PreparedPaper, ...]
@@ -74,10 +74,10 @@ class EncodedBlock:
 
 
 def blocks(papers: Iterable[tuple[Task, _Paper]]) -> Iterator[Block[_Paper]]:
-    """Yield the papers in blocks of at least `PASSAGES_PER_BLOCK` passages, the last one perhaps fewer.
+    """Yield the papers in blocks of at least `PASSAGES_PER_BLOCK` passages, except perhaps the last.
 
-    What is encoded together changes the rounding of vectors: so blocks are the same whoever encodes them, and
-    in a build that goes on, where whole blocks are staged.
+    Which passages are encoded together changes the rounding of vectors: blocks are therefore the same for
+    every engine and in a resumed build, where only whole blocks are staged.
     """
     block: list[_Paper] = []
     first = size = 0
@@ -93,7 +93,7 @@ def blocks(papers: Iterable[tuple[Task, _Paper]]) -> Iterator[Block[_Paper]]:
 
 
 class BlockEncoder:
-    """Gives blocks their vectors, and each paper the fields of study that its words and first vector tell."""
+    """Encodes blocks and labels each paper with fields of study, from its text and first vector."""
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
@@ -105,19 +105,20 @@ class BlockEncoder:
         firsts = np.cumsum([0, *(item.passage_count for item in block.papers[:-1])])
         fields = self._labeller.label([item.paper for item in block.papers], encoded.vectors[firsts])
         papers = tuple(
-            replace(item, paper=replace(item.paper, topics=(*own, *item.paper.topics)))
-            for item, own in zip(block.papers, fields, strict=True)
+            replace(item, paper=replace(item.paper, topics=(*labels, *item.paper.topics)))
+            for item, labels in zip(block.papers, fields, strict=True)
         )
         return EncodedBlock(block.number, papers, encoded)
 
 
 def stage(folder: Place, key: str, block: EncodedBlock) -> str:
-    """Write the rows of a block into the folder of what is staged and return the part's name.
+    """Write the rows of a block into the staging folder and return the part's name.
 
     Raises CorpusError.
     """
-    papers: dict[str, Paper] = {item.paper.id: item.paper for item in block.papers}
-    passages, encoded = [passage for item in block.papers for passage in item.passages], block.encoded
+    papers = {item.paper.id: item.paper for item in block.papers}
+    passages = [passage for item in block.papers for passage in item.passages]
+    encoded = block.encoded
     entries = [rows.PaperEntry(item.paper, item.references, item.listed) for item in block.papers]
     vectors = (encoded.indexed, encoded.vectors, encoded.sentence_vectors)
     return write_part(
@@ -146,7 +147,7 @@ def keep_pdf(pdf: Path | None, sha256: str, folder: Place) -> None:
         return
     target = folder / f"{sha256}.pdf"
     try:
-        # A power loss may have left a copy that lacks its end; `verify` looks into the others.
+        # A power loss may have truncated the copy; `verify` also compares hashes.
         if target.size() != pdf.stat().st_size:
             target.copy_from(pdf)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Who does the work of a build: the seam, and the engine that has no more than this machine."""
+"""The engine of a build: the protocol, and the engine that uses processes of this machine."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -16,7 +16,7 @@ from indexer.parsers.ocr.engines import OcrOptions
 from indexer.parsers.registry import TeiParser
 from indexer.prepare.preparer import LocalWorkers, PreparedPaper, Preparer, Task, Workers
 
-# Blocks that wait for the disk; more would only fill the memory.
+# Encoded blocks that may wait for the disk: a bound on memory.
 _BLOCKS_WAITING = 4
 
 EngineName = Literal["process", "ray"]
@@ -24,7 +24,7 @@ EngineName = Literal["process", "ray"]
 _Prepared = TypeVar("_Prepared")
 
 Unread = Callable[[Task, ParseError], None]
-"""Is told of each paper that cannot be read, and why."""
+"""Called with each paper that cannot be read, and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +59,15 @@ class Engine(Protocol):
     """Prepares, encodes and stages papers."""
 
     def stage(self, work: Work, tasks: Iterator[Task], unread: Unread) -> Generator[Sequence[BuiltPaper]]:
-        """Yield the papers that could be read, block by block in the order of the tasks.
+        """Yield the readable papers, block by block in the order of the tasks.
 
-        All of them are staged when the iterator ends. Raises CorpusError; what is staged until then stays.
+        All of them are staged when the iterator ends. Raises CorpusError; what was staged before it stays.
         """
         ...
 
 
 class ProcessEngine:
-    """Works in this process and in some that it starts: preparing, encoding and staging overlap."""
+    """Works in this process and worker processes: preparing, encoding and staging overlap."""
 
     def stage(self, work: Work, tasks: Iterator[Task], unread: Unread) -> Generator[Sequence[BuiltPaper]]:
         encoder = BlockEncoder(work.encoder)
@@ -86,7 +86,7 @@ class ProcessEngine:
 def readable(
     outcomes: Iterator[tuple[Task, _Prepared | ParseError]], unread: Unread
 ) -> Iterator[tuple[Task, _Prepared]]:
-    """Yield the papers that can be read."""
+    """Yield the papers that can be read; report the others to `unread`."""
     for task, outcome in outcomes:
         if isinstance(outcome, ParseError):
             unread(task, outcome)
@@ -104,9 +104,9 @@ def _keep(staging: Staging, settings: Settings, block: EncodedBlock) -> None:
 
 @contextmanager
 def open_engine(name: EngineName, address: str = "", encoders: int = 0) -> Iterator[Engine]:
-    """Have an engine by its name; raises CorpusError where it cannot be had.
+    """Open the engine of that name; raises CorpusError where it is not available.
 
-    `address` is that of a cluster, and `encoders` how many workers encode there, 0 for one on each machine.
+    `address` and `encoders` are a cluster's: where it is, and how many workers encode, 0 for one per machine.
     """
     if name == "ray":
         from indexer.build.ray_engine import open_ray_engine  # noqa: PLC0415 - optional

@@ -1,7 +1,7 @@
-"""Builds on the machines of a Ray cluster: this process counts and decides, workers do and write the rest.
+"""Builds on a Ray cluster: this process schedules and counts, workers read, encode and stage.
 
-A paper's file travels to the worker that reads it, and what is read to the worker that encodes it, which
-writes the part; here are names, counts and fingerprints. Ray does again what was lost with a worker.
+A paper's file is sent to the worker that reads it, and the prepared paper to the worker that encodes it and
+writes the part; this process sees names, counts and fingerprints. Ray repeats the tasks of a lost worker.
 """
 
 import os
@@ -22,7 +22,7 @@ from corpus.errors import CorpusError
 from corpus.settings import PROJECT
 from indexer.build.encode import Block, blocks, keep_pdf
 from indexer.build.engines import BuiltPaper, Unread, Work, readable
-from indexer.build.ray_tasks import THREADS, BlockWorker, Carried, EncodingPlan, identity, prepare_paper
+from indexer.build.ray_tasks import THREADS, BlockWorker, EncodingPlan, SentFile, identity, prepare_paper
 from indexer.build.staging import Staging
 from indexer.errors import ParseError
 from indexer.parsers.ocr.engines import NO_OCR, OcrOptions
@@ -30,14 +30,13 @@ from indexer.prepare.preparer import Task
 
 # Retries of a task or block whose worker was lost.
 RETRIES = 3
-# Blocks that a worker has: one that it encodes, one that it goes on with.
+# Blocks per worker: one being encoded and the next.
 _BLOCKS_EACH = 2
-# Bytes of the object store of a Ray of our own; what does not fit is on the disk for a while.
+# Bytes of the object store of a local Ray; Ray spills what does not fit to disk.
 _STORE = 512 * 2**20
 _SECONDS_TO_CONNECT = 5
-# Read by Ray when it is loaded: tell nobody of its use, leave accelerators to whoever encodes, do a paper
-# whose reading took all memory again no more often than one whose worker died, and print nothing of such
-# deaths: the report says what they cost, and standard output is for it alone.
+# Read when Ray is imported: no usage statistics, accelerators left visible to the encoders, as many retries
+# after running out of memory as after a crash, and no messages on standard output, which is for the report.
 _ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
@@ -49,7 +48,7 @@ _ENVIRONMENT = {
 
 @dataclass(frozen=True, slots=True)
 class _RemotePaper:
-    """A paper that is prepared and lies with a worker."""
+    """A prepared paper that a worker holds; `reference` is Ray's reference to it."""
 
     paper: BuiltPaper
     pdf: Path | None
@@ -63,7 +62,7 @@ class _RemotePaper:
 
 @dataclass(frozen=True, slots=True)
 class RayEngine:
-    """The cluster that this process has joined, with `encoders` encoders, or one on each machine."""
+    """A build engine on the joined cluster, with `encoders` encoders, 0 for one per machine."""
 
     encoders: int = 0
 
@@ -74,11 +73,11 @@ class RayEngine:
                     for paper in block.papers:
                         keep_pdf(paper.pdf, paper.pdf_sha256, work.settings.pdf_path)
                     yield from pool.stage(block)
-            yield from pool.rest()
+            yield from pool.drain()
 
 
 class _RayWorkers:
-    """Prepares papers as tasks of Ray; for each one under way a thread waits."""
+    """Prepares papers as Ray tasks; one thread waits for each."""
 
     def __init__(self) -> None:
         ray = _ray()
@@ -90,48 +89,61 @@ class _RayWorkers:
         self, task: Task, source: Path | bytes | None, notes: tuple[str, ...] = (), ocr: OcrOptions = NO_OCR
     ) -> _RemotePaper:
         ray = _ray()
-        carried = _carried(source) if isinstance(source, Path) else source
-        outcome, paper = self._task.remote(self._expected, task, carried, notes, ocr)
+        content: SentFile | bytes | None = None if isinstance(source, Path) else source
+        if isinstance(source, Path):
+            try:
+                content = SentFile(source.name, source.read_bytes())
+            except OSError as error:
+                raise ParseError(f"the file cannot be read: {error.strerror}") from error
+        outcome, paper = self._task.remote(self._expected, task, content, notes, ocr)
+        lost = (
+            ray.exceptions.WorkerCrashedError,
+            ray.exceptions.OutOfMemoryError,
+            ray.exceptions.NodeDiedError,
+        )
         try:
-            read = ray.get(outcome)
+            summary = ray.get(outcome)
         except ray.exceptions.RayTaskError as error:
             raise error.cause from error
-        except _lost() as error:
+        except lost as error:
             raise ParseError(
                 f"what read this file was lost {RETRIES + 1} times ({type(error).__name__}); it may take "
                 "more memory than there is"
             ) from error
         except ray.exceptions.RayError as error:
-            raise _cluster_failed(error) from error
-        if isinstance(read, ParseError):
-            raise read
-        return _RemotePaper(read.paper, task.pdf if read.pdf_sha256 else None, read.pdf_sha256, paper)
+            raise CorpusError(
+                f"The Ray cluster failed ({type(error).__name__}). What was built so far is kept; run the "
+                "same again."
+            ) from error
+        if isinstance(summary, ParseError):
+            raise summary
+        shown = task.pdf if summary.pdf_sha256 else None
+        return _RemotePaper(summary.paper, shown, summary.pdf_sha256, paper)
 
 
 class _EncodingPool:
-    """Gives blocks to the workers that encode and stage them, and takes them back in order."""
+    """Hands blocks to the encoding workers and takes them back in order."""
 
     def __init__(self, staging: Staging, workers: Sequence[Any]) -> None:
         self._staging = staging
         self._most = _BLOCKS_EACH * len(workers)
-        # Blocks are taken in order, so that the worker whose turn it is has the fewest.
+        # Blocks finish in order, so the next worker of the cycle has the fewest.
         self._turns = cycle(workers)
         self._waiting: deque[tuple[Block[_RemotePaper], Any]] = deque()
 
     def stage(self, block: Block[_RemotePaper]) -> Iterator[Sequence[BuiltPaper]]:
-        """Have a block staged; yield the papers of those that are, so that few are under way."""
+        """Submit a block; yield the papers of finished blocks, which bounds the blocks in flight."""
         references = [paper.reference for paper in block.papers]
         self._waiting.append((block, next(self._turns).stage.remote(block.number, *references)))
-        while len(self._waiting) > self._most or (self._waiting and self._is_done(self._waiting[0][1])):
+        while self._waiting:
+            done, _ = _ray().wait([self._waiting[0][1]], timeout=0)
+            if not done and len(self._waiting) <= self._most:
+                return
             yield self._staged(*self._waiting.popleft())
 
-    def rest(self) -> Iterator[Sequence[BuiltPaper]]:
+    def drain(self) -> Iterator[Sequence[BuiltPaper]]:
         while self._waiting:
             yield self._staged(*self._waiting.popleft())
-
-    def _is_done(self, reference: Any) -> bool:
-        done, _ = _ray().wait([reference], timeout=0)
-        return bool(done)
 
     def _staged(self, block: Block[_RemotePaper], reference: Any) -> Sequence[BuiltPaper]:
         ray = _ray()
@@ -152,7 +164,7 @@ class _EncodingPool:
 
 @contextmanager
 def _encoding(work: Work, count: int) -> Iterator[_EncodingPool]:
-    """Start what encodes, spread over the machines; the encoder is loaded while the first papers are read."""
+    """Start encoding workers, spread over the machines; they load the encoder while papers are read."""
     ray = _ray()
     place = work.settings.model_copy(update={"home": work.settings.home.absolute()}).staging_path
     key = work.staging.key
@@ -172,7 +184,7 @@ def _encoding(work: Work, count: int) -> Iterator[_EncodingPool]:
 def _on_machine(machine: str) -> Any:
     """Return the factory of encoding workers on a machine, or elsewhere if that machine is lost.
 
-    It takes no processor that Ray counts: as in a build of one machine, it shares those of what reads.
+    Encoding workers reserve no CPU of Ray's: as in a local build, they share the cores with the parsers.
     """
     ray = _ray()
     strategy = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(machine, soft=True)
@@ -180,26 +192,19 @@ def _on_machine(machine: str) -> Any:
     return ray.remote(num_cpus=0, **options)(BlockWorker)
 
 
-def _carried(file: Path) -> Carried:
-    try:
-        return Carried(file.name, file.read_bytes())
-    except OSError as error:
-        raise ParseError(f"the file cannot be read: {error.strerror}") from error
-
-
 @contextmanager
 def open_ray_engine(address: str, encoders: int) -> Iterator[RayEngine]:
-    """Join a cluster, or start a Ray of our own for as long; raises CorpusError where neither can be had."""
-    # Before Ray is loaded, which reads it.
+    """Join a cluster, or start a local Ray for this build; raises CorpusError where neither works."""
+    # Ray reads the environment when it is imported.
     os.environ.update(_ENVIRONMENT)
     ray = _ray()
     _check_address(address)
-    own = {"num_cpus": cores(), "object_store_memory": _STORE, "include_dashboard": False}
-    # Workers import the code from where it lies here, or by a PYTHONPATH of theirs.
+    local = {"num_cpus": cores(), "object_store_memory": _STORE, "include_dashboard": False}
+    # Workers import the code from the same path, or from their own PYTHONPATH.
     job = ray.job_config.JobConfig(code_search_path=[str(PROJECT)])
-    where = {"address": address} if address else {"address": "local", **own}
+    where = {"address": address} if address else {"address": "local", **local}
     try:
-        # LanceDB warns of every fork; those that Ray starts become other programs at once.
+        # LanceDB warns of every fork; Ray's forks exec at once and are safe.
         with warnings.catch_warnings(action="ignore", category=RuntimeWarning):
             ray.init(**where, job_config=job, log_to_driver=False, logging_level="ERROR")
     except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
@@ -211,7 +216,7 @@ def open_ray_engine(address: str, encoders: int) -> Iterator[RayEngine]:
 
 
 def _check_address(address: str) -> None:
-    """Raise CorpusError for a cluster that does not answer: Ray itself would try for a minute."""
+    """Raise CorpusError for a cluster that does not answer; Ray itself would retry for a minute."""
     host, _, port = address.rpartition(":")
     if not host:
         return
@@ -227,26 +232,14 @@ def _check_address(address: str) -> None:
 
 
 def _unreachable(address: str, error: Exception) -> str:
-    said = str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
+    reason = str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
     if not address:
-        return f"Ray cannot be started on this machine: {said}."
+        return f"Ray cannot be started on this machine: {reason}."
     return (
-        f"The Ray cluster at {address} cannot be joined: {said}. See that it runs (ray start --head there, "
+        f"The Ray cluster at {address} cannot be joined: {reason}. See that it runs (ray start --head there, "
         "ray start --address on the other machines and this one), and, where it asks for a token, that "
         "RAY_AUTH_MODE=token is set here and the token is the same."
     )
-
-
-def _cluster_failed(error: Exception) -> CorpusError:
-    return CorpusError(
-        f"The Ray cluster failed ({type(error).__name__}). What was built so far is kept; run the same again."
-    )
-
-
-def _lost() -> tuple[type[Exception], ...]:
-    """Return the errors that Ray raises for a task whose worker died each time."""
-    errors = _ray().exceptions
-    return errors.WorkerCrashedError, errors.OutOfMemoryError, errors.NodeDiedError
 
 
 def _ray() -> Any:

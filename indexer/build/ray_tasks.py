@@ -1,7 +1,7 @@
-"""Tasks of a build for the machines of a cluster: prepare papers, encode and stage blocks.
+"""Tasks of a build on the machines of a cluster: prepare papers, encode and stage blocks.
 
-Knows nothing of Ray. Every machine makes the same of a paper as long as it has the same code, packages and
-folder of what is staged, and says so where it has not.
+Nothing here imports Ray. Results are the same on every machine with the same code, packages and staging
+folder; a machine that differs raises CorpusError.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ from indexer.parsers.ocr.engines import OcrOptions
 from indexer.prepare.preparer import LocalWorkers, PreparedPaper, Task
 
 _CODE = ("corpus", "indexer")
-# Packages that determine papers and vectors; "rapidocr" is not everywhere.
+# Packages that determine papers and vectors; "rapidocr" is optional.
 _PACKAGES = (
     *("lxml", "markdown-it-py", "numpy", "onnxruntime", "py3langid", "pyarrow", "pypdfium2", "pystemmer"),
     *("python-docx", "rapidocr", "sentence-transformers", "tokenizers", "torch", "transformers"),
@@ -33,16 +33,16 @@ THREADS = "OMP_NUM_THREADS"
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
-    """A file that the driver has, under the name that reports call it by."""
+class SentFile:
+    """A file of the driver's machine, under the name that reports use."""
 
     name: str
     content: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
-    """A prepared paper as the driver sees it; the rest goes from worker to worker."""
+class PaperSummary:
+    """A prepared paper as the driver sees it; its passages go from worker to worker."""
 
     paper: BuiltPaper
     pdf_sha256: str
@@ -50,7 +50,7 @@ class Read:
 
 @cache
 def identity() -> str:
-    """Return a hash of the code and of the versions of what it stands on."""
+    """Return a hash of the code and of the versions of the packages it depends on."""
     digest = hashlib.sha256()
     files = (file for package in _CODE for file in (PROJECT / package).rglob("*") if file.is_file())
     for file in sorted(file for file in files if "__pycache__" not in file.parts):
@@ -63,7 +63,7 @@ def identity() -> str:
 
 def _version(package: str) -> str:
     try:
-        # The build variant, CPU or CUDA, stands behind a plus.
+        # After a plus comes the build variant, CPU or CUDA.
         return metadata.version(package).partition("+")[0]
     except metadata.PackageNotFoundError:
         return ""
@@ -79,22 +79,22 @@ def _check(expected: str) -> None:
 
 
 def prepare_paper(
-    expected: str, task: Task, source: Carried | bytes | None, notes: tuple[str, ...], ocr: OcrOptions
-) -> tuple[Read | ParseError, PreparedPaper | None]:
-    """Prepare a paper in a process apart, as on one machine; raises CorpusError on a machine that differs."""
+    expected: str, task: Task, source: SentFile | bytes | None, notes: tuple[str, ...], ocr: OcrOptions
+) -> tuple[PaperSummary | ParseError, PreparedPaper | None]:
+    """Prepare a paper in a separate process; raises CorpusError on a machine whose code differs."""
     _check(expected)
     try:
         paper = _prepared(task, source, notes, ocr)
     except ParseError as error:
         return error, None
-    return Read(BuiltPaper.of(paper), paper.paper.pdf_sha256), replace(paper, pdf=None)
+    return PaperSummary(BuiltPaper.of(paper), paper.paper.pdf_sha256), replace(paper, pdf=None)
 
 
 def _prepared(
-    task: Task, source: Carried | bytes | None, notes: tuple[str, ...], ocr: OcrOptions
+    task: Task, source: SentFile | bytes | None, notes: tuple[str, ...], ocr: OcrOptions
 ) -> PreparedPaper:
     workers = LocalWorkers(at_once=1)
-    if not isinstance(source, Carried):
+    if not isinstance(source, SentFile):
         return workers.prepare(task, source, notes, ocr)
     with TemporaryDirectory(prefix=f"paper-trail-{os.getpid()}-") as folder:
         file = Path(folder, source.name)
@@ -106,8 +106,7 @@ def _prepared(
 class EncodingPlan:
     """Where blocks are staged, and with which encoder.
 
-    `threads` is what the driver's environment says of them, since that of Ray's workers says that one is to
-    be had.
+    `threads` is the driver's OMP_NUM_THREADS: Ray sets it to 1 in its workers.
     """
 
     expected: str
@@ -118,14 +117,14 @@ class EncodingPlan:
 
 
 class BlockWorker:
-    """Has the encoder, loaded once, and stages blocks."""
+    """Loads the encoder once and stages blocks."""
 
     def __init__(self, plan: EncodingPlan) -> None:
         self._plan = plan
         self._encoder: BlockEncoder | None = None
 
     def open(self) -> BlockEncoder:
-        """Load the encoder, if it is not; raises CorpusError on a machine that cannot do the work."""
+        """Return the encoder, loaded on first use; raises CorpusError on a machine whose code differs."""
         if self._encoder is None:
             _check(self._plan.expected)
             os.environ.pop(THREADS, None)

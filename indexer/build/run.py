@@ -1,7 +1,7 @@
-"""The build: what sources list becomes papers and passages of the corpus, and a report.
+"""The build: papers that sources list become papers and passages of the corpus, and a report.
 
-Papers are prepared ahead, embedded in blocks and staged in files; when all are there the tables are changed
-and published in one step. A build that dies leaves what it staged, and the next one goes on from there.
+Papers are prepared ahead, embedded in blocks and staged in files; at the end the tables are changed and
+published in one step. After a crash the next build continues from the staged files.
 """
 
 import hashlib
@@ -61,8 +61,8 @@ class _Tally:
     def changed(self) -> int:
         return sum(identifier in self.known for identifier in self.fresh)
 
-    def take(self, staged: StagedPaper, name: str) -> None:
-        """Count a paper that is staged, under the name that its source gives it."""
+    def count(self, staged: StagedPaper, name: str) -> None:
+        """Count a staged paper; `name` is the source's name for it."""
         self.fresh[staged.id] = staged.fingerprint
         self.parsers[staged.parser] += 1
         self.passages += staged.passages
@@ -76,8 +76,7 @@ class _Tally:
 class BuildOptions:
     """The options of a build: its parser, its engine, and whether to parse `again`.
 
-    Again means that a source lists what is to be parsed anew though it is unchanged, and that papers it
-    does not list stay.
+    With `again`, papers that the source lists are parsed even if unchanged, and papers it does not list stay.
     """
 
     parser: ParserChoice = "auto"
@@ -85,7 +84,7 @@ class BuildOptions:
     engine: Engine = field(default_factory=ProcessEngine)
 
 
-AS_USUAL = BuildOptions()
+DEFAULT_OPTIONS = BuildOptions()
 
 
 def build_collection(
@@ -93,7 +92,7 @@ def build_collection(
     encoder: Encoder,
     source: Source,
     progress: Progress,
-    options: BuildOptions = AS_USUAL,
+    options: BuildOptions = DEFAULT_OPTIONS,
 ) -> Build:
     """Bring one collection of the corpus up to date with its source; see `build_collections`."""
     return build_collections(settings, encoder, [source], progress, options)[0]
@@ -104,15 +103,14 @@ def build_collections(
     encoder: Encoder,
     sources: Iterable[Source],
     progress: Progress,
-    options: BuildOptions = AS_USUAL,
+    options: BuildOptions = DEFAULT_OPTIONS,
 ) -> tuple[Build, ...]:
     """Bring collections of the corpus up to date with their sources and publish them in one step.
 
-    A paper whose fingerprint is unchanged is left alone; one that cannot be read is named in the report,
-    and what the corpus held of it stays. `progress` is called with the name of each paper that is done
-    with. Sources are asked one after the other, so that an iterator need not hold them all. Raises
-    CorpusError and SourceError; what was embedded until then is staged, and the next build of
-    the same collections takes it from there.
+    A paper whose fingerprint is unchanged is skipped; one that cannot be read is named in the report, and
+    its rows in the corpus stay. `progress` is called with the name of each finished paper. Sources are read
+    one after the other, so that an iterator need not hold them all. Raises CorpusError and SourceError; what
+    was embedded before the error is staged, and the next build of the same collections continues from it.
     """
     with build_lock(settings):
         return _Run(settings, encoder, options).build(sources, progress)
@@ -125,7 +123,7 @@ class _Run:
         self._settings, self._encoder, self._options = settings, encoder, options
         self._ocr = OcrOptions.of(settings)
         self._started, self._clock = datetime.now(UTC), time.perf_counter()
-        # The first build of a corpus, killed while it wrote its tables, still has all it staged.
+        # Staged files without a manifest: the first build was killed while it wrote the tables.
         self._writer = CorpusWriter(
             settings.corpus_path, encoder, unfinished=has_staged(settings.staging_path)
         )
@@ -142,7 +140,7 @@ class _Run:
         return builds
 
     def _embed(self, sources: Iterable[Source], progress: Progress) -> None:
-        """Have what is new prepared, embedded and staged."""
+        """Prepare, embed and stage the new papers."""
         grobid, self._remark = open_tei_parser(self._settings, self._options.parser)
         fall_back = self._options.parser != "grobid"
         work = Work(self._settings, self._encoder, self._staging, grobid, fall_back, self._ocr)
@@ -153,43 +151,45 @@ class _Run:
 
         with closing(self._options.engine.stage(work, self._tasks(sources, progress), unread)) as done:
             for block in done:
-                self._take(block)
+                self._count(block)
                 for paper in block:
                     progress(paper.title)
 
-    def _take(self, block: Sequence[BuiltPaper]) -> None:
-        """Count the papers of a block; the time since the last one is shared by their passages."""
+    def _count(self, block: Sequence[BuiltPaper]) -> None:
+        """Count the papers of a block, and the time since the last block by their numbers of passages."""
         seconds = time.perf_counter() - self._clock
         self._clock += seconds
         passages = sum(paper.staged.passages for paper in block)
         for paper in block:
             tally = self._tallies[paper.staged.collection_id]
-            tally.take(paper.staged, paper.name)
+            tally.count(paper.staged, paper.name)
             tally.seconds += seconds * paper.staged.passages / passages
 
     def _size_of(self, collection: Collection) -> PassageSize:
-        """Return a collection's passage size; papers read again keep it if others are not read again."""
+        """Return a collection's passage size: a reparse keeps the published one."""
         if self._options.again and self._published:
             return self._published.manifest.size_of(collection.id)
         return self._settings.passage_size
 
     def _tasks(self, sources: Iterable[Source], progress: Progress) -> Iterator[Task]:
         """Yield the papers to prepare, counting the rest."""
-        held = self._published.collections() if self._published else ()
+        published = (
+            [summary.collection for summary in self._published.collections()] if self._published else []
+        )
         known = known_papers(self._published) if self._published else {}
         self._homes = {paper: home for home, papers in known.items() for paper in papers}
-        place = count()
+        numbers = count()
         for source in sources:
             collection = source.collection
-            _check_source([one.collection for one in held], collection)
+            _check_source(published, collection)
             tally = _Tally(collection, known.get(collection.id, {}))
             self._tallies[collection.id] = tally
             for entry in source.papers():
-                number = next(place)
+                number = next(numbers)
                 try:
                     task = self._task(entry, tally, number)
                 except ParseError as error:
-                    # Told when its turn comes, so that the report keeps the order of the source.
+                    # Reported in its turn, so that the report keeps the order of the source.
                     task = Task(replace(entry, problem=str(error)), "")
                 if task:
                     yield task
@@ -207,36 +207,41 @@ class _Run:
         if home != tally.collection.id:
             raise ParseError(f"it is in the collection {home!r} already")
         tally.seen.add(identifier)
-        task = _task_of(entry, self._size_of(tally.collection), number, known=identifier in tally.known)
-        known = tally.known.get(identifier)
-        if known and self._is_unchanged(known.fingerprint, task) and not self._options.again:
+        sha256 = file_sha256(entry.file) if entry.file else ""
+        shown = file_sha256(entry.pdf) if entry.pdf else sha256 if entry.file and is_pdf(entry.file) else ""
+        size = self._size_of(tally.collection)
+        fingerprint = _fingerprint(entry, sha256, shown, size)
+        indexed = tally.known.get(identifier)
+        known = indexed is not None
+        task = Task(entry, fingerprint, sha256, shown, known=known, size=size, number=number)
+        if indexed and not self._options.again and self._is_unchanged(indexed.fingerprint, fingerprint):
             tally.unchanged += 1
-            if known.has_pdf:
+            if indexed.has_pdf:
                 keep_pdf(task.pdf, task.pdf_sha256, self._settings.pdf_path)
-            if known.position != entry.paper.position:
+            if indexed.position != entry.paper.position:
                 tally.moved[identifier] = entry.paper.position
             return None
-        if staged := self._staging.get(identifier, task.fingerprint):
-            tally.take(staged, entry.name)
+        if staged := self._staging.get(identifier, fingerprint):
+            tally.count(staged, entry.name)
             return None
         return task
 
-    def _is_unchanged(self, fingerprint: str, task: Task) -> bool:
-        """Return True if a paper was made from the same things, by as much as can be read now."""
-        unread = not self._ocr.engine and fingerprint == unread_scan(task.fingerprint)
-        return unread or fingerprint == task.fingerprint
+    def _is_unchanged(self, before: str, now: str) -> bool:
+        """Compare fingerprints; a scan that was not read stays so while no OCR engine is installed."""
+        return before == now or (not self._ocr.engine and before == unread_scan(now))
 
     def _commit(self, tallies: Sequence[_Tally]) -> tuple[Build, ...]:
-        """Change the tables and publish, unless there is nothing to tell."""
-        earlier = (
-            {build.collection_id: build for build in self._published.builds()} if self._published else {}
-        )
-        held = {one.collection for one in (self._published.collections() if self._published else ())}
-        told = [
+        """Change the tables and publish, unless nothing differs from what is published."""
+        corpus = self._published
+        earlier = {build.collection_id: build for build in corpus.builds()} if corpus else {}
+        collections = {summary.collection for summary in corpus.collections()} if corpus else set()
+        altered = [
             tally
             for tally in tallies
-            if self._changes(tally)
-            or tally.collection not in held
+            if tally.fresh
+            or tally.moved
+            or self._gone(tally)
+            or tally.collection not in collections
             or tally.collection.id not in earlier
             or earlier[tally.collection.id].failures != tuple(tally.failures)
         ]
@@ -244,23 +249,26 @@ class _Run:
         if self._remark and tallies:
             tallies[0].remarks.insert(0, self._remark)
         self._remark_on_sizes(tallies)
-        if told:
-            self._write(told)
-            for tally in told:
+        if altered:
+            papers_differ = any(tally.fresh or self._gone(tally) for tally in altered)
+            self._write(altered)
+            for tally in altered:
                 self._writer.cut_as(self._size_of(tally.collection), [tally.collection.id])
-            self._writer.put_collections([tally.collection for tally in told])
-            self._assign_fields(told)
-            with ThreadPoolExecutor(1) as beside:
-                indexed = beside.submit(self._writer.index)
-                self._draw_map(told)
+            self._writer.put_collections([tally.collection for tally in altered])
+            if papers_differ:
+                assign_fields(self._writer, self._encoder)
+            with ThreadPoolExecutor(1) as thread:
+                indexed = thread.submit(self._writer.index)
+                if papers_differ and (problem := draw_map(self._writer)):
+                    altered[0].remarks.insert(0, Remark("the map", storable(problem)))
                 indexed.result()
-            self._writer.add_builds([self._report(tally) for tally in told])
+            self._writer.add_builds([self._report(tally) for tally in altered])
             self._writer.publish()
         self._share_rest(tallies)
         return tuple(self._report(tally) for tally in tallies)
 
     def _remark_on_sizes(self, tallies: Sequence[_Tally]) -> None:
-        """Say where passages are not all cut alike: searches compare what is not of one measure."""
+        """Add remarks where passages differ in size: their scores are hard to compare."""
         if not (tallies and self._published):
             return
         manifest, sizes = self._published.manifest, self._published.passage_sizes()
@@ -271,8 +279,8 @@ class _Run:
                 text = f"{kept:,} of its papers could not be read anew and keep passages of {before}"
                 tally.remarks.insert(0, Remark(tally.collection.id, text))
         now = {tally.collection.id: self._size_of(tally.collection) for tally in tallies}
-        if said := mixed_sizes(sizes | now):
-            tallies[0].remarks.insert(0, Remark("the corpus", said))
+        if problem := mixed_sizes(sizes | now):
+            tallies[0].remarks.insert(0, Remark("the corpus", problem))
 
     def _share_rest(self, tallies: Sequence[_Tally]) -> None:
         """Share the time since the last block among all collections."""
@@ -281,16 +289,13 @@ class _Run:
         for tally in tallies:
             tally.seconds += seconds / len(tallies)
 
-    def _changes(self, tally: _Tally) -> bool:
-        return bool(tally.fresh or tally.moved or self._gone(tally))
-
     def _gone(self, tally: _Tally) -> list[str]:
         if self._options.again:
             return []
         return [identifier for identifier in tally.known if identifier not in tally.seen]
 
     def _write(self, tallies: Sequence[_Tally]) -> None:
-        """Replace what changed; the rows come from the staged files, a few at a time."""
+        """Replace changed papers; the rows are streamed from the staged files."""
         outdated = [
             identifier
             for tally in tallies
@@ -301,17 +306,9 @@ class _Run:
         if fresh:
             papers, passages = self._staging.paper_batches(fresh), self._staging.passage_batches(fresh)
             self._writer.add_papers(papers, passages)
-        self._writer.move_papers({paper: to for tally in tallies for paper, to in tally.moved.items()})
-
-    def _assign_fields(self, told: Sequence[_Tally]) -> None:
-        """Bring the fields of collections on other subjects than language up to date."""
-        if any(tally.fresh or self._gone(tally) for tally in told):
-            assign_fields(self._writer, self._encoder)
-
-    def _draw_map(self, told: Sequence[_Tally]) -> None:
-        """Draw the map again when papers came, changed or went."""
-        if any(tally.fresh or self._gone(tally) for tally in told) and (problem := draw_map(self._writer)):
-            told[0].remarks.insert(0, Remark("the map", storable(problem)))
+        self._writer.move_papers(
+            {paper: position for tally in tallies for paper, position in tally.moved.items()}
+        )
 
     def _report(self, tally: _Tally) -> Build:
         stamp = self._started.isoformat(timespec="milliseconds")
@@ -334,16 +331,8 @@ class _Run:
         )
 
 
-def _task_of(entry: SourcePaper, size: PassageSize, number: int, *, known: bool) -> Task:
-    """Return the task for a paper with the hashes of its files; raises ParseError for one unreadable."""
-    sha256 = file_sha256(entry.file) if entry.file else ""
-    shown = file_sha256(entry.pdf) if entry.pdf else sha256 if entry.file and is_pdf(entry.file) else ""
-    fingerprint = _fingerprint(entry, sha256, shown, size)
-    return Task(entry, fingerprint, sha256, shown, known=known, size=size, number=number)
-
-
 def _fingerprint(entry: SourcePaper, sha256: str, pdf_sha256: str, size: PassageSize) -> str:
-    """Return a hash of all that a paper is made from; its place in the collection is not part of it."""
+    """Return a hash of everything a paper is made from, without its position in the collection."""
     paper = replace(entry.paper, position=0)
     references = [asdict(item) for item in entry.references]
     facts = [INDEXER_VERSION, sha256, pdf_sha256, asdict(paper), references]
@@ -359,18 +348,18 @@ def _staging_key(encoder: Encoder, options: BuildOptions) -> str:
     return f"{SCHEMA_VERSION} {INDEXER_VERSION} {encoded_by} {parser}"
 
 
-def _check_source(held: Sequence[Collection], collection: Collection) -> None:
-    """Raise CorpusError when the collection's id is taken by one of another kind, whose papers would go."""
-    for one in held:
-        if one.id == collection.id and one.source != collection.source:
+def _check_source(published: Sequence[Collection], collection: Collection) -> None:
+    """Raise CorpusError when a collection of another source has the same id: its papers would be removed."""
+    for other in published:
+        if other.id == collection.id and other.source != collection.source:
             raise CorpusError(
-                f"The corpus already holds a collection {collection.id!r} of another kind ({one.source}). "
+                f"The corpus already holds a collection {collection.id!r} of another kind ({other.source}). "
                 f"Choose another id, or remove that one first: paper-trail index remove {collection.id}"
             )
 
 
 def _peak_memory_mib() -> int:
-    """Return the most resident memory of this process so far, 0 where the system does not tell."""
+    """Return the peak resident memory of this process, 0 where the system does not report it."""
     try:
         import resource  # noqa: PLC0415 - Windows has none
     except ImportError:
@@ -381,7 +370,7 @@ def _peak_memory_mib() -> int:
 
 
 def unfinished(settings: Settings, encoder: Encoder) -> dict[str, int]:
-    """Count the papers of each collection that a build that died has ready."""
+    """Count the papers per collection that an unfinished build has staged."""
     if not has_staged(settings.staging_path):
         return {}
-    return Staging(settings.staging_path, _staging_key(encoder, AS_USUAL)).waiting()
+    return Staging(settings.staging_path, _staging_key(encoder, DEFAULT_OPTIONS)).waiting()

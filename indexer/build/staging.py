@@ -1,8 +1,8 @@
-"""Papers parsed and embedded but not yet published, in files: a build that dies continues from here.
+"""Papers parsed and embedded but not yet published, in files: an unfinished build continues from here.
 
-A part is a file of passages and a file of papers; the papers' file is written last and completes it. Its name
-begins with the place of its first paper in what the sources list, so that parts have the order of the papers
-whoever wrote them when, and holds a word of its own, so that no two writers ever write the same name.
+A part is a file of passages and a file of papers, which is written last and completes it. Its name begins
+with the position of its first paper in what the sources list, so that parts sort by papers whoever wrote
+them, and holds a random word, so that two writers never use the same name.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from corpus.errors import CorpusError
 from corpus.places.place import Place
 
 _PAPERS, _PASSAGES = "papers.arrow", "passages.arrow"
-_COUNT, _REMARKS = "staged_count", "staged_notes"  # columns beside those of a paper
+_COUNT, _REMARKS = "staged_count", "staged_notes"  # columns in addition to a paper's
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,81 +35,78 @@ class StagedPaper:
 
 
 class Staging:
-    """The parts in a folder that were made with the same `key`: encoder, shape of the tables, indexer."""
+    """The parts in a folder with the same `key`: encoder, table schema and indexer version."""
 
     def __init__(self, folder: Place, key: str) -> None:
         """Open the folder, leaving out parts that are incomplete or of another key."""
         self._folder = folder
         self.key = hashlib.sha256(key.encode()).hexdigest()[:16]
-        # By id and fingerprint: a build that died may have left an earlier state of a paper.
+        # By id and fingerprint: an unfinished build may have staged an earlier version of a paper.
         self._papers: dict[tuple[str, str], StagedPaper] = {}
         self._part_of: dict[tuple[str, str], Place] = {}
         for part in _listed(folder, f"*-{self.key}.{_PAPERS}"):
-            # A machine that lost its power may leave a file that is not whole.
+            # A power loss may leave a truncated file.
             with contextlib.suppress(pa.ArrowInvalid, OSError):
-                self._take_part(part)
+                columns = ["id", "collection_id", "fingerprint", "parser", _COUNT, _REMARKS]
+                for row in _table(part).select(columns).to_pylist():
+                    counts = (row["collection_id"], row["fingerprint"], row["parser"], row[_COUNT])
+                    self._add(StagedPaper(row["id"], *counts, tuple(row[_REMARKS])), part)
 
     def get(self, paper_id: str, fingerprint: str) -> StagedPaper | None:
-        """Return the paper as staged, None unless it was made from the same things."""
+        """Return the staged paper with that fingerprint, or None."""
         return self._papers.get((paper_id, fingerprint))
 
     def add(self, part: str, staged: Sequence[StagedPaper]) -> None:
-        """Take what `write_part` has written, by its name and what is counted of its papers."""
-        for one in staged:
-            self._take(one, self._folder / part)
+        """Add a part that `write_part` has written, with the counts of its papers."""
+        for paper in staged:
+            self._add(paper, self._folder / part)
 
-    def paper_batches(self, wanted: Mapping[str, str]) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of the papers in `wanted`, fingerprints by id."""
-        for part, ids in self._parts(wanted).items():
+    def paper_batches(self, fingerprints: Mapping[str, str]) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of papers, given their `fingerprints` by id."""
+        for part, ids in self._parts(fingerprints).items():
             yield from _rows(self._read(part).drop_columns([_COUNT, _REMARKS]), "id", ids)
 
-    def passage_batches(self, wanted: Mapping[str, str]) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of the passages of the papers in `wanted`, fingerprints by id."""
-        for part, ids in self._parts(wanted).items():
+    def passage_batches(self, fingerprints: Mapping[str, str]) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of the passages of papers, given the papers' `fingerprints` by id."""
+        for part, ids in self._parts(fingerprints).items():
             yield from _rows(self._read(self._passages_of(part)), "paper_id", ids)
 
     def waiting(self) -> dict[str, int]:
         """Count the staged papers by collection."""
-        papers = {(one.id, one.collection_id) for one in self._papers.values()}
+        papers = {(paper.id, paper.collection_id) for paper in self._papers.values()}
         return Counter(collection for _, collection in papers)
 
     def discard(self, collection_ids: Collection[str] | None = None) -> None:
-        """Remove the parts that hold nothing but papers of these collections, or all parts of any key."""
-        kept = set() if collection_ids is None else self._parts_of_others(collection_ids)
+        """Remove the parts that hold only papers of these collections; without any named, all parts."""
+        needed: set[Place] = set()
+        if collection_ids is not None:
+            papers = self._papers.items()
+            needed = {
+                self._part_of[key] for key, paper in papers if paper.collection_id not in collection_ids
+            }
         with _staging(self._folder):
-            gone = self._folder.files("*.arrow*") if collection_ids is None else self._outdated(kept)
-            for file in gone:
+            for file in self._folder.files("*.arrow*") if collection_ids is None else self._outdated(needed):
                 file.delete()
-        self._part_of = {key: part for key, part in self._part_of.items() if part in kept}
+        self._part_of = {key: part for key, part in self._part_of.items() if part in needed}
         self._papers = {key: self._papers[key] for key in self._part_of}
 
-    def _parts_of_others(self, collection_ids: Collection[str]) -> set[Place]:
-        papers = self._papers.items()
-        return {self._part_of[key] for key, one in papers if one.collection_id not in collection_ids}
-
-    def _outdated(self, kept: set[Place]) -> list[Place]:
-        """Return the files of all parts but these; a papers' file goes first: without it the rest is none."""
+    def _outdated(self, needed: set[Place]) -> list[Place]:
+        """Return the files of all other parts, papers first: a part without its papers is incomplete."""
         if self._folder.is_shared:
-            # Another machine may be staging the other files here.
-            parts = {part for part in self._part_of.values() if part not in kept}
+            # Another machine may be staging the other files.
+            parts = {part for part in self._part_of.values() if part not in needed}
             return [*parts, *map(self._passages_of, parts)]
         files = self._folder.files(f"*-{self.key}.*")
         files.sort(key=lambda file: not file.name.endswith(_PAPERS))
-        return [file for file in files if self._papers_of(file) not in kept]
+        return [file for file in files if self._papers_of(file) not in needed]
 
-    def _take_part(self, part: Place) -> None:
-        columns = ["id", "collection_id", "fingerprint", "parser", _COUNT, _REMARKS]
-        for row in _table(part).select(columns).to_pylist():
-            made = (row["collection_id"], row["fingerprint"], row["parser"], row[_COUNT])
-            self._take(StagedPaper(row["id"], *made, tuple(row[_REMARKS])), part)
-
-    def _take(self, staged: StagedPaper, part: Place) -> None:
+    def _add(self, staged: StagedPaper, part: Place) -> None:
         key = (staged.id, staged.fingerprint)
         self._papers[key], self._part_of[key] = staged, part
 
-    def _parts(self, wanted: Mapping[str, str]) -> dict[Place, list[str]]:
+    def _parts(self, fingerprints: Mapping[str, str]) -> dict[Place, list[str]]:
         parts: dict[Place, list[str]] = {}
-        for key in wanted.items():
+        for key in fingerprints.items():
             assert key in self._papers, f"{key[0]} was not staged"
             parts.setdefault(self._part_of[key], []).append(key[0])
         return dict(sorted(parts.items(), key=lambda item: item[0].name))
@@ -141,13 +138,13 @@ def write_part(
 ) -> str:
     """Write rows made by `corpus.store.rows` and return the part's name; raises CorpusError.
 
-    `staged` runs parallel to `papers`, the first of which is in the place `number`.
+    `staged` runs parallel to `papers`; `number` is the position of the first.
     """
     name = f"{number:09d}-{uuid4().hex[:12]}-{key}.{_PAPERS}"
-    counts = pa.array([one.passages for one in staged], pa.int32())
-    notes = pa.array([one.notes for one in staged], pa.list_(pa.string()))
+    counts = pa.array([paper.passages for paper in staged], pa.int32())
+    notes = pa.array([paper.notes for paper in staged], pa.list_(pa.string()))
     with _staging(folder):
-        # The papers' file says that the passages' is there.
+        # The papers' file is written last: it marks the part as complete.
         (folder / _name_of_passages(name)).write(_bytes_of(passages))
         (folder / name).write(_bytes_of(papers.append_column(_COUNT, counts).append_column(_REMARKS, notes)))
     return name

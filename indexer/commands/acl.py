@@ -1,4 +1,4 @@
-"""The sources of the acl command: volumes, all volumes, a folder of PDFs, or several of these."""
+"""The sources of the `acl` command: volumes, all volumes, or a folder of PDFs."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -13,12 +13,12 @@ from indexer.sources.pdf_folder import PdfFolder
 from indexer.sources.protocol import Source
 from indexer.web.downloads import Downloads
 
-_NAMES_TOLD = 10
+_NAMES_LISTED = 10
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedAcl:
-    """The sources of a run, and what there is to say of them when they have been read."""
+    """The sources of a run; `remarks` describes their problems after they have been read."""
 
     sources: Iterable[Source]
     remarks: Callable[[], Sequence[str]]
@@ -27,7 +27,7 @@ class OpenedAcl:
 @contextmanager
 def open_acl(
     settings: Settings,
-    own: Collection,
+    pdf_collection: Collection,
     *,
     volumes: Sequence[str],
     everything: bool,
@@ -35,9 +35,10 @@ def open_acl(
     pdf_folder: Path | None,
     download: bool,
 ) -> Iterator[OpenedAcl]:
-    """Open what of the Anthology is wanted; `own` is the collection of PDFs that are of none of the volumes.
+    """Open the requested parts of the Anthology.
 
-    Raises SourceError when what is wanted is nothing, too much, or cannot be read.
+    `pdf_collection` is the collection of PDFs of papers in none of the volumes. Raises SourceError for
+    contradictory or empty requests, and for data that cannot be read.
     """
     if everything and volumes:
         raise SourceError("Name volumes or give --all, not both.")
@@ -54,8 +55,8 @@ def open_acl(
         if volumes:
             sources += open_volumes(volumes, data, download_to, pdfs=pdfs, downloads=downloads)
         if pdfs:
-            others = papers_of(pdfs, own, data, download_to)
-            sources += [others] if len(others) else []
+            unplaced = papers_of(pdfs, pdf_collection, data, download_to)
+            sources += [unplaced] if len(unplaced) else []
         if not sources:
             raise SourceError(
                 f"No PDF in {pdf_folder} is named by the Anthology id of a paper. "
@@ -65,12 +66,12 @@ def open_acl(
 
 
 def _unmatched(pdfs: PdfFolder | None) -> list[str]:
-    """Return remarks on PDFs that lie elsewhere and on those of no paper, the first few by name."""
+    """Return remarks on links out of the folder, and on PDFs that match no paper."""
     if pdfs is None:
         return []
     names, remarks = pdfs.unmatched, [*pdfs.remarks]
     if not names:
         return remarks
-    more = f" and {len(names) - _NAMES_TOLD:,} more" if len(names) > _NAMES_TOLD else ""
-    named = ", ".join(names[:_NAMES_TOLD])
-    return [*remarks, f"Left out, because the Anthology has no paper of that name: {named}{more}."]
+    more = f" and {len(names) - _NAMES_LISTED:,} more" if len(names) > _NAMES_LISTED else ""
+    listed = ", ".join(names[:_NAMES_LISTED])
+    return [*remarks, f"Left out, because the Anthology has no paper of that name: {listed}{more}."]

@@ -20,7 +20,7 @@ from corpus.store.manifest import find_manifest
 from corpus.text import storable
 from indexer.build.engines import Engine
 from indexer.build.run import BuildOptions, build_collections
-from indexer.commands.engine_options import on_an_engine
+from indexer.commands.engine_options import with_engine_options
 from indexer.errors import SourceError
 from indexer.parsers.registry import ParserChoice
 from indexer.printing import (
@@ -31,8 +31,8 @@ from indexer.printing import (
     print_figures,
     print_json,
     print_report,
+    reports_errors,
     run_figures,
-    says_why,
 )
 from indexer.sources.protocol import Source
 
@@ -50,8 +50,8 @@ ParserOption = Annotated[
 COLLECTION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
 
-@says_why
-@on_an_engine
+@reports_errors
+@with_engine_options
 def demo(engine: Engine, as_json: JsonOption = False) -> None:
     """Index the demonstration collection."""
     from indexer.sources.demo import demo_volumes  # noqa: PLC0415 - each command loads only its own source
@@ -59,8 +59,8 @@ def demo(engine: Engine, as_json: JsonOption = False) -> None:
     _build(demo_volumes(), as_json, BuildOptions(engine=engine))
 
 
-@says_why
-@on_an_engine
+@reports_errors
+@with_engine_options
 def acl(
     engine: Engine,
     volumes: Annotated[
@@ -100,8 +100,8 @@ def acl(
         _build(opened.sources, as_json, BuildOptions(parser, engine=engine), opened.remarks)
 
 
-@says_why
-@on_an_engine
+@reports_errors
+@with_engine_options
 def arxiv(
     engine: Engine,
     collection: CollectionOption,
@@ -134,8 +134,8 @@ def arxiv(
         _build([source], as_json, BuildOptions(parser, engine=engine))
 
 
-@says_why
-@on_an_engine
+@reports_errors
+@with_engine_options
 def folder(
     engine: Engine,
     directory: Path,
@@ -156,8 +156,8 @@ def folder(
     )
 
 
-@says_why
-@on_an_engine
+@reports_errors
+@with_engine_options
 def pdfs(
     engine: Engine,
     directory: Path,
@@ -178,8 +178,8 @@ def pdfs(
     )
 
 
-@says_why
-@on_an_engine
+@reports_errors
+@with_engine_options
 def tei(
     engine: Engine,
     directory: Path,
@@ -199,8 +199,8 @@ def tei(
     )
 
 
-@says_why
-@on_an_engine
+@reports_errors
+@with_engine_options
 def zotero(
     engine: Engine,
     directory: Path,
@@ -222,8 +222,8 @@ def zotero(
     _build([source], as_json, BuildOptions(parser, engine=engine), lambda: library.remarks)
 
 
-@says_why
-@on_an_engine
+@reports_errors
+@with_engine_options
 def references(
     engine: Engine,
     file: Path,
@@ -245,8 +245,8 @@ def references(
     )
 
 
-@says_why
-@on_an_engine
+@reports_errors
+@with_engine_options
 def reparse(
     engine: Engine,
     collections: Annotated[
@@ -264,9 +264,11 @@ def reparse(
         raise SourceError("Say which parser shall read the PDFs: --parser grobid or --parser pypdfium2.")
     settings = read_settings()
     corpus = Corpus.open(settings.corpus_path, open_encoder(settings))
-    wanted = [corpus.collection(identifier) for identifier in collections or corpus.collection_ids()]
-    sources = [KeptPapers(corpus, one, settings.pdf_path, parser) for one in wanted]
-    sources = [source for source in sources if len(source)]
+    kept = (
+        KeptPapers(corpus, corpus.collection(identifier), settings.pdf_path, parser)
+        for identifier in collections or corpus.collection_ids()
+    )
+    sources = [source for source in kept if len(source)]
     if sources:
         _build(sources, as_json, BuildOptions(parser, again=True, engine=engine))
     elif as_json:
@@ -282,7 +284,7 @@ def _build_folder(
     as_json: bool,
     options: BuildOptions,
 ) -> None:
-    """Build a folder's files with the given endings; `described` is the collection's id, title and source."""
+    """Build the files with these suffixes; `described` is the collection's id, title and source."""
     from indexer.sources.folder import Folder  # noqa: PLC0415
 
     source = Folder(directory, _collection(*described), suffixes)
@@ -290,7 +292,7 @@ def _build_folder(
 
 
 def _collection(identifier: str, title: str, source: str) -> Collection:
-    """Return a collection that the user names; raises SourceError for an id or a title of no use."""
+    """Return a new collection; raises SourceError for an invalid id or an empty title."""
     if not COLLECTION_ID.fullmatch(identifier):
         raise SourceError(
             f"{identifier!r} cannot be a collection's id. Use letters, digits, dots and dashes."
@@ -307,9 +309,9 @@ def _build(
     options: BuildOptions,
     remarks: Callable[[], Sequence[str]] = tuple,
 ) -> None:
-    """Build the sources in one run and report; exit code 2 when they brought no paper at all, 130 on Ctrl+C.
+    """Build the sources in one run and report; exit code 2 if no paper was indexed, 130 on Ctrl+C.
 
-    `remarks` is asked afterwards what there is to say of the sources as a whole.
+    `remarks` is called after the build and describes problems of the sources as a whole.
     """
     try:
         settings = read_settings()
@@ -332,7 +334,7 @@ def _build(
 
 
 def _ready_encoder(settings: Settings) -> Encoder:
-    """Return the encoder; in a fresh home, where it is first prepared, say what the wait is for."""
+    """Return the encoder, loaded with a progress message in a home without a corpus."""
     encoder = open_encoder(settings)
     if find_manifest(settings.corpus_path)[0] is None:
         with err.status("Preparing the encoder, once for this folder; it may take a minute"):
@@ -364,7 +366,7 @@ def _build_with_progress(
 
 
 def _extent(sources: Iterable[Source]) -> tuple[str, int | None]:
-    """Return the name of the sources together, and the number of papers they list where it is known."""
+    """Return a name for the sources, and their number of papers, None if unknown."""
     if not isinstance(sources, Sequence):
         return "All volumes", None
     name = sources[0].collection.id if len(sources) == 1 else f"{len(sources):,} collections"

@@ -1,4 +1,4 @@
-"""The options that say who does the work of a build, for every command that builds."""
+"""The engine options of every command that builds."""
 
 import inspect
 from collections.abc import Callable
@@ -30,20 +30,21 @@ _OPTIONS = (
 )
 
 
-def on_an_engine(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the three options in the place of its parameter `engine`, which is an Engine.
+def with_engine_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Replace a command's parameter `engine`, an Engine, by the options --engine, --address and --encoders.
 
-    The command raises CorpusError where the engine cannot be had.
+    The command raises CorpusError where the engine is not available.
     """
 
     @wraps(command)
-    def run(*, engine: EngineName, address: str, encoders: int, **others: Any) -> None:
+    def run(*, engine: EngineName, address: str, encoders: int, **arguments: Any) -> None:
         with open_engine(engine, address, encoders) as opened:
-            command(engine=opened, **others)
+            command(engine=opened, **arguments)
 
-    own = inspect.signature(command)
-    parameters = [*(one for one in own.parameters.values() if one.name != "engine"), *_OPTIONS]
-    # Typer reads both.
-    run.__dict__["__signature__"] = own.replace(parameters=parameters)
-    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    signature = inspect.signature(command)
+    unchanged = (option for option in signature.parameters.values() if option.name != "engine")
+    parameters = [*unchanged, *_OPTIONS]
+    # Typer reads the signature and the annotations.
+    run.__dict__["__signature__"] = signature.replace(parameters=parameters)
+    run.__annotations__ = {option.name: option.annotation for option in parameters}
     return run

@@ -1,4 +1,4 @@
-"""The command that has a model write what is chosen from papers otherwise."""
+"""The command that has a model write aspects of papers."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -13,7 +13,7 @@ from corpus.encoder_choice import open_encoder
 from corpus.records import Failure, Scope
 from corpus.settings import Settings, read_settings
 from corpus.wording import counted, joined
-from indexer.printing import JsonOption, err, fail, out, print_json, print_listed, says_why
+from indexer.printing import JsonOption, err, fail, out, print_json, print_pairs, reports_errors
 
 if TYPE_CHECKING:
     from indexer.enrich.writing import Plan, Written
@@ -29,7 +29,7 @@ _TOO_SMALL = (
 )
 
 
-@says_why
+@reports_errors
 def enrich(
     model: Annotated[str, typer.Option("--model", help="The model's id, as paper-trail lists them.")],
     collections: Annotated[
@@ -87,46 +87,46 @@ def _entry(name: str, settings: Settings) -> ModelEntry:
 
 
 def _listed(papers: Sequence[str]) -> tuple[str, ...]:
-    return tuple(one.strip() for given in papers for one in given.split(",") if one.strip())
+    return tuple(paper.strip() for option in papers for paper in option.split(",") if paper.strip())
 
 
 def _print_failures(failures: Sequence[Failure]) -> None:
-    print_listed("Not written", "Why", [(failure.item, failure.reason) for failure in failures])
+    print_pairs("Not written", "Why", [(failure.item, failure.reason) for failure in failures])
 
 
 def _describe_plan(plan: "Plan", entry: ModelEntry) -> str:
     """Describe the cost of writing aspects, and the papers left out with the reasons."""
-    left = [
+    left_out = [
         (plan.written, "of which it has written before"),
         (plan.kept, "on which its replies are kept"),
         (plan.without_abstract, "without an abstract"),
         (len(plan.failures), "of which not a sentence fits into what it takes in"),
     ]
-    parts = [f"{count:,} {why}" for count, why in left if count]
+    parts = [f"{count:,} {why}" for count, why in left_out if count]
     but = f" (not about {joined(parts)})" if parts else ""
-    asked = f"{entry.label} is asked about {counted(plan.asked, 'paper')}{but}"
+    papers = f"{entry.label} is asked about {counted(plan.asked, 'paper')}{but}"
     if not plan.asked:
-        return f"{asked}: it costs nothing."
+        return f"{papers}: it costs nothing."
     tokens = f"about {plan.prompt_tokens:,} tokens sent and {plan.completion_tokens:,} received"
-    return f"{asked}: {tokens}, {_describe_price(plan.price, entry, 'about ')}."
+    return f"{papers}: {tokens}, {_describe_price(plan.price, entry, 'about ')}."
 
 
 def _describe_result(done: "Written", entry: ModelEntry) -> str:
-    said = f"{entry.label} wrote for {done.written:,} of {counted(done.asked, 'paper')}"
+    summary = f"{entry.label} wrote for {done.written:,} of {counted(done.asked, 'paper')}"
     if done.sentences or done.chosen:
-        kept = counted(done.sentences, "sentence")
-        said += f" ({kept} of it kept, {done.chosen:,} of the papers in place of others)"
+        sentences = counted(done.sentences, "sentence")
+        summary += f" ({sentences} of it kept, {done.chosen:,} of the papers in place of others)"
     if not done.calls:
-        return f"{said}, without a call."
+        return f"{summary}, without a call."
     sent, received = (
         "unknown" if tokens is None else f"{tokens:,}"
         for tokens in (done.usage.prompt_tokens, done.usage.completion_tokens)
     )
     tokens = f"{sent} tokens sent and {received} received"
     price = _describe_price(done.usage.price, entry)
-    others = joined(done.served)
-    served = f" The server says that {others} wrote, not {entry.id}." if others else ""
-    return f"{said}, in {counted(done.calls, 'call')}: {tokens}, {price}.{served}"
+    models = joined(done.served)
+    served = f" The server says that {models} wrote, not {entry.id}." if models else ""
+    return f"{summary}, in {counted(done.calls, 'call')}: {tokens}, {price}.{served}"
 
 
 def _describe_price(price: float | None, entry: ModelEntry, about: str = "") -> str:

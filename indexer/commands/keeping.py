@@ -14,10 +14,10 @@ from corpus.wording import counted
 from indexer.lock import build_lock
 from indexer.maintenance.compact import compact_home
 from indexer.paper_map.map import draw_map
-from indexer.printing import JsonOption, out, print_json, says_why
+from indexer.printing import JsonOption, out, print_json, reports_errors
 
 
-@says_why
+@reports_errors
 def remove(collection: str, as_json: JsonOption = False) -> None:
     """Remove a collection from the corpus."""
     settings = read_settings()
@@ -34,7 +34,7 @@ def remove(collection: str, as_json: JsonOption = False) -> None:
         out.print(f"Removed {collection}: {counted(papers, 'paper')}.", markup=False)
 
 
-@says_why
+@reports_errors
 def compact(
     keep_days: Annotated[
         int, typer.Option(min=1, help="Keep the versions of so many days, which may still be read.")
@@ -55,6 +55,6 @@ def compact(
 def _papers_of(corpus: Corpus, collection: str) -> int:
     counts = {summary.collection.id: summary.papers for summary in corpus.collections()}
     if collection not in counts:
-        held = ", ".join(counts) or "none"
-        raise CorpusError(f"The corpus has no collection {collection!r}. It holds: {held}.")
+        collections = ", ".join(counts) or "none"
+        raise CorpusError(f"The corpus has no collection {collection!r}. It holds: {collections}.")
     return counts[collection]

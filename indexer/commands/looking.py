@@ -1,4 +1,4 @@
-"""Commands that say what is there: status, report, verify, doctor."""
+"""Commands that describe the corpus and its environment: status, report, verify, doctor."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -11,7 +11,7 @@ from rich.table import Column, Table
 
 from corpus.encoder_choice import open_encoder
 from corpus.errors import CorpusError
-from corpus.records import Build, CollectionSummary
+from corpus.records import CollectionSummary
 from corpus.settings import Settings, read_settings
 from corpus.store.corpus import Corpus
 from corpus.wording import counted
@@ -23,11 +23,11 @@ from indexer.printing import (
     out,
     print_figures,
     print_json,
-    print_listed,
+    print_pairs,
     print_report,
+    reports_errors,
     right,
     run_figures,
-    says_why,
 )
 
 _FIGURES = ("papers", "passages", "full_texts", "failed", "built")
@@ -69,12 +69,14 @@ def status(as_json: JsonOption = False) -> None:
     )
 
 
-@says_why
+@reports_errors
 def report(as_json: JsonOption = False) -> None:
     """Print what the last build did: counts, speed, memory, what failed and what is odd."""
     settings = read_settings()
     corpus = Corpus.open(settings.corpus_path, open_encoder(settings))
-    builds = _last_run(corpus.builds())
+    recorded = corpus.builds()
+    last = max((build.started for build in recorded), default="")
+    builds = [build for build in recorded if build.started == last]
     if as_json:
         print_json({"run": run_figures(builds), "builds": [asdict(build) for build in builds]})
         return
@@ -87,40 +89,46 @@ def report(as_json: JsonOption = False) -> None:
     print_figures(builds)
 
 
-@says_why
+@reports_errors
 def verify(as_json: JsonOption = False) -> None:
     """Check that the corpus is whole; ends with exit code 1 when it is not."""
     settings = read_settings()
     corpus = Corpus.open(settings.corpus_path, open_encoder(settings))
     problems = list(find_problems(corpus, settings.pdf_path))
     summaries = corpus.collections()
-    papers, passages = sum(one.papers for one in summaries), sum(one.passages for one in summaries)
+    papers = sum(summary.papers for summary in summaries)
+    passages = sum(summary.passages for summary in summaries)
     if as_json:
         print_json(
             {"papers": papers, "passages": passages, "problems": [asdict(problem) for problem in problems]}
         )
     else:
-        print_listed("Item", "Problem", [(problem.item, problem.text) for problem in problems])
-        found = f"{len(problems):,} problems" if problems else "all whole"
-        out.print(f"{counted(papers, 'paper')}, {counted(passages, 'passage')}: {found}.", highlight=False)
+        print_pairs("Item", "Problem", [(problem.item, problem.text) for problem in problems])
+        result = f"{len(problems):,} problems" if problems else "all whole"
+        out.print(f"{counted(papers, 'paper')}, {counted(passages, 'passage')}: {result}.", highlight=False)
     if problems:
         raise typer.Exit(1)
 
 
-@says_why
+@reports_errors
 def doctor(as_json: JsonOption = False) -> None:
     """Print what can be reached: GROBID server, encoder, corpus, disk; exit code 1 with any problem."""
     from indexer.maintenance.doctor import examine  # noqa: PLC0415 - asks servers, which no other command does
 
     findings = examine(read_settings())
     if as_json:
-        print_json({one.name: {"state": one.state, "text": one.text, **one.facts} for one in findings})
+        print_json(
+            {
+                finding.name: {"state": finding.state, "text": finding.text, **finding.facts}
+                for finding in findings
+            }
+        )
     else:
         table = Table("What", "State", Column("Finding", overflow="fold"), box=SIMPLE_HEAD)
-        for one in findings:
-            table.add_row(escape(one.name), _MARKS[one.state], escape(one.text))
+        for finding in findings:
+            table.add_row(escape(finding.name), _MARKS[finding.state], escape(finding.text))
         out.print(table)
-    if any(one.state == "problem" for one in findings):
+    if any(finding.state == "problem" for finding in findings):
         raise typer.Exit(1)
 
 
@@ -152,8 +160,3 @@ def _status_as_json(
         ],
         "unfinished": waiting,
     }
-
-
-def _last_run(builds: Sequence[Build]) -> list[Build]:
-    last = max((build.started for build in builds), default="")
-    return [build for build in builds if build.started == last]

@@ -1,4 +1,4 @@
-"""A paper's challenge, approach and outcome, each as one sentence chosen from it, without a model."""
+"""A paper's challenge, approach and outcome, each as one sentence of it, chosen without a model."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from indexer.enrich.data_file import Table, listed, read_data
 from indexer.enrich.features import CuedSentence, CuePatterns, Features, describe, find_cues
 
 _INTRODUCTION = re.compile(r"\bintroduction\b", re.IGNORECASE)
-# Of a paper whose introduction does not end, this many sentences are read.
+# The most sentences of a section that are read.
 _LONGEST_SECTION = 80
 _CITED = re.compile(
     r"(?<!\s)\s*+(?:\((?=[^()]*(?:\b(?:19|20)\d\d[a-z]?\b|\bet al\b))[^()]*+\)"
@@ -49,7 +49,7 @@ class _File(Table):
 
 
 class _Trimmer:
-    """Takes openings such as "However," and citations in brackets off sentences, and changes nothing else."""
+    """Removes openings such as "However," and bracketed citations from sentences."""
 
     def __init__(self, openings: Iterable[str], before_we: Iterable[str]) -> None:
         self._opening = re.compile(
@@ -61,8 +61,8 @@ class _Trimmer:
 
     def without_opening(self, sentence: str) -> str:
         text = sentence.strip()
-        while (found := self._opening.match(text)) and found.end() < len(text):
-            text = text[found.end() :]
+        while (opening := self._opening.match(text)) and opening.end() < len(text):
+            text = text[opening.end() :]
         # A name such as "word2vec" or "eBay" keeps its case.
         first = text.split(" ", 1)[0]
         return text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text
@@ -90,8 +90,8 @@ class _Candidate:
 def choose_aspects(paper: Paper, passages: Sequence[Passage]) -> tuple[Aspect, ...]:
     """Return the sentence of abstract or introduction that best states each aspect, if there is one.
 
-    No sentence stands for two aspects; the surest choice is made first. The text shown is the sentence
-    without citations in brackets and without an opening that ties it to the sentence before it.
+    No sentence stands for two aspects; the most probable choice is made first. The text is the sentence
+    without bracketed citations and without an opening that links it to the sentence before.
     """
     rules = _rules()
     sections = [
@@ -106,19 +106,18 @@ def choose_aspects(paper: Paper, passages: Sequence[Passage]) -> tuple[Aspect, .
     shares = {name: _shares(name, candidates, features, rules) for name in get_args(AspectName)}
     chosen = _assign(shares)
     return tuple(
-        _aspect(name, candidates[chosen[name]], rules) for name in get_args(AspectName) if name in chosen
+        Aspect(name, rules.trimmer.trim(candidate.cued.text), candidate.passage, candidate.sentence)
+        for name in get_args(AspectName)
+        if name in chosen and (candidate := candidates[chosen[name]])
     )
 
 
 def _introduction(passages: Sequence[Passage]) -> list[Passage]:
-    """Return the passages of the introduction; where no heading says so, of the first section."""
+    """Return the passages of the introduction, without such a heading those of the first section."""
     body = [passage for passage in passages if passage.number > 0 and passage.kind == "body"]
-    first = next(filter(_is_introduction, body), body[0] if body else None)
+    named = (passage for passage in body if any(_INTRODUCTION.search(part.title) for part in passage.section))
+    first = next(named, body[0] if body else None)
     return [passage for passage in body if first and passage.section[:1] == first.section[:1]]
-
-
-def _is_introduction(passage: Passage) -> bool:
-    return any(_INTRODUCTION.search(section.title) for section in passage.section)
 
 
 def read_sections(paper: Paper, passages: Sequence[Passage]) -> list[list[tuple[Passage, int]]]:
@@ -139,20 +138,22 @@ def _candidate(passage: Passage, index: int, cues: CuePatterns) -> _Candidate:
 def _shares(
     name: AspectName, candidates: Sequence[_Candidate], features: Sequence[Features], rules: _Rules
 ) -> dict[int, float]:
-    """Return, for every sentence that qualifies for an aspect, its share of the likelihood, summing to 1."""
+    """Return the probability of each qualifying sentence to state an aspect, summing to 1."""
     weights = rules.weights[name]
     scores = {
         index: sum(weights.get(feature, 0.0) * value for feature, value in features[index].items())
         for index, candidate in enumerate(candidates)
         if _qualifies(name, candidate.cued, features[index], rules.choice)
     }
-    kept = dict(sorted(scores.items(), key=lambda item: -item[1])[: rules.choice.compared])
-    agreed = _agreement(candidates, _softmax(kept, rules.choice.temperature))
-    return _softmax({index: kept[index] + rules.choice.agreement[name] * agreed[index] for index in kept}, 1)
+    compared = dict(sorted(scores.items(), key=lambda item: -item[1])[: rules.choice.compared])
+    agreed = _agreement(candidates, _softmax(compared, rules.choice.temperature))
+    return _softmax(
+        {index: compared[index] + rules.choice.agreement[name] * agreed[index] for index in compared}, 1
+    )
 
 
 def _qualifies(name: AspectName, sentence: CuedSentence, features: Features, choice: _Choice) -> bool:
-    """Return True if a sentence is whole and says something of the kind."""
+    """Return True if a sentence is complete, of usual length, and has the cues of the aspect."""
     if not choice.fewest_words <= len(sentence.tokens) <= choice.most_words:
         return False
     if sentence.text[:1].islower() or sentence.text.endswith(":"):
@@ -169,21 +170,20 @@ def _softmax(scores: Mapping[int, float], temperature: float) -> dict[int, float
 
 
 def _agreement(candidates: Sequence[_Candidate], shares: Mapping[int, float]) -> dict[int, float]:
-    """Return the stems that each sentence shares with the others, weighted by their chances."""
+    """Return each sentence's Dice overlap of stems with the others, weighted by their probabilities."""
     stems = {index: set(candidates[index].cued.stems) for index in shares}
+
+    def dice(first: set[str], second: set[str]) -> float:
+        return 2 * len(first & second) / (len(first) + len(second)) if first and second else 0.0
+
     return {
-        index: sum(share * _common(stems[index], stems[other]) for other, share in shares.items())
+        index: sum(share * dice(stems[index], stems[peer]) for peer, share in shares.items())
         for index in shares
     }
 
 
-def _common(first: set[str], second: set[str]) -> float:
-    """Return the Dice coefficient of two sets of words."""
-    return 2 * len(first & second) / (len(first) + len(second)) if first and second else 0.0
-
-
 def _assign(shares: Mapping[AspectName, dict[int, float]]) -> dict[AspectName, int]:
-    """Give each aspect its likeliest sentence; of two that want the same, the surer one has it."""
+    """Assign sentences to aspects greedily by probability, each sentence at most once."""
     offers = sorted(
         ((share, name, index) for name, options in shares.items() for index, share in options.items()),
         key=lambda offer: -offer[0],
@@ -195,17 +195,13 @@ def _assign(shares: Mapping[AspectName, dict[int, float]]) -> dict[AspectName, i
     return chosen
 
 
-def _aspect(name: AspectName, candidate: _Candidate, rules: _Rules) -> Aspect:
-    return Aspect(name, rules.trimmer.trim(candidate.cued.text), candidate.passage, candidate.sentence)
-
-
 def cue_patterns() -> CuePatterns:
-    """Return the cue phrases that sentences of papers are described by."""
+    """Return the cue phrases for features of sentences."""
     return _rules().cues
 
 
 def without_opening(sentence: str) -> str:
-    """Return a sentence without an opening that ties it to another one, or says it is about this paper."""
+    """Return a sentence without an opening that links it to another or refers to the paper."""
     return _rules().trimmer.without_opening(sentence)
 
 

@@ -1,4 +1,4 @@
-"""The words, weights and bounds in the data files beside the code, read strictly."""
+"""The words, weights and thresholds in the TOML files beside the code, validated strictly."""
 
 import tomllib
 from pathlib import Path
@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Table(BaseModel):
-    """A table of a data file: what it has to hold, and nothing else."""
+    """A table of a data file; unknown keys are errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -17,7 +17,7 @@ File = TypeVar("File", bound=Table)
 
 
 def listed(text: str) -> list[str]:
-    """Return the phrases of a data file's text, which semicolons part."""
+    """Split a text of a data file into phrases at semicolons."""
     return [" ".join(phrase.split()) for phrase in text.split(";") if phrase.strip()]
 
 

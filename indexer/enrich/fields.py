@@ -1,4 +1,4 @@
-"""Fields of study, told by the words of title and abstract and by how near these are to descriptions."""
+"""Fields of study, by the words of title and abstract and their similarity to descriptions."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ from indexer.enrich.phrases import Phrases, tokens
 
 
 class _Choice(Table):
-    """When a field counts for a paper, and what words add to its standing."""
+    """The thresholds of fields, and the scores that words add."""
 
     first: float
     first_elsewhere: float
@@ -43,17 +43,17 @@ class _File(Table):
 
     @property
     def descriptions(self) -> list[list[str]]:
-        """The sentences of each description: those of the fields, of what is elsewhere, of neighbours."""
-        others = (*self.elsewhere.values(), *self.neighbours.values())
-        abouts = (*(field.about for field in self.fields.values()), *others)
-        return [text.strip().splitlines() for text in abouts]
+        """The sentences of the descriptions: of fields, of other subjects, of neighbouring subjects."""
+        fields = (field.about for field in self.fields.values())
+        texts = (*fields, *self.elsewhere.values(), *self.neighbours.values())
+        return [text.strip().splitlines() for text in texts]
 
 
 @dataclass(frozen=True, slots=True)
 class _Descriptions:
-    """The vectors of all sentences of the descriptions, and where each description's sentences begin.
+    """The vectors of all description sentences, and the index where each description begins.
 
-    `mean` and `deviation` say how near the sentences of other fields come to each description.
+    `mean` and `deviation` are those of the similarity of other fields' sentences to each description.
     """
 
     vectors: Vectors
@@ -65,17 +65,17 @@ class _Descriptions:
 class FieldLabeller:
     """Labels papers with fields of study by title and abstract: their words, and their vectors.
 
-    A paper is as near to a field as to the nearest sentence of its description. That counts in standard
-    deviations above what sentences about other fields reach: so it means the same for encoders whose
-    similarities lie high or low, and a field that everything is near to wins nothing by it. Words that
-    name a field count for more, for most papers are near to what they use as well as to what they are about.
+    A paper's similarity to a field is that to the nearest sentence of its description, in standard deviations
+    above the similarity of other fields' sentences. This makes encoders comparable and corrects for fields
+    that are similar to everything. Words that name a field count for more, because most papers are also
+    similar to the methods that they use.
     """
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
 
     def label(self, papers: Sequence[Paper], vectors: NDArray[np.float32]) -> list[tuple[Topic, ...]]:
-        """Return the fields of each paper, the surest first; none for a paper about something else.
+        """Return the fields of each paper, best first; none for a paper on another subject.
 
         `vectors` are unit vectors of title and abstract: (papers, dimension).
         """
@@ -85,12 +85,12 @@ class FieldLabeller:
         return [tuple(_fields(paper, row)) for paper, row in zip(papers, standings, strict=True)]
 
     def outside(self, vectors: NDArray[np.float32]) -> NDArray[np.bool_]:
-        """Return for each paper whether it is nearer to another subject than to any field."""
+        """Return for each paper whether another subject is more similar than any field."""
         nearest: NDArray[np.intp] = self._standings(vectors).argmax(axis=1)
         return nearest >= len(_file().fields)
 
     def _standings(self, vectors: NDArray[np.float32]) -> Vectors:
-        """Measure each paper's nearness to each description, in standard deviations above other fields'."""
+        """Return each paper's similarity to each description, as a z-score over other fields' sentences."""
         described = self._descriptions
         nearness = _nearness(np.asarray(vectors, dtype=np.float32), described.vectors, described.starts)
         return cast(Vectors, (nearness - described.mean) / described.deviation)
@@ -103,14 +103,15 @@ class FieldLabeller:
         starts = np.cumsum([0, *sizes[:-1]])
         owners = np.repeat(np.arange(len(sizes)), sizes)
         nearness = _nearness(vectors, vectors, starts)
-        other = (owners[:, None] != np.arange(len(sizes))) & (owners < len(_file().fields))[:, None]
-        mean, deviation = _mean_and_deviation(nearness, other)
-        return _Descriptions(vectors, starts, mean, deviation)
+        of_others = (owners[:, None] != np.arange(len(sizes))) & (owners < len(_file().fields))[:, None]
+        masked = np.ma.masked_array(nearness, ~of_others)
+        deviation = np.maximum(np.asarray(masked.std(axis=0)), 1e-6)
+        return _Descriptions(vectors, starts, np.asarray(masked.mean(axis=0)), deviation)
 
 
 @lru_cache(maxsize=2)
 def field_labeller(encoder: Encoder) -> FieldLabeller:
-    """Return the labeller of an encoder, whose descriptions are encoded once for all builds of a process."""
+    """Return the labeller of an encoder; its descriptions are encoded once per process."""
     return FieldLabeller(encoder)
 
 
@@ -124,14 +125,8 @@ def _nearness(vectors: Vectors, sentences: Vectors, starts: NDArray[np.intp]) ->
     return cast(Vectors, np.maximum.reduceat(vectors @ sentences.T, starts, axis=1))
 
 
-def _mean_and_deviation(values: Vectors, counted: NDArray[np.bool_]) -> tuple[Vectors, Vectors]:
-    """Return mean and standard deviation of each column over the rows that count for it."""
-    masked = np.ma.masked_array(values, ~counted)
-    return np.asarray(masked.mean(axis=0)), np.maximum(np.asarray(masked.std(axis=0)), 1e-6)
-
-
 def _fields(paper: Paper, standings: Vectors) -> Iterator[Topic]:
-    """Yield a paper's fields from how far each description stands out, and from what the paper says."""
+    """Yield a paper's fields by the z-scores of the descriptions and the words of the paper."""
     names, choice = list(_file().fields), _file().choice
     evidence = standings[: len(names)] + _word_scores(paper)
     order = [int(index) for index in np.argsort(-evidence, kind="stable")][: choice.most]
@@ -140,10 +135,10 @@ def _fields(paper: Paper, standings: Vectors) -> Iterator[Topic]:
     if top < (choice.first_elsewhere if is_elsewhere else choice.first):
         return
     for index in order:
-        found = float(evidence[index])
-        if index != order[0] and found < max(choice.further, choice.share * top):
+        score = float(evidence[index])
+        if index != order[0] and score < max(choice.further, choice.share * top):
             return
-        yield Topic("field", names[index], round(min(1.0, found / choice.full), 3))
+        yield Topic("field", names[index], round(min(1.0, score / choice.full), 3))
 
 
 def _word_scores(paper: Paper) -> Vectors:

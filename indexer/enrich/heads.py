@@ -1,4 +1,4 @@
-"""Things that no list has, told by the noun they end in, where a paper repeats or explains them."""
+"""Topics that are on no list, classified by their head noun, where a paper repeats or explains them."""
 
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -29,11 +29,11 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 
 @dataclass(frozen=True, slots=True)
 class HeadRules:
-    """The nouns that say what a thing is, as keys of words.
+    """The nouns that classify a phrase, as word keys.
 
-    A paper on computing has two phrases of `computing`. The `heads` count there: elsewhere a translation is
-    one of proteins. `techniques`, `technique_ends` (the last letters of a word) and whole `phrases` count in
-    all other papers. No phrase begins with one of `not_first`, or is one of `nothing`.
+    A paper with two phrases of `computing` is on computing. The `heads` apply only there: elsewhere a
+    translation is one of proteins. `techniques`, `technique_ends` (final letters of a word) and whole
+    `phrases` apply to all other papers. No topic begins with a word of `not_first`, or is one of `nothing`.
     """
 
     heads: Mapping[str, TopicKind]
@@ -48,38 +48,37 @@ class HeadRules:
 
 
 class Heads:
-    """Finds things by their nouns; those that are `known` are found by their names."""
+    """Finds topics by their head nouns; `known` ones are found by their names elsewhere."""
 
     def __init__(self, rules: HeadRules, known: Phrases[Named]) -> None:
         self._rules, self._known = rules, known
 
     def found(self, title: str, abstract: str) -> Iterator[Named]:
-        """Yield things that a paper repeats or abbreviates, tasks that it lists, and data it is tested on."""
+        """Yield topics that a paper repeats or abbreviates, tasks that it lists, and data it is tested on."""
         words = tokens(f"{title}. {abstract}")
         spread = f" {' '.join(map(word_key, words))} "
         runs = [*word_runs(title), *word_runs(abstract)]
-        if self._is_computing(spread):
-            found = [*self._repeated(runs, spread), *self._explained(abstract)]
+        if sum(f" {cue} " in spread for cue in self._rules.computing) > 1:
+            candidates = [*self._repeated(runs, spread), *self._explained(abstract)]
             yield from self._tested(abstract)
         else:
-            found = list(self._techniques(runs))
+            candidates = list(self._techniques(runs))
             yield from self._rules.phrases.found(words)
-        yield from self._written(found, {word for word in words if word.islower()})
+        yield from self._written(candidates, {word for word in words if word.islower()})
         for match in _REGISTER.finditer(abstract):
             if match["noun"].lower() in self._rules.registers and not self._known.stands_for(match["name"]):
                 yield "dataset", match["name"]
 
-    def _is_computing(self, spread: str) -> bool:
-        return sum(f" {cue} " in spread for cue in self._rules.computing) > 1
-
-    def _written(self, found: Iterable[tuple[TopicKind, Run]], plain: Container[str]) -> Iterator[Named]:
-        """Yield phrases that are on no list, those alone that no longer one has in it."""
+    def _written(self, candidates: Iterable[tuple[TopicKind, Run]], plain: Container[str]) -> Iterator[Named]:
+        """Yield unlisted phrases, except those that are part of a longer one."""
         phrases = {
-            _phrase(run): (kind, run) for kind, run in found if run[0].lower() not in self._rules.not_first
+            _phrase(run): (kind, run)
+            for kind, run in candidates
+            if run[0].lower() not in self._rules.not_first
         }
         for phrase, (kind, run) in phrases.items():
             name = _spelt(run, plain)
-            within = any(f" {phrase} " in f" {other} " for other in phrases if other != phrase)
+            within = any(f" {phrase} " in f" {longer} " for longer in phrases if longer != phrase)
             if not within and phrase not in self._rules.nothing and not self._known.stands_for(name):
                 yield kind, name
 
@@ -88,7 +87,7 @@ class Heads:
         return self._rules.heads.get(word_key(run[-1].rpartition("-")[2])) if len(run) > 1 else None
 
     def _repeated(self, runs: Sequence[Run], spread: str) -> Iterator[tuple[TopicKind, Run]]:
-        """Yield the longest phrases before a head that a paper has twice; not measures, which few are."""
+        """Yield the longest phrases with a head that occur twice; not metrics, which are mostly none."""
         for run in runs:
             for end in range(2, len(run) + 1):
                 phrases = (run[start:end] for start in range(max(0, end - _LONGEST), end - 1))
@@ -99,7 +98,7 @@ class Heads:
                         break
 
     def _explained(self, abstract: str) -> Iterator[tuple[TopicKind, Run]]:
-        """Yield phrases that an abbreviation stands for, and those that are listed as tasks."""
+        """Yield phrases with an abbreviation in brackets, and those listed as tasks."""
         for match in _BRACKET.finditer(abstract):
             phrase = _long_form(match["before"].split(), match["short"])
             if kind := self._kind(phrase):
@@ -110,27 +109,26 @@ class Heads:
                 yield from (("task", run) for run in last if self._kind(run) == "task")
 
     def _tested(self, abstract: str) -> Iterator[Named]:
-        """Yield the names of data that systems are tested on, and of measures beside figures."""
+        """Yield names of data sets that systems are tested on, and of metrics next to figures."""
         for sentence in _SENTENCE_END.split(abstract):
             for match in _NAMES.finditer(sentence):
                 names = re.findall(_NAME, match["names"])
-                if _DATA.search(sentence) or any(self._is_dataset(name) for name in names):
+                if _DATA.search(sentence) or any(
+                    kind == "dataset" for name in names for kind, _ in self._known.stands_for(name)
+                ):
                     yield from (("dataset", name) for name in names if self._is_new(name))
         for match in _PERCENT.finditer(abstract):
             if self._is_new(match["name"]):
                 yield "metric", match["name"]
 
-    def _is_dataset(self, name: str) -> bool:
-        return any(kind == "dataset" for kind, _ in self._known.stands_for(name))
-
     def _is_new(self, name: str) -> bool:
-        """Return True if a word has capitals as names have them, and is on no list."""
+        """Return True for an acronym-like word that is on no list."""
         parts = [name, *name.split("-")]
         listed = any(part.lower() in self._rules.not_names or self._known.stands_for(part) for part in parts)
         return len(name) > 2 and any(map(is_acronym, parts)) and not listed
 
     def _techniques(self, runs: Sequence[Run]) -> Iterator[tuple[TopicKind, Run]]:
-        """Yield the techniques of a laboratory or a clinic with one or two words before them."""
+        """Yield laboratory and clinical techniques with one or two words before them."""
         for run in runs:
             yield from (
                 ("method", [word]) for word in run if word_key(word).endswith(self._rules.technique_ends)
@@ -142,7 +140,7 @@ class Heads:
 
 
 def _spelt(run: Run, plain: Container[str]) -> str:
-    """Return a phrase in the singular, without the capitals of words that the paper writes without, too."""
+    """Return a phrase in the singular, words in lower case that the paper also writes so."""
     *first, last = (
         word.lower() if all(part.lower() in plain for part in tokens(word)) else word for word in run
     )
@@ -150,12 +148,12 @@ def _spelt(run: Run, plain: Container[str]) -> str:
 
 
 def _phrase(run: Run) -> str:
-    """Return the keys of a run's words, those of a compound apart."""
+    """Return the keys of a run's words, compounds split."""
     return " ".join(word_key(part) for word in run for part in tokens(word))
 
 
 def _long_form(words: Sequence[str], short: str) -> Run:
-    """Return the last words whose initials are an abbreviation, none where they are not."""
+    """Return the last words whose initials form an abbreviation, else none."""
     letters = "".join(letter for letter in short if letter.isupper()).lower()
     for start in range(len(words) - 1, -1, -1):
         parts = (part for word in words[start:] for part in word.split("-"))

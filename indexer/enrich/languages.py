@@ -1,4 +1,4 @@
-"""The language a paper is written in: what its source says, else what its text shows."""
+"""The language of a paper: from its source, else identified from its text."""
 
 from itertools import islice
 

@@ -1,4 +1,4 @@
-"""Names that no list has, told by the words beside them: data sets, and what a paper itself creates."""
+"""Names that are on no list, classified by the words around them: data sets, and what a paper creates."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,19 +27,19 @@ _BRACKET = re.compile(rf"\(\s*(?P<name>{_NAME})\s*\)")
 _LAST = re.compile(rf"(?:^|\s)(?P<name>{_NAME})$")
 _APPOSITION = re.compile(r"\s*[,:–—-]\s+(?:an?|the|our)\s+")
 _CREATION = re.compile(rf"\b{_CREATES}\b")
-# Words after one of these tell a thing's purpose or material, not its kind.
+# Words after one of these state a purpose or material, not the kind.
 _MODIFIER = re.compile(
     r"(?<![\w-])(?:for|of|on|with|over|in|via|using|by|from|to|that|which|based|and|as|towards?|through|under|without)(?![\w-])"
 )
 _SHORTEST, _LONGEST = 3, 24
-# Of an unknown name so short, only the paper that made it knows what it is.
+# An unknown name this short is only taken from the paper that created it.
 _ABBREVIATION = 4
 _NEAR = 80
 
 
 @dataclass(frozen=True, slots=True)
 class NameRules:
-    """The nouns that say what a name is, and the capitals that are no names."""
+    """The nouns that classify a name, and capitalised words that are no names."""
 
     dataset_nouns: frozenset[str]
     own: Mapping[TopicKind, Sequence[str]]
@@ -54,38 +54,38 @@ class Names:
         self._kinds = Phrases((noun, kind) for kind, nouns in rules.own.items() for noun in nouns)
 
     def datasets(self, text: str) -> Iterator[Named]:
-        """Yield names that stand before a noun such as "corpus"."""
+        """Yield names before a noun such as "corpus"."""
         for word, noun in pairwise(text.split()):
             if noun.strip(".,;:()").lower() not in self._nouns:
                 continue
             name = word.lstrip("(“\"'‘")
             short = name.isupper() and len(name) <= _ABBREVIATION
-            # A name in brackets abbreviates the words before it, mostly a task.
+            # A bracketed name abbreviates the words before it, mostly a task.
             if not short and f"({name})" not in text and self._is_new(name):
                 yield "dataset", name
 
     def own(self, title: str, abstract: str) -> Iterator[Named]:
-        """Yield the names that a paper gives to what it brings, where words beside them say what that is."""
-        if found := _TITLE.match(title):
-            kind = self._head(found["after"]) or self._said_of(found["name"], abstract)
-            yield from self._named(kind, found["name"])
-        for found in _OWN.finditer(abstract):
-            yield from self._created(found["phrase"].rstrip(), found["after"])
-        for found in _CALLED.finditer(abstract):
-            before = abstract[max(0, found.start() - _NEAR) : found.start()]
+        """Yield the names of a paper's own contributions, where the words around them give the kind."""
+        if match := _TITLE.match(title):
+            kind = self._head(match["after"]) or self._kind_of(match["name"], abstract)
+            yield from self._named(kind, match["name"])
+        for match in _OWN.finditer(abstract):
+            yield from self._created(match["phrase"].rstrip(), match["after"])
+        for match in _CALLED.finditer(abstract):
+            before = abstract[max(0, match.start() - _NEAR) : match.start()]
             if _CREATION.search(before):
-                yield from self._named(self._last(before), found["name"])
+                yield from self._named(self._last(before), match["name"])
 
     def _created(self, phrase: str, after: str) -> Iterator[Named]:
-        """Yield the name in what a paper says it proposes: "the X model", "a model (X)", "X, a model"."""
+        """Yield the name of a proposed thing: "the X model", "a model (X)", "X, a model"."""
         head = _MODIFIER.split(phrase, maxsplit=1)[0].rstrip()
         if head != phrase.rstrip():
             after = ""
-        if (found := _BRACKET.match(after)) and (kind := self._ends_as(head)):
-            yield from self._named(kind, found["name"])
-        elif found := _LAST.search(head):
-            kind = self._ends_as(head[: found.start()]) or self._apposition(after)
-            yield from self._named(kind, found["name"])
+        if (match := _BRACKET.match(after)) and (kind := self._ends_as(head)):
+            yield from self._named(kind, match["name"])
+        elif match := _LAST.search(head):
+            kind = self._ends_as(head[: match.start()]) or self._apposition(after)
+            yield from self._named(kind, match["name"])
         words = head.split()
         if len(words) > 1 and (kind := self._ends_as(words[-1])):
             yield from self._named(kind, words[-2])
@@ -94,21 +94,21 @@ class Names:
         if kind and self._is_new(name):
             yield kind, name
 
-    def _said_of(self, name: str, abstract: str) -> TopicKind | None:
-        """Classify a name by the words round its first mentions in the abstract."""
-        for found in re.finditer(rf"(?<![\w-]){re.escape(name)}(?![\w-])", abstract):
-            before = abstract[max(0, found.start() - _NEAR) : found.start()].rstrip(" (,")
-            after = abstract[found.end() : found.end() + _NEAR]
+    def _kind_of(self, name: str, abstract: str) -> TopicKind | None:
+        """Classify a name by the words around its mentions in the abstract."""
+        for match in re.finditer(rf"(?<![\w-]){re.escape(name)}(?![\w-])", abstract):
+            before = abstract[max(0, match.start() - _NEAR) : match.start()].rstrip(" (,")
+            after = abstract[match.end() : match.end() + _NEAR]
             if kind := self._ends_as(before) or self._apposition(after):
                 return kind
         return None
 
     def _apposition(self, after: str) -> TopicKind | None:
-        found = _APPOSITION.match(after)
-        return self._head(after[found.end() :]) if found else None
+        match = _APPOSITION.match(after)
+        return self._head(after[match.end() :]) if match else None
 
     def _head(self, phrase: str) -> TopicKind | None:
-        """Classify a noun phrase by its head, read up to its first modifier."""
+        """Classify a noun phrase by its head, before its first modifier."""
         return self._ends_as(re.split(r"[,.;:()]", _MODIFIER.split(phrase, maxsplit=1)[0])[0])
 
     def _last(self, text: str) -> TopicKind | None:
@@ -120,19 +120,18 @@ class Names:
         return kinds[0] if kinds else None
 
     def _is_new(self, name: str) -> bool:
-        """Return True if a word looks like a name, and is on no list."""
+        """Return True if a word looks like a name and is on no list."""
         if not _SHORTEST <= len(name) <= _LONGEST or name.lower() in self._not_names:
             return False
         parts = name.split("-")
-        looks = re.fullmatch(_NAME, name) and all(map(_may_be_part, parts)) and any(map(is_acronym, parts))
-        return bool(looks) and not self._known.stands_for(name) and not self._are_known(parts)
-
-    def _are_known(self, parts: Sequence[str]) -> bool:
-        return all(part.lower() in self._not_names or self._known.stands_for(part) for part in parts)
+        is_name = re.fullmatch(_NAME, name) and all(map(_may_be_part, parts)) and any(map(is_acronym, parts))
+        if not is_name or self._known.stands_for(name):
+            return False
+        return not all(part.lower() in self._not_names or self._known.stands_for(part) for part in parts)
 
 
 def _may_be_part(part: str) -> bool:
-    """Return True if a part of a name is not an ordinary word, nor one with letters raised for an acronym."""
+    """Return True if a part of a name is no ordinary word, also not one with capitals for an acronym."""
     if re.fullmatch(r"[A-Z]{2,3}[a-z]{4,}|[A-Z]{10,}", part):
         return False
     return is_acronym(part) or len(part) <= 4 or not part.isalpha()

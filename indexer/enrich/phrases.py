@@ -1,4 +1,4 @@
-"""Many phrases looked for at once: whole words, the longest first, capitals where they matter."""
+"""Search for many phrases at once: whole words, longest first, acronyms case-sensitive."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,12 +10,12 @@ T = TypeVar("T")
 
 
 def tokens(text: str) -> list[str]:
-    """Return the words of a text in their case; hyphens and slashes part words."""
+    """Return the words of a text in their case, split at hyphens and slashes."""
     return _TOKEN.findall(text)
 
 
 def is_acronym(word: str) -> bool:
-    """Return True if a word has capitals of its own: two, or one with a digit or not at the beginning."""
+    """Return True for a word with two capitals, or one that has a digit or is not at the beginning."""
     capitals = sum(character.isupper() for character in word)
     if capitals == 1:
         return not word[0].isupper() or any(character.isdigit() for character in word)
@@ -23,10 +23,10 @@ def is_acronym(word: str) -> bool:
 
 
 class Phrases(Generic[T]):
-    """Forms of things, and the things they stand for; one form may stand for several.
+    """Forms of phrases and the values they stand for; one form may have several values.
 
-    Acronyms in a form are met in their own case, its other words in any, each form with or without a plural
-    -s. A word that is known in no other way is met in capitals too.
+    Acronyms in a form match case-sensitively, its other words in any case, each form with or without a plural
+    -s. A word that is known in no other way also matches in capitals.
     """
 
     def __init__(self, forms: Iterable[tuple[str, T]]) -> None:
@@ -41,12 +41,12 @@ class Phrases(Generic[T]):
         if thing not in self._things.get(phrase, ()):
             self._things[phrase] = (*self._things.get(phrase, ()), thing)
         first = words[0].lower()
-        # A text may have the first word with a plural -s, or without the one the form has.
+        # The first word may differ in a plural -s.
         for opening in (first, f"{first}s", _singular(first)):
             self._longest[opening] = max(self._longest.get(opening, 0), len(words))
 
     def found(self, words: Sequence[str]) -> Iterator[T]:
-        """Yield the values of the phrases in the words; of phrases that overlap, the first and longest."""
+        """Yield the values of the phrases in the words; of overlapping phrases the first and longest."""
         open_from = 0
         for start, word in enumerate(words):
             if start >= open_from and word.lower() in self._longest:
@@ -63,15 +63,11 @@ class Phrases(Generic[T]):
     def _at(self, words: Sequence[str], start: int) -> tuple[int, tuple[T, ...]]:
         longest = self._longest.get(words[start].lower(), 0)
         for size in range(min(longest, len(words) - start), 0, -1):
-            if things := self._look_up(words[start : start + size]):
-                return size, things
+            run = words[start : start + size]
+            for phrase in (" ".join(map(_key, run)), " ".join(run).lower()):
+                if things := self._things.get(phrase) or self._things.get(_singular(phrase)):
+                    return size, things
         return 0, ()
-
-    def _look_up(self, words: Sequence[str]) -> tuple[T, ...]:
-        for phrase in (" ".join(map(_key, words)), " ".join(words).lower()):
-            if things := self._things.get(phrase) or self._things.get(_singular(phrase)):
-                return things
-        return ()
 
 
 def _key(word: str) -> str:

@@ -1,4 +1,4 @@
-"""Runs of words that may make a term: what stands between marks and words that end one."""
+"""Runs of words that may form a term: split at punctuation and at words that end a term."""
 
 import re
 from collections.abc import Iterator
@@ -8,14 +8,14 @@ from functools import cache, lru_cache
 from corpus.language.stemming import stop_words
 from indexer.enrich.data_file import Table, read_data
 
-# Words that stand beside each other without a mark or a word that ends a term.
+# Adjacent words without punctuation or a word that ends a term.
 Run = list[str]
 
 _DEBRIS = re.compile(r"\$[^$]{0,200}\$|\\[a-zA-Z]+\*?(?:\[[^\]]{0,40}\])?|[{}~^\\]|https?://\S+|www\.\S+")
-# A word, or what ends a term: a mark, or anything with a digit at its beginning.
+# A word, or the end of a term: punctuation, or a token that begins with a digit.
 _WORD = re.compile(r"[^\W\d_]\w*(?:[-'’]\w+)*|\d\S*|[^\w\s]")
 _ELIDED = re.compile(r"['’]s$|^(?:[cdjlmnst]|qu)['’]", re.IGNORECASE)
-# An abstract is no longer; neither is a word.
+# Bounds of an abstract and a word.
 _CHARACTERS, _LETTERS = 4000, 40
 _KEYS_KEPT = 2**15
 
@@ -30,7 +30,7 @@ class _Lists(Table):
 
 @dataclass(frozen=True, slots=True)
 class TermWords:
-    """The lists of the data file, which says what each is for; `alone` as keys of words."""
+    """The lists of the data file, explained there; `alone` as word keys."""
 
     ends: frozenset[str]
     alone: frozenset[str]
@@ -39,7 +39,7 @@ class TermWords:
 
 @cache
 def term_words() -> TermWords:
-    """Return the words that end a term, and the words and terms that say nothing."""
+    """Return the words that end a term, and the uninformative words and terms."""
     lists = read_data("runs", _Lists)
     ends = {word for words in (lists.grammar, lists.papers, lists.others) for word in words.split()}
     nothing = frozenset(" ".join(map(word_key, term.split())) for term in lists.nothing.split(";"))
@@ -47,7 +47,7 @@ def term_words() -> TermWords:
 
 
 def word_runs(text: str) -> Iterator[Run]:
-    """Yield the runs of a text, the words as they are written."""
+    """Yield the runs of a text, words as written."""
     run: Run = []
     ends = term_words().ends
     for word in _WORD.findall(_DEBRIS.sub(" , ", text[:_CHARACTERS])):
@@ -65,7 +65,7 @@ def word_runs(text: str) -> Iterator[Run]:
 def word_key(word: str) -> str:
     """Return a word in lower case and singular.
 
-    Not its stem: with stems labels say "defining" and "fine-tuning", which are everywhere.
+    Not its stem: with stems, labels contain "defining" and "fine-tuning", which are everywhere.
     """
     low = word.lower()
     if len(low) > 4 and low.endswith("ies"):

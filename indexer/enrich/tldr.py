@@ -1,4 +1,4 @@
-"""A paper in one sentence: chosen from its abstract and shortened, without a model."""
+"""A one-sentence summary of a paper: a sentence of its abstract, shortened, without a model."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,9 +12,9 @@ from indexer.enrich.features import CuedSentence, Features, describe, find_cues
 from indexer.enrich.shorten import Shortener, ShorteningWords, ShortForm
 
 TLDR_WEIGHTS = Path(__file__).with_name("tldr_weights.toml")
-# Of an abstract that does not end, this many sentences are read.
+# The most sentences of an abstract that are read.
 _MOST_SENTENCES = 40
-# The length counts in steps: from one of these numbers of words to the next.
+# The length in words is a piecewise linear feature with these steps.
 _STEPS = (6, 9, 12, 15, 18, 21, 25, 30, 40)
 _STEP = 3
 _FIRST_WORDS = frozenset({"we", "a", "an", "this", "our", "the", "it", "in", "i"})
@@ -22,7 +22,7 @@ _FIRST_WORDS = frozenset({"we", "a", "an", "this", "our", "the", "it", "in", "i"
 
 @dataclass(frozen=True, slots=True)
 class Tldr:
-    """One sentence on a paper; `sentence` is the number, from 0, of the one that it was made of."""
+    """A one-sentence summary; `sentence` is the index of the sentence it was made from."""
 
     text: str
     sentence: int
@@ -30,7 +30,7 @@ class Tldr:
 
 @dataclass(frozen=True, slots=True)
 class TldrCandidate:
-    """A sentence in one of its forms, with what speaks for it or against it."""
+    """A form of a sentence, with its features."""
 
     text: str
     sentence: int
@@ -69,9 +69,9 @@ class _Subject:
 
 
 def choose_tldr(title: str, sentences: Sequence[str]) -> Tldr | None:
-    """Return the sentence of an abstract that best tells what the paper is about, shortened where that helps.
+    """Return the best sentence of an abstract as a summary, shortened where that scores higher.
 
-    The text has words of the sentence in their order and no others. None where there are no sentences.
+    The text has only words of the sentence, in their order. None without sentences.
     """
     weights, candidates = _weights(), tldr_candidates(title, sentences)
     best = max(candidates, key=lambda candidate: candidate.score(weights), default=None)
@@ -79,23 +79,19 @@ def choose_tldr(title: str, sentences: Sequence[str]) -> Tldr | None:
 
 
 def tldr_candidates(title: str, sentences: Sequence[str]) -> list[TldrCandidate]:
-    """Return all forms of all sentences that are whole; of all sentences where none is."""
+    """Return all forms of the complete sentences, or of all sentences if none is complete."""
     cues = cue_patterns()
     cued = [find_cues(sentence, cues) for sentence in sentences[:_MOST_SENTENCES]]
     counts = Counter(stem for sentence in cued for stem in set(sentence.stems))
     subject = _Subject(frozenset(find_cues(title, cues).stems), counts, max(1, len(cued)))
-    described = list(enumerate(zip(cued, describe(title, (cued, ()), cues), strict=True)))
-    filled = [one for one in described if one[1][0].text.strip()]
-    whole = [one for one in filled if _is_whole(one[1][0].text)] or filled
-    return [
-        candidate
-        for index, (sentence, features) in whole
-        for candidate in _forms(index, sentence, features, subject)
-    ]
+    described = enumerate(zip(cued, describe(title, (cued, ()), cues), strict=True))
+    filled = [(index, *entry) for index, entry in described if entry[0].text.strip()]
+    whole = [entry for entry in filled if _is_whole(entry[1].text)] or filled
+    return [candidate for entry in whole for candidate in _forms(*entry, subject)]
 
 
 def _is_whole(sentence: str) -> bool:
-    """Return True if a sentence neither goes on from another one nor leads to it."""
+    """Return True if a sentence neither continues another nor introduces one."""
     text = sentence.strip()
     return not text[:1].islower() and not text.endswith(":")
 

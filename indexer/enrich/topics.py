@@ -1,4 +1,4 @@
-"""The tasks, methods, data sets and metrics that a paper names: those on a list, and names beside a noun."""
+"""The tasks, methods, data sets and metrics that a paper names: listed ones, and names next to a noun."""
 
 import re
 from collections import Counter
@@ -66,7 +66,7 @@ class _File(Table):
 
 @dataclass(frozen=True, slots=True)
 class _Vocabulary:
-    """The forms of listed topics; `long_phrases` are those without the short acronyms."""
+    """The forms of listed topics; `long_phrases` are without short acronyms."""
 
     phrases: Phrases[Named]
     long_phrases: Phrases[Named]
@@ -77,7 +77,7 @@ class _Vocabulary:
 
 @dataclass(slots=True)
 class _Mentions:
-    """The mentions of each topic in each part of a paper; `own` are those that the paper brings."""
+    """The mentions of each topic in each part of a paper; `own` are the paper's contributions."""
 
     title: Counter[Named] = field(default_factory=Counter)
     abstract: Counter[Named] = field(default_factory=Counter)
@@ -89,29 +89,34 @@ class _Mentions:
 def find_topics(paper: Paper, passages: Sequence[Passage]) -> tuple[Topic, ...]:
     """Return the tasks, methods, data sets and metrics that a paper names, the strongest first.
 
-    Title and abstract count for more than the body, where one mention is not enough; sections about the
-    work of others do not count. Names on no list are taken only where words beside them say what they are.
+    Title and abstract count for more than the body, where one mention is not enough; sections on related
+    work do not count. Unlisted names are taken only where the words around them give their kind.
     """
     vocabulary = _vocabulary()
     mentions = _count(paper, passages, vocabulary)
-    named = _one_kind_each(mentions)
-    topics = (Topic(*topic, round(_score(topic, mentions, vocabulary.score), 3)) for topic in named)
-    ranked = sorted((topic for topic in topics if topic.score > 0), key=_rank)
-    return tuple(_capped(ranked, vocabulary.score))
+    named, score = _one_kind_each(mentions), vocabulary.score
+    topics = (Topic(*topic, round(_score(topic, mentions, score), 3)) for topic in named)
+    ranked = sorted(
+        (topic for topic in topics if topic.score > 0),
+        key=lambda topic: (-topic.score, topic.kind, topic.name),
+    )
+    kinds: Counter[TopicKind] = Counter()
+    best = []
+    for topic in ranked:
+        if kinds[topic.kind] < score.most_per_kind and kinds.total() < score.most:
+            kinds[topic.kind] += 1
+            best.append(topic)
+    return tuple(best)
 
 
 def _one_kind_each(mentions: _Mentions) -> list[Named]:
-    """Return the topics that are named; of a name told to be of two kinds, the kind its paper gives it."""
+    """Return the topics, each unlisted name with one kind: the paper's own, else the most frequent."""
     counts = mentions.title + mentions.abstract + mentions.body
     ranked = sorted(counts, key=lambda topic: (topic not in mentions.own, -counts[topic], topic))
-    kept: dict[str, Named] = {}
+    topics: dict[str, Named] = {}
     for topic in ranked:
-        kept.setdefault(topic[1].lower() if topic in mentions.unlisted else "/".join(topic), topic)
-    return list(kept.values())
-
-
-def _rank(topic: Topic) -> tuple[float, str, str]:
-    return -topic.score, topic.kind, topic.name
+        topics.setdefault(topic[1].lower() if topic in mentions.unlisted else "/".join(topic), topic)
+    return list(topics.values())
 
 
 def _count(paper: Paper, passages: Sequence[Passage], vocabulary: _Vocabulary) -> _Mentions:
@@ -121,7 +126,7 @@ def _count(paper: Paper, passages: Sequence[Passage], vocabulary: _Vocabulary) -
     _add(mentions.abstract, mentions, abstract, vocabulary.phrases, vocabulary.names)
     for passage in passages:
         if passage.number > 0 and not _ELSEWHERE.search(passage.section_path):
-            # Far from title and abstract a short acronym may mean anything: OCR is oxygen consumption too.
+            # In the body a short acronym is ambiguous: OCR is oxygen consumption too.
             _add(mentions.body, mentions, passage.text, vocabulary.long_phrases, vocabulary.names)
     mentions.own.update(vocabulary.names.own(paper.title, abstract))
     unlisted = {*mentions.own, *vocabulary.heads.found(paper.title, abstract)}
@@ -151,16 +156,8 @@ def _score(topic: Named, mentions: _Mentions, score: _Score) -> float:
     return min(1.0, total + score.body * min(1.0, log2(1 + body) / 5))
 
 
-def _capped(ranked: Sequence[Topic], score: _Score) -> Iterator[Topic]:
-    kinds: Counter[TopicKind] = Counter()
-    for topic in ranked:
-        if kinds[topic.kind] < score.most_per_kind and kinds.total() < score.most:
-            kinds[topic.kind] += 1
-            yield topic
-
-
 def _forms(file: _File) -> Iterator[tuple[str, Named]]:
-    """Yield every form of every topic; one in brackets stands in place of the name itself."""
+    """Yield every form of every topic; a form in square brackets replaces the name itself."""
     tables: Mapping[str, Mapping[str, str]] = {
         "task": file.task, "method": file.method, "dataset": file.dataset, "metric": file.metric
     }  # fmt: skip

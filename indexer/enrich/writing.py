@@ -1,4 +1,4 @@
-"""Has a model write the aspects of papers that the corpus holds; replies are kept as they come."""
+"""Have a model write the aspects of papers in the corpus; replies are stored as they arrive."""
 
 import hashlib
 import json
@@ -33,7 +33,7 @@ from indexer.enrich.written import (
 )
 from indexer.lock import build_lock
 
-# A model that fails this many papers in a row will fail the rest as well.
+# After this many failures in a row no more papers are tried.
 _FAILURES_IN_A_ROW = 5
 _ASPECTS = TypeAdapter(tuple[Aspect, ...])
 
@@ -42,9 +42,9 @@ _ASPECTS = TypeAdapter(tuple[Aspect, ...])
 class Plan:
     """The plan for writing the aspects of papers; tokens are estimated from above.
 
-    `papers` have no text by the model yet. `asked` of them it is asked about: of the others replies are
-    `kept` from a run before, or not a sentence fits. Not among them are papers of which the model has
-    `written` before, and those `without_abstract`. `price` (US dollars) is None where it is not known.
+    `papers` have no aspects by the model yet. `asked` of them need a call; for the others replies are `kept`
+    from an earlier run, or no sentence fits into the context. Not included are papers whose aspects the model
+    has `written` before, and those `without_abstract`. `price` (US dollars) is None where it is unknown.
     """
 
     papers: int
@@ -60,11 +60,11 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The result of writing: papers with a text by the model, papers that were to get one, and failures.
+    """The result of writing: papers with aspects by the model, papers that needed them, and failures.
 
-    Of the aspects `sentences` are the model's and `chosen` are the papers' own sentences in their place.
-    `calls` were made, a reply that had to be asked for again counted twice; `usage` is what they took.
-    `served` are the models that the server says have written, where these are not the one asked for.
+    Of the aspects, `sentences` are the model's and `chosen` are sentences of the papers in their place.
+    `calls` includes repeated ones; `usage` is their tokens and price. `served` are the models that the server
+    names, where they differ from the requested one.
     """
 
     written: int
@@ -77,34 +77,34 @@ class Written:
     served: tuple[str, ...] = ()
 
 
-class _Kept:
-    """One model's replies that were paid for, in a file until they are published: none is asked for twice."""
+class _Replies:
+    """A model's replies, in a file until they are published, so that none is paid for twice."""
 
     def __init__(self, folder: Path, model: str) -> None:
-        # The hash tells apart what looks alike without its punctuation: a file is of one model alone.
+        # The hash distinguishes names that differ in punctuation only.
         plain = "".join(character if character.isalnum() else "-" for character in model)[:60]
         self._path = folder / f"aspects-{plain}-{hashlib.sha256(model.encode()).hexdigest()[:12]}.jsonl"
         self._lock = threading.Lock()
-        self._found = dict(self._read())
+        self._replies = dict(self._read())
 
     def get(self, paper: Paper) -> tuple[Aspect, ...] | None:
-        return self._found.get((paper.id, paper.fingerprint))
+        return self._replies.get((paper.id, paper.fingerprint))
 
     def keep(self, paper: Paper, aspects: Sequence[Aspect]) -> None:
         with self._lock:
-            self._found[paper.id, paper.fingerprint] = tuple(aspects)
+            self._replies[paper.id, paper.fingerprint] = tuple(aspects)
             self._write("a", [(paper.id, paper.fingerprint)])
 
     def discard(self, published: Collection[str]) -> None:
-        """Drop the replies on these papers; those on others wait for a run that asks for them."""
-        if left := [key for key in self._found if key[0] not in published]:
-            self._write("w", left)
+        """Drop the replies on these papers; keep the others for a later run."""
+        if remaining := [key for key in self._replies if key[0] not in published]:
+            self._write("w", remaining)
         else:
             self._path.unlink(missing_ok=True)
 
     def _write(self, mode: Literal["a", "w"], keys: Sequence[tuple[str, str]]) -> None:
         entries = (
-            {"paper": paper, "fingerprint": mark, "aspects": _ASPECTS.dump_python(self._found[paper, mark])}
+            {"paper": paper, "fingerprint": mark, "aspects": _ASPECTS.dump_python(self._replies[paper, mark])}
             for paper, mark in keys
         )
         try:
@@ -122,12 +122,12 @@ class _Kept:
                 aspects = _ASPECTS.validate_python(entry["aspects"])
                 yield (entry["paper"], entry["fingerprint"]), aspects
             except (ValueError, KeyError, TypeError, ValidationError):
-                # The last line of a run that was killed while it wrote it.
+                # An incomplete last line: the run was killed.
                 continue
 
 
 class _Spending:
-    """Adds up what calls took."""
+    """Adds up the tokens and prices of calls."""
 
     def __init__(self, writer: AspectModel) -> None:
         self._price = writer.price
@@ -156,24 +156,24 @@ def plan_aspects(settings: Settings, encoder: Encoder, writer: AspectModel, chos
     """Plan the writing of aspects for the chosen papers and its cost; raises CorpusError."""
     corpus = Corpus.open(settings.corpus_path, encoder)
     papers = _chosen(corpus, chosen)
-    wanted = [paper for paper in papers if _is_wanted(paper, writer.name)]
-    kept = _Kept(settings.replies_path, writer.name)
-    asked = [paper for paper in wanted if kept.get(paper) is None]
+    to_write = [paper for paper in papers if _needs_aspects(paper, writer.name)]
+    kept = _Replies(settings.replies_path, writer.name)
+    asked = [paper for paper in to_write if kept.get(paper) is None]
     tokens, failures = [], []
     for paper in asked:
         try:
             tokens.append(prompt_tokens(writer, paper, corpus.passages(paper.id)))
         except PaperTooLongError as error:
             failures.append(Failure(paper.id, error.fault))
-    # A model that thinks first may take all it is allowed.
+    # A reasoning model may use all tokens it is allowed.
     longest = writer.parameters.max_tokens
     replies = len(tokens) * (USUAL_REPLY if longest <= LONGEST_REPLY else longest)
     bare = sum(not paper.abstract for paper in papers)
     return Plan(
-        papers=len(wanted),
+        papers=len(to_write),
         asked=len(tokens),
-        kept=len(wanted) - len(asked),
-        written=len(papers) - len(wanted) - bare,
+        kept=len(to_write) - len(asked),
+        written=len(papers) - len(to_write) - bare,
         without_abstract=bare,
         prompt_tokens=sum(tokens),
         completion_tokens=replies,
@@ -189,7 +189,7 @@ def write_corpus_aspects(
     chosen: Scope,
     progress: Callable[[str], None],
 ) -> Written:
-    """Have the aspects of the chosen papers written that `writer` has not written yet, and publish them.
+    """Write and publish the aspects of the chosen papers that `writer` has not written yet.
 
     Raises CorpusError. A paper that fails keeps the aspects it had.
     """
@@ -198,25 +198,25 @@ def write_corpus_aspects(
         corpus = corpus_writer.published()
         if corpus is None:
             raise CorpusError(f"There is no corpus at {settings.corpus_path}.")
-        kept, spending = _Kept(settings.replies_path, writer.name), _Spending(writer)
+        kept, spending = _Replies(settings.replies_path, writer.name), _Spending(writer)
 
         def write(paper: Paper) -> tuple[Aspect, ...]:
-            if (found := kept.get(paper)) is not None:
-                return found
+            if (aspects := kept.get(paper)) is not None:
+                return aspects
             aspects = write_aspects(writer, paper, corpus.passages(paper.id), spending.add)
             kept.keep(paper, aspects)
             return aspects
 
-        papers = [paper for paper in _chosen(corpus, chosen) if _is_wanted(paper, writer.name)]
+        papers = [paper for paper in _chosen(corpus, chosen) if _needs_aspects(paper, writer.name)]
         written, failures = _write_all(papers, write, writer.at_once, progress)
         if written:
             corpus_writer.update_papers(_rows(written))
             corpus_writer.publish()
         kept.discard({paper.id for paper in papers})
-    aspects = [aspect for found in written.values() for aspect in found]
+    aspects = [aspect for of_paper in written.values() for aspect in of_paper]
     by_model = sum(bool(aspect.writer) for aspect in aspects)
     return Written(
-        written=sum(any(aspect.writer for aspect in found) for found in written.values()),
+        written=sum(any(aspect.writer for aspect in of_paper) for of_paper in written.values()),
         asked=len(papers),
         sentences=by_model,
         chosen=len(aspects) - by_model,
@@ -228,26 +228,26 @@ def write_corpus_aspects(
 
 
 def _chosen(corpus: Corpus, chosen: Scope) -> tuple[Paper, ...]:
-    """Return the papers that are named, in the collections that are named; raises CorpusError."""
-    held = [summary.collection.id for summary in corpus.collections()]
-    if unknown := [one for one in chosen.collections if one not in held]:
+    """Return the papers of a scope; raises CorpusError for unknown ids."""
+    known = [summary.collection.id for summary in corpus.collections()]
+    if unknown := [identifier for identifier in chosen.collections if identifier not in known]:
         raise CorpusError(
             f"The corpus has no collection {joined(map(repr, unknown), 'or')}. It holds: "
-            f"{', '.join(held) or 'none'}."
+            f"{', '.join(known) or 'none'}."
         )
     if not chosen.papers:
         return corpus.papers(Scope(chosen.collections))
     papers = corpus.papers_by_id(tuple(dict.fromkeys(chosen.papers)))
     if chosen.collections:
         papers = tuple(paper for paper in papers if paper.collection_id in chosen.collections)
-    found = {paper.id for paper in papers}
-    if missing := [one for one in chosen.papers if one not in found]:
+    present = {paper.id for paper in papers}
+    if missing := [identifier for identifier in chosen.papers if identifier not in present]:
         where = f"Collection {joined(chosen.collections, 'or')}" if chosen.collections else "The corpus"
         raise CorpusError(f"{where} has no paper {joined(map(repr, missing), 'or')}.")
     return papers
 
 
-def _is_wanted(paper: Paper, writer: str) -> bool:
+def _needs_aspects(paper: Paper, writer: str) -> bool:
     return bool(paper.abstract) and not any(aspect.writer == writer for aspect in paper.aspects)
 
 
@@ -257,10 +257,9 @@ def _write_all(
     at_once: int,
     progress: Callable[[str], None],
 ) -> tuple[dict[str, tuple[Aspect, ...]], list[Failure]]:
-    """Return the aspects by paper, and what failed; gives up when the model fails again and again."""
+    """Return the aspects by paper, and failures; stop after _FAILURES_IN_A_ROW failures in a row."""
     written: dict[str, tuple[Aspect, ...]] = {}
     failures: list[Failure] = []
-
     in_a_row = 0
     remaining = iter(papers)
     with ThreadPoolExecutor(at_once) as pool:
@@ -271,12 +270,12 @@ def _write_all(
                     in_a_row = 0
                 except ModelError as error:
                     failures.append(Failure(paper.id, error.fault))
-                    # Of a paper that is too long the model was not asked.
+                    # For a paper that is too long the model was not called.
                     in_a_row += not isinstance(error, PaperTooLongError)
                 progress(paper.title)
-    if left := len(papers) - len(written) - len(failures):
+    if skipped := len(papers) - len(written) - len(failures):
         reason = f"not asked, because the model failed for {in_a_row} papers in a row"
-        failures.append(Failure(f"{left:,} more papers", reason))
+        failures.append(Failure(f"{skipped:,} more papers", reason))
     return written, failures
 
 

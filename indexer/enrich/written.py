@@ -1,4 +1,4 @@
-"""A paper's challenge, approach and outcome written by a model and checked against its sentences."""
+"""A paper's challenge, approach and outcome, written by a model and checked against its sentences."""
 
 import re
 from collections import Counter
@@ -28,7 +28,7 @@ from indexer.enrich.data_file import Table, read_data
 
 NOT_STATED = "not stated"
 PROMPTS = Path(__file__).parent / "prompts"
-# Tokens that a reply has, and that it may have; one that is cut is asked for again.
+# Tokens of a usual reply, and the limit; a truncated reply is requested again.
 USUAL_REPLY, LONGEST_REPLY = 170, 400
 _LONGEST_TITLE = 400
 _WORD = re.compile(r"[a-z0-9]+")
@@ -36,15 +36,15 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 class PaperTooLongError(ModelError):
-    """Not a sentence of a paper fits into what a model takes in."""
+    """No sentence of a paper fits into a model's context."""
 
 
 @dataclass(frozen=True, slots=True)
 class AspectModel:
-    """A model that writes aspects, how it is asked, and what checks its texts.
+    """A model that writes aspects, its parameters, and the scorer that checks its texts.
 
-    `context` is what it takes in, in tokens, its reply included; `price` what a call costs by its tokens, as
-    `ModelEntry.price` tells it; `at_once` how many calls may be under way.
+    `context` is in tokens, reply included; `price` is that of a call by its tokens, as `ModelEntry.price`;
+    `at_once` is the most parallel calls.
     """
 
     model: ChatModel
@@ -56,14 +56,14 @@ class AspectModel:
 
     @property
     def name(self) -> str:
-        """The name that what it writes is kept under."""
+        """The name stored with the aspects it writes."""
         return self.model.id
 
 
 def open_aspect_model(entry: ModelEntry, settings: Settings, encoder: Encoder) -> AspectModel:
-    """Return a model that writes aspects, with parameters that leave nothing to chance."""
+    """Return a model that writes aspects, with deterministic parameters."""
     usual = settings.max_tokens or entry.max_tokens
-    # Who is given more than is usual needs it for thoughts.
+    # A larger limit than usual is for reasoning tokens.
     longest = usual if usual > Parameters().max_tokens else LONGEST_REPLY
     parameters = Parameters(
         temperature=0.0,
@@ -97,7 +97,7 @@ class AspectsReply(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """A sentence of the paper and where it stands."""
+    """A sentence of the paper and its position."""
 
     passage: int
     sentence: int
@@ -111,10 +111,10 @@ def write_aspects(
     passages: Sequence[Passage],
     on_exchange: Callable[[Exchange], None] | None = None,
 ) -> tuple[Aspect, ...]:
-    """Return the aspects that a model writes, with the sentence that carries each.
+    """Return the aspects that a model writes, each with the sentence that supports it.
 
-    Where the paper does not carry a text, the chosen sentence stands in its place; what the model says is
-    not stated is left out. Raises ModelError, also where the second reply is no better than the first.
+    If the paper does not support a text, the chosen sentence replaces it; an aspect that the model calls not
+    stated is left out. Raises ModelError, also if the second reply is invalid too.
     """
     sections = _sections(paper, passages)
     sources = [source for section in sections for source in section]
@@ -129,25 +129,26 @@ def write_aspects(
 
 
 def prompt_tokens(writer: AspectModel, paper: Paper, passages: Sequence[Passage]) -> int:
-    """Estimate the prompt tokens for a paper from above; raises PaperTooLongError."""
+    """Return an upper estimate of the prompt tokens for a paper; raises PaperTooLongError."""
     sections = _sections(paper, passages)
     return _tokens(_messages(writer, paper, sections)) if any(sections) else 0
 
 
 def _sections(paper: Paper, passages: Sequence[Passage]) -> list[list[_Source]]:
-    return [[_source(place) for place in section] for section in read_sections(paper, passages)]
-
-
-def _source(place: tuple[Passage, int]) -> _Source:
-    passage, index = place
-    text = passage.sentence_text(index)
-    return _Source(passage.number, index, text, Counter(_words(text)))
+    return [
+        [
+            _Source(passage.number, index, text, Counter(_words(text)))
+            for passage, index in section
+            for text in [passage.sentence_text(index)]
+        ]
+        for section in read_sections(paper, passages)
+    ]
 
 
 def _messages(
     writer: AspectModel, paper: Paper, sections: Sequence[Sequence[_Source]]
 ) -> tuple[Message, ...]:
-    """Render a paper's prompt, with abstract and introduction cut at their ends to fit."""
+    """Render a paper's prompt, with abstract and introduction truncated to fit."""
     bounds, prompt = _bounds(), load_prompt("aspects", PROMPTS)
     title = as_line(storable(paper.title))[:_LONGEST_TITLE]
     room = writer.context - writer.parameters.max_tokens - SPARE_TOKENS
@@ -163,12 +164,12 @@ def _messages(
 
 
 def _tokens(messages: Sequence[Message]) -> int:
-    """Estimate the tokens of messages from above, with the schema of the reply where it is sent in words."""
+    """Return an upper estimate of the tokens of messages, with the reply's schema if it is sent as text."""
     return sum(estimate_tokens(message.content) for message in with_schema(messages, AspectsReply))
 
 
 def _beginning(sources: Sequence[_Source], characters: int, tokens: int) -> str:
-    """Return as many of the first sentences as fit, on one line and unable to forge a mark."""
+    """Return as many of the first sentences as fit, on one line, without the prompt's markers."""
     text = ""
     for source in sources:
         longer = f"{text} {as_line(storable(source.text))}".strip()
@@ -195,22 +196,18 @@ def _checked(
 
 
 def _carrier(text: str, sources: Sequence[_Source], scorer: SupportScorer) -> _Source | None:
-    """Return the sentence that supports a text best, None unless the paper supports all of it."""
+    """Return the sentence that supports a text best, None if the paper does not support it."""
     sentences = [source.text for source in sources]
-    if not _numbers_known(text, sources) or exchanges_words(text, sentences):
+    numbers = {number for sentence in sentences for number in _NUMBER.findall(sentence)}
+    if not numbers.issuperset(_NUMBER.findall(text)) or exchanges_words(text, sentences):
         return None
     (support,) = scorer.reader().weigh([text], [sentences])
     is_carried = support.score >= thresholds().support.found
     return sources[support.sentence] if is_carried and support.sentence is not None else None
 
 
-def _numbers_known(text: str, sources: Sequence[_Source]) -> bool:
-    known = {number for source in sources for number in _NUMBER.findall(source.text)}
-    return all(number in known for number in _NUMBER.findall(text))
-
-
 def _words(text: str) -> list[str]:
-    """Return words as ROUGE counts them, without stemming."""
+    """Return the words as ROUGE tokenises them, without stemming."""
     return _WORD.findall(text.lower())
 
 

@@ -1,4 +1,4 @@
-"""Freeing space where the corpus lies."""
+"""Free disk space in the home."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -15,7 +15,7 @@ from indexer.build.staging import Staging
 
 @dataclass(frozen=True, slots=True)
 class Freed:
-    """Bytes in the folder before and after, and how many kept files were removed."""
+    """Bytes in the folder before and after, and the number of PDF and TEI files removed."""
 
     before: int
     after: int
@@ -23,9 +23,9 @@ class Freed:
 
 
 def compact_home(settings: Settings, encoder: Encoder, keep_versions: timedelta) -> Freed:
-    """Drop old versions of the tables, what unfinished builds left, and what is kept of papers that are gone.
+    """Drop old table versions, the staged files of unfinished builds, and files of papers that are gone.
 
-    Raises CorpusError; the corpus that readers see stays whole at every moment.
+    Raises CorpusError; the published corpus stays readable throughout.
     """
     before = settings.place.total_size()
     writer = CorpusWriter(settings.corpus_path, encoder)
@@ -36,8 +36,8 @@ def compact_home(settings: Settings, encoder: Encoder, keep_versions: timedelta)
     assert published
     Staging(settings.staging_path, "").discard()
     ElementStore.open(settings.corpus_path).keep_only(_column(published, "id"))
-    held = _column(published, "pdf_sha256")
-    files = _remove_others(settings.pdf_path, held) + _remove_others(settings.tei_path, held)
+    hashes = _column(published, "pdf_sha256")
+    files = _remove_others(settings.pdf_path, hashes) + _remove_others(settings.tei_path, hashes)
     return Freed(before, settings.place.total_size(), files)
 
 
@@ -46,7 +46,7 @@ def _column(corpus: Corpus, name: str) -> set[str]:
 
 
 def _remove_others(folder: Place, hashes: set[str]) -> int:
-    """Remove the files whose names do not begin with one of the hashes; return how many."""
+    """Remove files whose names do not begin with one of the hashes; return their number."""
     others = [file for file in folder.files_below() if file.name[:64] not in hashes]
     try:
         for file in others:

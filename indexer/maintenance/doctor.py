@@ -1,4 +1,4 @@
-"""The doctor: is everything there that indexing and asking need, and what to do where it is not."""
+"""The doctor: check everything that indexing and asking need, and say how to repair it."""
 
 import os
 import secrets
@@ -19,26 +19,25 @@ from corpus.places.place import ConflictError, Place
 from corpus.sandbox.confinement import offered_confinement, unconfined
 from corpus.settings import BUNDLED_ENCODER, Settings
 from corpus.store.corpus import Corpus
-from corpus.store.manifest import Manifest, check_encoder, find_manifest, mixed_sizes, read_manifest
+from corpus.store.manifest import check_encoder, find_manifest, mixed_sizes, read_manifest
 from corpus.wording import counted, joined
 from indexer.parsers.grobid.answers import GrobidError
-from indexer.parsers.grobid.status import GrobidStatus
 from indexer.parsers.ocr.engines import INSTALL, engine_name
 
 State = Literal["ok", "warning", "problem", "off"]
-"""`off` is what was not asked for and is not needed; only `problem` keeps something from working."""
+"""`off` is an optional part that is not set up; only `problem` keeps something from working."""
 
 Fact = str | int | bool | None
 
 FREE_SPACE_WANTED = 2 * 1024**3
-# Of what all visitors together may store, before the operator is warned.
+# Share of the visitors' storage limit at which the operator is warned.
 _NEARLY = 0.9
 START_GROBID = "docker compose up --detach, then PAPER_TRAIL_GROBID_URL=http://127.0.0.1:8070"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at; `text` is for people, `facts` for programs."""
+    """The result of one check; `text` is for people, `facts` for programs."""
 
     name: str
     state: State
@@ -47,9 +46,9 @@ class Finding:
 
 
 def examine(settings: Settings) -> tuple[Finding, ...]:
-    """Look at everything and change nothing; over the network GROBID is asked, and a bucket if one is set.
+    """Run all checks; over the network GROBID is called, and a bucket if one is set.
 
-    Of a bucket the rights are tried, with a file that is made for that and deleted.
+    The rights of a bucket are tested with a file that is then deleted; nothing else is written.
     """
     return (
         *_places(settings),
@@ -135,7 +134,7 @@ def _rights_missing(probe: Place) -> str:
 
 
 def _is_kept(probe: Place, outdated: str) -> bool:
-    """Return True if a file withstands who knows an earlier content of it, and who takes it for absent."""
+    """Return True if conditional writes with an outdated mark, or for an absent file, are refused."""
     for mark in (outdated, ""):
         try:
             probe.write_if(b"third", mark)
@@ -176,7 +175,7 @@ def _disk_space(home: Path) -> Finding:
 
 
 def _visitors(settings: Settings) -> Finding:
-    """Say what is stored of visitors on this machine, and whether more is taken."""
+    """Check what visitors store on this machine against the limits."""
     try:
         free, files = free_bytes(settings.home), Room.of(settings).size()
         rows = settings.conversations_path.stat().st_size if settings.conversations_path.exists() else 0
@@ -199,8 +198,8 @@ def _visitors(settings: Settings) -> Finding:
     text = f"Visitors' files take {files / MB:,.0f} MB, and what else is stored of them {rows / MB:,.0f} MB."
     reached = [
         f"PAPER_TRAIL_{name}_MEGABYTES_OF_ALL"
-        for name, taken, most in (("FILES", files, most_files), ("STORED", rows, most_rows))
-        if 0 < _NEARLY * most * MB < taken
+        for name, stored, most in (("FILES", files, most_files), ("STORED", rows, most_rows))
+        if 0 < _NEARLY * most * MB < stored
     ]
     if reached:
         advice = f"Delete what is not needed, or raise {' and '.join(reached)}: beyond it nothing is stored."
@@ -215,7 +214,11 @@ def _corpus(settings: Settings) -> Finding:
         facts |= {"path": str(path), "present": find_manifest(path)[0] is not None}
         manifest = read_manifest(path)
         facts |= {"encoder": manifest.encoder, "runtime": manifest.runtime, "schema": manifest.schema}
-        _check_encoder_of(manifest, settings.encoder)
+        # Compare names first: loading an encoder takes seconds.
+        chosen = settings.encoder
+        other_weights = chosen == BUNDLED_ENCODER and manifest.encoder_sha256 != BUNDLED_SHA256
+        if manifest.encoder != chosen or other_weights:
+            check_encoder(manifest, SentenceEncoder(chosen))
         corpus = Corpus(path, manifest)
         summaries, sizes = corpus.collections(), corpus.passage_sizes()
     except CorpusError as error:
@@ -228,44 +231,34 @@ def _corpus(settings: Settings) -> Finding:
     return Finding("corpus", "ok", text, facts)
 
 
-def _check_encoder_of(manifest: Manifest, chosen: str) -> None:
-    """Raise CorpusError for another encoder, as far as that shows without loading one."""
-    other_weights = chosen == BUNDLED_ENCODER and manifest.encoder_sha256 != BUNDLED_SHA256
-    if manifest.encoder != chosen or other_weights:
-        check_encoder(manifest, SentenceEncoder(chosen))
-
-
 def _encoder(name: str) -> Finding:
     facts: dict[str, Fact] = {"encoder": name, "bundled": name == BUNDLED_ENCODER}
     if name == BUNDLED_ENCODER:
-        return _bundled_encoder(facts)
+        try:
+            bundled_path()
+        except CorpusError as error:
+            return Finding("encoder", "problem", str(error), facts)
+        text = f"The bundled encoder {BUNDLED_ENCODER} is installed and its weights are the published ones."
+        return Finding("encoder", "ok", text, facts)
     if Path(name).is_dir():
-        return _encoder_folder(name, facts)
+        if any((Path(name) / file).is_file() for file in ("modules.json", "config.json")):
+            return Finding("encoder", "ok", f"The encoder is read from the folder {name}.", facts)
+        text = f"The folder {name} holds no encoder. Correct or unset PAPER_TRAIL_ENCODER."
+        return Finding("encoder", "problem", text, facts)
+    return _encoder_of_hub(name, facts)
+
+
+def _encoder_of_hub(name: str, facts: Mapping[str, Fact]) -> Finding:
+    names = [name] if "/" in name else [name, f"sentence-transformers/{name}"]
     try:
-        cached = _is_in_model_cache(name)
+        cached = any(
+            isinstance(try_to_load_from_cache(full, file), str)
+            for full in names
+            for file in ("modules.json", "config.json")
+        )
     except ValueError:
         text = f"{name!r} is neither a folder nor a model's name. Correct or unset PAPER_TRAIL_ENCODER."
         return Finding("encoder", "problem", text, facts)
-    return _encoder_of_hub(name, cached, facts)
-
-
-def _bundled_encoder(facts: Mapping[str, Fact]) -> Finding:
-    try:
-        bundled_path()
-    except CorpusError as error:
-        return Finding("encoder", "problem", str(error), facts)
-    text = f"The bundled encoder {BUNDLED_ENCODER} is installed and its weights are the published ones."
-    return Finding("encoder", "ok", text, facts)
-
-
-def _encoder_folder(name: str, facts: Mapping[str, Fact]) -> Finding:
-    if any((Path(name) / file).is_file() for file in ("modules.json", "config.json")):
-        return Finding("encoder", "ok", f"The encoder is read from the folder {name}.", facts)
-    text = f"The folder {name} holds no encoder. Correct or unset PAPER_TRAIL_ENCODER."
-    return Finding("encoder", "problem", text, facts)
-
-
-def _encoder_of_hub(name: str, cached: bool, facts: Mapping[str, Fact]) -> Finding:
     facts = {**facts, "cached": cached, "offline": constants.HF_HUB_OFFLINE}
     if cached:
         return Finding("encoder", "ok", f"The encoder {name} is in the model cache of this machine.", facts)
@@ -282,48 +275,28 @@ def _encoder_of_hub(name: str, cached: bool, facts: Mapping[str, Fact]) -> Findi
     return Finding("encoder", "warning", text, facts)
 
 
-def _is_in_model_cache(name: str) -> bool:
-    """Return True if a model's description is in the cache; raises ValueError for what is no model's name."""
-    names = [name] if "/" in name else [name, f"sentence-transformers/{name}"]
-    found = [try_to_load_from_cache(full, file) for full in names for file in ("modules.json", "config.json")]
-    return any(isinstance(path, str) for path in found)
-
-
 def _grobid(settings: Settings) -> Finding:
     if not settings.grobid_url:
         text = f"No GROBID server is set; PDFs are read without one. To use one: {START_GROBID}"
         return Finding("grobid", "off", text, {"set": False})
-    from indexer.parsers.grobid.client import open_grobid  # noqa: PLC0415 - half a second, with a server alone
+    from indexer.parsers.grobid.client import open_grobid  # noqa: PLC0415 - takes half a second; only for a server
 
     try:
         parser = open_grobid(settings)
     except GrobidError as error:
         return Finding("grobid", "problem", f"{error}. Correct or unset it.", {"set": True})
     status = parser.server.known_status()
+    names = ("url", "reachable", "ready", "version", "revision", "pool")
+    facts: dict[str, Fact] = {"set": True, **{name: getattr(status, name) for name in names}}
+    if not status.reachable:
+        return Finding("grobid", "problem", f"{status.problem}. To start one: {START_GROBID}", facts)
     if not status.ready:
-        return Finding("grobid", "problem", _grobid_problem(status), _grobid_facts(status))
+        text = f"The GROBID server at {status.url} cannot be used: {status.problem}."
+        return Finding("grobid", "problem", text, facts)
     concurrency = parser.server.concurrency
     version = f"GROBID {status.version or 'of an unknown version'}"
     text = f"{version} at {status.url} is ready; it is given {concurrency} papers at once."
-    return Finding("grobid", "ok", text, {**_grobid_facts(status), "concurrency": concurrency})
-
-
-def _grobid_facts(status: GrobidStatus) -> dict[str, Fact]:
-    return {
-        "set": True,
-        "url": status.url,
-        "reachable": status.reachable,
-        "ready": status.ready,
-        "version": status.version,
-        "revision": status.revision,
-        "pool": status.pool,
-    }
-
-
-def _grobid_problem(status: GrobidStatus) -> str:
-    if status.reachable:
-        return f"The GROBID server at {status.url} cannot be used: {status.problem}."
-    return f"{status.problem}. To start one: {START_GROBID}"
+    return Finding("grobid", "ok", text, {**facts, "concurrency": concurrency})
 
 
 def _scans(settings: Settings) -> Finding:
@@ -342,8 +315,12 @@ def _scans(settings: Settings) -> Finding:
 
 
 def _models(settings: Settings) -> Finding:
-    is_set = {one.setting: one.is_set(settings) for one in PROVIDERS.values() if not one.runs_here}
-    facts = {name.removeprefix("PAPER_TRAIL_").lower(): known for name, known in is_set.items()}
+    is_set = {
+        provider.setting: provider.is_set(settings)
+        for provider in PROVIDERS.values()
+        if not provider.runs_here
+    }
+    facts = {name.removeprefix("PAPER_TRAIL_").lower(): value for name, value in is_set.items()}
     if settings.models_file and not os.access(settings.models_file, os.R_OK):
         text = f"The file {settings.models_file} cannot be read. Correct or unset PAPER_TRAIL_MODELS_FILE."
         return Finding("models", "problem", text, facts)
@@ -353,5 +330,5 @@ def _models(settings: Settings) -> Finding:
             f"{joined(is_set, 'or')}."
         )
         return Finding("models", "off", text, facts)
-    which = joined(name for name, known in is_set.items() if known)
-    return Finding("models", "ok", f"Models can be chosen by {which}; they were not asked.", facts)
+    names = joined(name for name, value in is_set.items() if value)
+    return Finding("models", "ok", f"Models can be chosen by {names}; they were not asked.", facts)

@@ -1,4 +1,4 @@
-"""Whether the corpus is whole: every passage, vector, sentence, box, reference and file where it belongs."""
+"""Check that the corpus is whole: passages, vectors, sentences, boxes, references and files."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from corpus.store.corpus import Corpus
 from indexer.errors import ParseError
 from indexer.parsers.registry import file_sha256
 
-# Rounding, and glyphs that reach over the edge of a page.
+# Tolerates rounding, and glyphs that extend over the edge of a page.
 _POINTS_OVER_THE_EDGE = 6.0
 _UNIT_LENGTH_WITHIN = 1e-3
 
@@ -32,7 +32,7 @@ class Problem:
 
 @dataclass(slots=True)
 class _SeenPaper:
-    """A paper and what of it has been seen while the passages go by."""
+    """A paper's expected contents, and those found while its passages are read."""
 
     collection_id: str
     pages: int
@@ -45,7 +45,7 @@ class _SeenPaper:
 
 
 def verify(corpus: Corpus, pdf_folder: Path | Place) -> Iterator[Problem]:
-    """Yield everything that is wrong with a corpus, nothing when it is whole."""
+    """Yield the problems of a corpus, none if it is whole."""
     collections, pdfs = set(corpus.collection_ids()), place_at(pdf_folder)
     papers: dict[str, _SeenPaper] = {}
     for row in _rows(corpus, "papers", _all_columns(corpus, "papers", "references")):
@@ -66,7 +66,11 @@ def verify(corpus: Corpus, pdf_folder: Path | Place) -> Iterator[Problem]:
     for identifier, paper in papers.items():
         yield from _check_counts(identifier, paper)
     for row in _rows(corpus, "links", rows.LINKS.names):
-        yield from _check_link(row, papers)
+        citing, cited = row["citing"], row["cited"]
+        if citing not in papers or cited not in papers:
+            yield Problem(citing, f"a link leads from it to {cited}, and one of them is not there")
+        elif not 0 <= row["reference"] < papers[citing].references:
+            yield Problem(citing, "a link begins at an entry that its bibliography does not have")
     for row in _rows(corpus, "places", ["paper_id"]):
         if row["paper_id"] not in papers:
             yield Problem(row["paper_id"], "it has a place on the map, and is not there")
@@ -79,18 +83,18 @@ def _rows(corpus: Corpus, table: str, columns: list[str]) -> Iterator[rows.Row]:
         yield from batch.to_pylist()
 
 
-def _all_columns(corpus: Corpus, table: str, *others: str) -> list[str]:
-    return list(dict.fromkeys((*rows.RECORDS[table], *corpus.columns_of(table), *others)))
+def _all_columns(corpus: Corpus, table: str, *additional: str) -> list[str]:
+    return list(dict.fromkeys((*rows.RECORDS[table], *corpus.columns_of(table), *additional)))
 
 
 def _by_columns(row: rows.Row) -> rows.Row:
     return {name: value for name, value in row.items() if name != rows.RECORD.name}
 
 
-def _check_record(row: rows.Row, read: Callable[[rows.Row], object]) -> Iterator[Problem]:
-    """Look at what a paper or passage is read from, which is all its columns once more."""
+def _check_record(row: rows.Row, parse: Callable[[rows.Row], object]) -> Iterator[Problem]:
+    """Check that the packed record of a paper or passage agrees with its columns."""
     try:
-        same = read(row) == read(_by_columns(row))
+        same = parse(row) == parse(_by_columns(row))
     except CorpusError:
         same = False
     if not same:
@@ -134,7 +138,7 @@ def _check_vectors(batch: pa.RecordBatch, dimension: int) -> Iterator[Problem]:
 
 
 def _check_sentence_vectors(row: rows.Row, dimension: int) -> Iterator[Problem]:
-    """Look at the vectors of a passage's title and sentences."""
+    """Check the vectors of a passage's title and sentences."""
     try:
         vectors = rows.unpack_vectors(row["sentence_vectors"] or b"", dimension)
     except ValueError:
@@ -156,7 +160,8 @@ def _check_passage(passage: Passage, papers: Mapping[str, _SeenPaper]) -> Iterat
         yield Problem(passage.id, "its id is not that of its paper and number")
     if passage.collection_id != paper.collection_id:
         yield Problem(passage.id, "it is in another collection than its paper")
-    if not _is_tiled(passage):
+    ends = [0, *(sentence.end for sentence in passage.sentences)]
+    if [sentence.start for sentence in passage.sentences] != ends[:-1] or ends[-1] != len(passage.text):
         yield Problem(passage.id, "its sentences do not give its text back")
     for sentence in passage.sentences:
         if any(not 0 <= number < paper.references for number in sentence.references):
@@ -164,13 +169,6 @@ def _check_passage(passage: Passage, papers: Mapping[str, _SeenPaper]) -> Iterat
         for box in sentence.boxes:
             if problem := _misplaced(box, paper):
                 yield Problem(passage.id, problem)
-
-
-def _is_tiled(passage: Passage) -> bool:
-    """Return True if the sentences follow each other without a gap from the text's beginning to its end."""
-    edges = [0, *(sentence.end for sentence in passage.sentences)]
-    starts = [sentence.start for sentence in passage.sentences]
-    return starts == edges[:-1] and edges[-1] == len(passage.text)
 
 
 def _misplaced(box: Box, paper: _SeenPaper) -> str:
@@ -205,11 +203,3 @@ def _check_counts(identifier: str, paper: _SeenPaper) -> Iterator[Problem]:
             yield Problem(
                 identifier, f"an aspect rests on sentence {sentence} of passage {passage}, which is not there"
             )
-
-
-def _check_link(row: rows.Row, papers: Mapping[str, _SeenPaper]) -> Iterator[Problem]:
-    citing = papers.get(row["citing"])
-    if citing is None or row["cited"] not in papers:
-        yield Problem(row["citing"], f"a link leads from it to {row['cited']}, and one of them is not there")
-    elif not 0 <= row["reference"] < citing.references:
-        yield Problem(row["citing"], "a link begins at an entry that its bibliography does not have")

@@ -1,4 +1,4 @@
-"""The map of a corpus, drawn anew by every build that changes papers: places, clusters and their labels."""
+"""The map of a corpus, redrawn by every build that changes papers: places, clusters and labels."""
 
 from collections.abc import Sequence
 
@@ -10,16 +10,16 @@ from corpus.records import Cluster
 from corpus.store import rows
 from corpus.store.writer import CorpusWriter
 from indexer.paper_map.cluster_labels import Text, label_clusters
-from indexer.paper_map.projection import Numbers, Projection, project
+from indexer.paper_map.projection import Numbers, project
 
-# Papers of each cluster that are read for its label.
+# Papers per cluster that are read for its label.
 _READ_OF_EACH = 400
 
 
 def draw_map(writer: CorpusWriter) -> str:
-    """Give every paper a place on the map; return "", or in words why there is no map now.
+    """Give every paper a place on the map; return "", or the reason why it could not be drawn.
 
-    A corpus can do without a map, so no mistake in drawing one ends a build.
+    A failure does not end the build: a corpus works without a map.
     """
     try:
         _draw(writer)
@@ -37,11 +37,17 @@ def _draw(writer: CorpusWriter) -> None:
     if not ids:
         writer.put_map(rows.PLACES.empty_table(), ())
         return
-    found = project(ids, vectors)
-    labels = label_clusters(cluster_texts(writer, ids, found.clusters))
-    sizes = np.bincount(found.clusters).tolist()
+    projection = project(ids, vectors)
+    labels = label_clusters(cluster_texts(writer, ids, projection.clusters))
+    sizes = np.bincount(projection.clusters).tolist()
     clusters = [Cluster(number, label, sizes[number]) for number, label in enumerate(labels)]
-    writer.put_map(_places(ids, found), clusters)
+    columns = [
+        pa.array(ids, pa.string()),
+        pa.array(projection.places[:, 0], pa.float32()),
+        pa.array(projection.places[:, 1], pa.float32()),
+        pa.array(projection.clusters, pa.int32()),
+    ]
+    writer.put_map(pa.Table.from_arrays(columns, schema=rows.PLACES), clusters)
 
 
 def paper_vectors(writer: CorpusWriter) -> tuple[list[str], Vectors]:
@@ -55,30 +61,20 @@ def paper_vectors(writer: CorpusWriter) -> tuple[list[str], Vectors]:
 
 
 def cluster_texts(writer: CorpusWriter, ids: Sequence[str], clusters: Numbers) -> list[list[Text]]:
-    """Return titles and abstracts of some papers of each cluster, by its number."""
+    """Return titles and abstracts of at most _READ_OF_EACH papers of each cluster."""
     ordered = sorted(zip(ids, clusters.tolist(), strict=True))
     members: list[list[str]] = [[] for _ in range(int(clusters.max()) + 1)]
     for identifier, number in ordered:
         members[number].append(identifier)
-    return [_read(writer, _spread(own)) for own in members]
+    return [_read(writer, _spread(papers)) for papers in members]
 
 
 def _spread(ids: Sequence[str]) -> list[str]:
-    """Return some of the ids from all over the sequence."""
+    """Return evenly spaced ids."""
     return [ids[place] for place in np.linspace(0, len(ids) - 1, min(len(ids), _READ_OF_EACH)).astype(int)]
 
 
 def _read(writer: CorpusWriter, ids: Sequence[str]) -> list[Text]:
     tables = writer.papers_as(["id", "title", "abstract"], ids)
-    found = sorted((row for table in tables for row in table.to_pylist()), key=lambda row: str(row["id"]))
-    return [(row["title"], row["abstract"]) for row in found]
-
-
-def _places(ids: Sequence[str], found: Projection) -> pa.Table:
-    columns = [
-        pa.array(ids, pa.string()),
-        pa.array(found.places[:, 0], pa.float32()),
-        pa.array(found.places[:, 1], pa.float32()),
-        pa.array(found.clusters, pa.int32()),
-    ]
-    return pa.Table.from_arrays(columns, schema=rows.PLACES)
+    papers = sorted((row for table in tables for row in table.to_pylist()), key=lambda row: str(row["id"]))
+    return [(row["title"], row["abstract"]) for row in papers]

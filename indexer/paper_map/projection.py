@@ -1,8 +1,8 @@
-"""The map of the papers: a place in the plane and a cluster for each, by the vectors of their abstracts.
+"""The map of the papers: a place in the plane and a cluster for each, from the vectors of their abstracts.
 
-t-SNE (van der Maaten and Hinton, 2008) arranges a sample of the papers. Each of the others is put among those
-of its nearest in the sample that lie together: a mean over all of them would draw every paper that stands
-between two groups into the middle, which belongs to neither.
+t-SNE (van der Maaten and Hinton, 2008) arranges a sample of the papers. Each other paper is placed among
+those of its nearest neighbours in the sample that lie together; a mean over all of them would draw papers
+between two groups into the empty middle.
 """
 
 import hashlib
@@ -16,12 +16,12 @@ from corpus.encoders.base import Vectors
 
 Numbers = NDArray[np.intp]
 
-# Fewer papers have no groups to find: they lie along their two principal components.
+# Fewer papers have no groups: they are placed by their two principal components.
 _FEWEST_ARRANGED = 8
 _SAMPLE = 3000
 _COMPONENTS = 50
 _PERPLEXITY = 30
-# Twice as many take twice as long, and keep .480, not .478, of the ten nearest of 1,097 papers near.
+# Twice as many double the time and raise the ten-neighbour recall of 1,097 papers from .478 to .480.
 _STEPS = 500
 _NEIGHBOURS = 15
 # The decay of the neighbours' weights with distance, as a difference of cosines.
@@ -33,59 +33,59 @@ _SPREAD = 0.5
 _MOST_CLUSTERS = 12
 _STARTS = 4
 _ROWS_AT_ONCE = 1024
-# Of unit vectors: what is nearer to their middle is there, but for rounding.
+# A distance that counts as zero, for unit vectors.
 _TINY = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """Places on the map, x and y within -1..1, and numbers of clusters, the largest 0; a row a paper."""
+    """A row per paper: its place, x and y within -1..1, and its cluster's number, the largest cluster 0."""
 
     places: Vectors
     clusters: Numbers
 
 
 def project(ids: Sequence[str], vectors: Vectors) -> Projection:
-    """Return where papers lie; the same papers always lie the same, whatever their order.
+    """Return the places and clusters of papers; the result does not depend on their order.
 
     `vectors` has a unit vector in a row for each of `ids`.
     """
-    from threadpoolctl import threadpool_limits  # noqa: PLC0415  comes with scikit-learn, and loads no faster
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415  slow to load, like scikit-learn
 
-    order, luck = _drawn(ids)
-    # Threads add up in an order of their own, and the least difference grows into another map.
+    order, random = _drawn(ids)
+    # Threads sum in varying order, and the least difference grows into another map.
     with threadpool_limits(1):
         directions = _directions(vectors[order])
         if len(np.unique(directions, axis=0)) < _FEWEST_ARRANGED:
             places, clusters = directions[:, :2], np.zeros(len(ids), np.intp)
         else:
-            places, clusters = _arrange(directions, luck[order]), _group(directions, _MOST_CLUSTERS)
+            places, clusters = _arrange(directions, random[order]), _group(directions, _MOST_CLUSTERS)
     back = np.argsort(order)
     return Projection(_scaled(places)[back], _largest_first(clusters)[back])
 
 
 def group(ids: Sequence[str], vectors: Vectors, most: int) -> Numbers:
-    """Return the cluster of each paper, the largest 0, whatever their order; of very few papers one."""
+    """Return the cluster of each paper, the largest 0, whatever their order; very few papers form one."""
     from threadpoolctl import threadpool_limits  # noqa: PLC0415  as above
 
     order, _ = _drawn(ids)
     with threadpool_limits(1):
         directions = _directions(vectors[order])
-        few = len(np.unique(directions, axis=0)) < _FEWEST_ARRANGED
-        clusters = np.zeros(len(ids), np.intp) if few else _group(directions, most)
+        are_few = len(np.unique(directions, axis=0)) < _FEWEST_ARRANGED
+        clusters = np.zeros(len(ids), np.intp) if are_few else _group(directions, most)
     return _largest_first(clusters)[np.argsort(order)]
 
 
 def _drawn(ids: Sequence[str]) -> tuple[Numbers, Vectors]:
-    """Return the papers' rows in an order drawn once and for all, and two numbers of 0..1 drawn for each."""
-    digests = (hashlib.blake2b(one.encode("utf-8", "replace"), digest_size=8).digest() for one in ids)
+    """Return rows in pseudo-random order, and two numbers of 0..1 per row, by hashes of the ids."""
+    digests = (hashlib.blake2b(name.encode("utf-8", "replace"), digest_size=8).digest() for name in ids)
     drawn = np.frombuffer(b"".join(digests), "<u4").reshape(-1, 2)
     order = sorted(range(len(ids)), key=lambda row: (*drawn[row].tolist(), ids[row]))
     return np.array(order, np.intp), (drawn / 2**32).astype(np.float32)
 
 
 def _directions(vectors: Vectors) -> Vectors:
-    """Return the first principal components of vectors, each row of length 1, signs not left to chance."""
+    """Return the first principal components of vectors, rows of length 1, with deterministic signs."""
     centred = vectors - vectors.mean(axis=0)
     _, axes = np.linalg.eigh(centred.T @ centred)
     axes = axes[:, ::-1][:, :_COMPONENTS]
@@ -95,9 +95,9 @@ def _directions(vectors: Vectors) -> Vectors:
     return components
 
 
-def _arrange(directions: Vectors, luck: Vectors) -> Vectors:
-    """Arrange a sample by t-SNE and put the others among it."""
-    from sklearn.manifold import TSNE  # noqa: PLC0415  a second that only a build of several papers needs
+def _arrange(directions: Vectors, random: Vectors) -> Vectors:
+    """Arrange a sample by t-SNE and place the others among it."""
+    from sklearn.manifold import TSNE  # noqa: PLC0415  takes a second to load
 
     sample = directions[:_SAMPLE]
     start = sample[:, :2] / max(float(sample[:, 0].std()), _TINY) * 1e-4
@@ -106,25 +106,25 @@ def _arrange(directions: Vectors, luck: Vectors) -> Vectors:
     arranged: Vectors = tsne.fit_transform(sample)
     if len(directions) == len(sample):
         return arranged
-    others = _put_among(arranged, sample, directions[len(sample) :])
-    return np.vstack([arranged, others + _offsets(arranged, luck[len(sample) :])])
+    remaining = _put_among(arranged, sample, directions[len(sample) :])
+    return np.vstack([arranged, remaining + _offsets(arranged, random[len(sample) :])])
 
 
-def _put_among(arranged: Vectors, sample: Vectors, others: Vectors) -> Vectors:
-    """Return a place for each of `others`: the mean of its nearest of the sample that lie together."""
+def _put_among(arranged: Vectors, sample: Vectors, remaining: Vectors) -> Vectors:
+    """Return a place for each row: the mean of its nearest neighbours in the sample that lie together."""
     width = float(np.ptp(arranged, axis=0).max())
-    found = []
-    for start in range(0, len(others), _ROWS_AT_ONCE):
-        cosines = others[start : start + _ROWS_AT_ONCE] @ sample.T
+    places = []
+    for start in range(0, len(remaining), _ROWS_AT_ONCE):
+        cosines = remaining[start : start + _ROWS_AT_ONCE] @ sample.T
         nearest = np.argpartition(-cosines, _NEIGHBOURS, axis=1)[:, :_NEIGHBOURS]
         near = np.take_along_axis(cosines, nearest, axis=1)
         weights = np.exp((near - near.max(axis=1, keepdims=True)) / _SOFTNESS)
-        found.append(_middle(arranged[nearest], weights, _TOGETHER * width))
-    return np.vstack(found)
+        places.append(_middle(arranged[nearest], weights, _TOGETHER * width))
+    return np.vstack(places)
 
 
 def _middle(places: Vectors, weights: Vectors, radius: float) -> Vectors:
-    """Return for each row of places the weighted mean of those round the one with the most weight about it.
+    """Return for each row the weighted mean of the places around the densest one.
 
     Shapes: (papers, neighbours, 2) and (papers, neighbours); returns (papers, 2).
     """
@@ -136,17 +136,17 @@ def _middle(places: Vectors, weights: Vectors, radius: float) -> Vectors:
     return middle
 
 
-def _offsets(arranged: Vectors, luck: Vectors) -> Vectors:
-    """Return a step for each paper, in any direction, so that papers with the same neighbours stay apart."""
+def _offsets(arranged: Vectors, random: Vectors) -> Vectors:
+    """Return a random offset for each paper, so that papers with the same neighbours stay apart."""
     from sklearn.neighbors import NearestNeighbors  # noqa: PLC0415  as above
 
     distances, _ = NearestNeighbors(n_neighbors=1).fit(arranged).kneighbors()
-    angle, length = 2 * np.pi * luck[:, 0], _SPREAD * float(np.median(distances)) * np.sqrt(luck[:, 1])
+    angle, length = 2 * np.pi * random[:, 0], _SPREAD * float(np.median(distances)) * np.sqrt(random[:, 1])
     return np.column_stack([length * np.cos(angle), length * np.sin(angle)]).astype(np.float32)
 
 
 def _group(directions: Vectors, most: int) -> Numbers:
-    """Return the cluster of each paper by k-means on the sample, the others by the nearest middle."""
+    """Return the cluster of each paper by k-means on the sample; the others join the nearest centre."""
     from sklearn.cluster import KMeans  # noqa: PLC0415  as above
 
     sample = directions[:_SAMPLE]
@@ -157,7 +157,7 @@ def _group(directions: Vectors, most: int) -> Numbers:
 
 
 def _largest_first(clusters: Numbers) -> Numbers:
-    """Renumber clusters by size, the largest 0; among equal ones the first met comes first."""
+    """Renumber clusters by size, the largest 0; equal ones in the order of their first papers."""
     names, first, sizes = np.unique(clusters, return_index=True, return_counts=True)
     number = np.empty(names.max(initial=0) + 1, np.intp)
     number[names[np.lexsort((first, -sizes))]] = np.arange(len(names))
@@ -165,7 +165,7 @@ def _largest_first(clusters: Numbers) -> Numbers:
 
 
 def _scaled(places: Vectors) -> Vectors:
-    """Return places with the middle of the map at 0 and its wider side from -1 to 1."""
+    """Return places centred at 0, the wider side from -1 to 1."""
     low, high = places.min(axis=0), places.max(axis=0)
     half = max(float((high - low).max()) / 2, _TINY)
     scaled: Vectors = ((places - (low + high) / 2) / half).astype(np.float32)

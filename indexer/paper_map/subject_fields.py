@@ -1,8 +1,8 @@
-"""Fields of study of papers on subjects other than language: clusters, named by what sets them apart.
+"""Fields of study of papers on other subjects than language: clusters, named by distinctive terms.
 
-Papers are labelled with the fields of research on language when they are encoded. A collection most of whose
-papers are nearer to another subject has none of these. The papers of all such collections are one set: it is
-grouped when most of them are new, and later papers join the groups, so that fields keep their names.
+Papers are labelled with fields of language research when they are encoded. A collection most of whose papers
+are on another subject gets none of these. The papers of all such collections are clustered together when most
+of them are new; later papers join the existing clusters, so that fields keep their names.
 """
 
 from collections import defaultdict
@@ -16,11 +16,11 @@ from corpus.encoders.base import Encoder, Vectors
 from corpus.records import Paper, Topic
 from corpus.store.writer import CorpusWriter
 from indexer.enrich.fields import field_labeller, field_names
-from indexer.paper_map.cluster_labels import telling_terms
+from indexer.paper_map.cluster_labels import distinctive_terms
 from indexer.paper_map.map import cluster_texts, paper_vectors
 from indexer.paper_map.projection import group
 
-# Fewer papers have no fields to find.
+# Fewer papers are not clustered.
 _FEWEST = 20
 _MOST_FIELDS = 24
 _TERMS_OF_A_NAME = 2
@@ -29,7 +29,7 @@ _LEAST_SCORE = 0.001
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A paper as the tables hold it."""
+    """A paper's collection and topics in the tables."""
 
     collection_id: str
     topics: tuple[Topic, ...]
@@ -38,26 +38,26 @@ class _Known:
     def fields(self) -> list[str]:
         return [topic.name for topic in self.topics if topic.kind == "field"]
 
-    def with_fields(self, fields: Sequence[Topic]) -> tuple[Topic, ...]:
-        return (*fields, *(topic for topic in self.topics if topic.kind != "field"))
-
 
 def assign_fields(writer: CorpusWriter, encoder: Encoder) -> None:
-    """Give the papers of collections on other subjects fields of their own, those of others theirs back."""
+    """Assign cluster fields to collections on other subjects, and restore the fields of the others."""
     ids, vectors = paper_vectors(writer)
     if not ids:
         return
     known = dict(_known(writer, ids))
     outside = _outside(known, ids, field_labeller(encoder).outside(vectors))
-    here = np.array([known[identifier].collection_id in outside for identifier in ids])
+    is_outside = np.array([known[identifier].collection_id in outside for identifier in ids])
     language = field_names()
-    lost = [row for row in np.flatnonzero(~here) if not language.issuperset(known[ids[row]].fields)]
+    lost = [row for row in np.flatnonzero(~is_outside) if not language.issuperset(known[ids[row]].fields)]
     fields = {
         **dict(_labelled_again(writer, encoder, [ids[row] for row in lost], vectors[lost])),
-        **_fields(writer, [ids[row] for row in np.flatnonzero(here)], vectors[here], known),
+        **_fields(writer, [ids[row] for row in np.flatnonzero(is_outside)], vectors[is_outside], known),
     }
-    now = {identifier: known[identifier].with_fields(own) for identifier, own in fields.items()}
-    writer.put_topics({one: topics for one, topics in now.items() if topics != known[one].topics})
+    now = {
+        paper: (*new, *(topic for topic in known[paper].topics if topic.kind != "field"))
+        for paper, new in fields.items()
+    }
+    writer.put_topics({paper: topics for paper, topics in now.items() if topics != known[paper].topics})
 
 
 def _known(writer: CorpusWriter, ids: Sequence[str]) -> Iterator[tuple[str, _Known]]:
@@ -68,7 +68,7 @@ def _known(writer: CorpusWriter, ids: Sequence[str]) -> Iterator[tuple[str, _Kno
 
 
 def _outside(known: Mapping[str, _Known], ids: Sequence[str], outside: NDArray[np.bool_]) -> set[str]:
-    """Return the collections most of whose papers are about another subject."""
+    """Return the collections most of whose papers are on another subject."""
     papers: dict[str, list[bool]] = defaultdict(list)
     for identifier, elsewhere in zip(ids, outside.tolist(), strict=True):
         papers[known[identifier].collection_id].append(elsewhere)
@@ -78,19 +78,21 @@ def _outside(known: Mapping[str, _Known], ids: Sequence[str], outside: NDArray[n
 def _labelled_again(
     writer: CorpusWriter, encoder: Encoder, ids: Sequence[str], vectors: Vectors
 ) -> Iterator[tuple[str, tuple[Topic, ...]]]:
-    """Yield the fields of research on language of papers."""
+    """Yield the fields of language research of papers."""
     tables = writer.papers_as(["id", "title", "abstract"], ids)
-    read = {row["id"]: row for table in tables for row in table.to_pylist()}
-    papers = [Paper(one, "", read[one]["title"], (), None, "", read[one]["abstract"]) for one in ids]
+    row_of = {row["id"]: row for table in tables for row in table.to_pylist()}
+    papers = [
+        Paper(paper, "", row_of[paper]["title"], (), None, "", row_of[paper]["abstract"]) for paper in ids
+    ]
     yield from zip(ids, field_labeller(encoder).label(papers, vectors), strict=True)
 
 
 def _fields(
     writer: CorpusWriter, ids: Sequence[str], vectors: Vectors, known: Mapping[str, _Known]
 ) -> dict[str, tuple[Topic, ...]]:
-    """Return the field of each paper on another subject: its own, or that of the nearest group."""
+    """Return the field of each paper on another subject: its present one, or that of the nearest cluster."""
     language = field_names()
-    names = [next((name for name in known[one].fields if name not in language), "") for one in ids]
+    names = [next((name for name in known[paper].fields if name not in language), "") for paper in ids]
     if 2 * sum(map(bool, names)) < len(ids):
         names = _name_groups(writer, ids, vectors) if len(ids) >= _FEWEST else []
     fields = sorted({*names} - {""})
@@ -99,23 +101,23 @@ def _fields(
     nearness = _nearness(vectors, names, fields)
     chosen = [fields.index(name) if name else int(nearness[row].argmax()) for row, name in enumerate(names)]
     scores = nearness[np.arange(len(ids)), chosen].clip(_LEAST_SCORE, 1).tolist()
-    found = zip(ids, chosen, scores, strict=True)
-    return {one: (Topic("field", fields[index], round(score, 3)),) for one, index, score in found}
+    labelled = zip(ids, chosen, scores, strict=True)
+    return {paper: (Topic("field", fields[index], round(score, 3)),) for paper, index, score in labelled}
 
 
 def _name_groups(writer: CorpusWriter, ids: Sequence[str], vectors: Vectors) -> list[str]:
-    """Group papers and return the name of each one's group, "" for a group that nothing sets apart."""
+    """Cluster papers and return the name of each paper's cluster, "" without distinctive terms."""
     groups = group(ids, vectors, _MOST_FIELDS)
-    terms = telling_terms(cluster_texts(writer, ids, groups))
-    names = [", ".join(own[:_TERMS_OF_A_NAME]) for own in terms]
+    terms = distinctive_terms(cluster_texts(writer, ids, groups))
+    names = [", ".join(best[:_TERMS_OF_A_NAME]) for best in terms]
     return ["" if names[number] in field_names() else names[number] for number in groups.tolist()]
 
 
 def _nearness(vectors: Vectors, names: Sequence[str], fields: Sequence[str]) -> Vectors:
-    """Return the cosine of each paper with the middle of each field's papers: (papers, fields)."""
+    """Return the cosine of each paper with the mean of each field's papers: (papers, fields)."""
     centred = vectors - vectors.mean(axis=0)
-    held = np.array([[name == field for name in names] for field in fields], np.float32)
-    middles = held @ centred
+    members = np.array([[name == field for name in names] for field in fields], np.float32)
+    middles = members @ centred
     nearness: Vectors = _unit(centred) @ _unit(middles).T
     return nearness
 

@@ -1,8 +1,8 @@
-"""The bytes of a text as characters: Unicode, Unicode with stray bytes, or an older encoding.
+"""Decode the bytes of a text: Unicode, Unicode with stray bytes, or a legacy encoding.
 
-An older encoding is taken only where it is certain. Libraries that guess encodings need long texts: of short
-ones they take Mac Roman for Windows-1250 and KOI8 for Shift-JIS. Here the letters of each script decide, and
-whether signs stand where such signs do.
+A legacy encoding is used only where it is certain. Encoding detectors need long texts: in short ones they
+take Windows-1250 for Mac Roman and KOI8 for Shift-JIS. Here the common letters of each script decide, and
+whether other characters are in plausible positions.
 """
 
 import codecs
@@ -27,19 +27,19 @@ _ESCAPES = {b"\x1b$)C": "iso2022_kr", b"\x1b$": "iso2022_jp_ext"}
 _CUT_OFF = re.compile(  # "café" may end with a lone e9
     rb"(?:[\xc2-\xd7]|[\xe0-\xef][\x80-\xbf]|[\xf0-\xf4][\x80-\xbf]{1,2}|(?<=[\x80-\xbf])[\xe0-\xf4])\Z"
 )
-# Bytes that are not UTF-8 are decoded to these surrogates at first.
+# Bytes that are not UTF-8 are first decoded to these surrogates.
 _STRAY_RUN = re.compile("[\udc80-\udcff]+")
 _STRAY = {0xDC00 + byte: bytes([byte]).decode("cp1252", "replace") for byte in range(0x80, 0x100)}
 _HIGH_RUN = re.compile(rb"[\x80-\xff]+(?:[\x40-\x7e][\x80-\xff]+)*")
 _NEARLY_ALL, _MOSTLY = 0.9, 0.5  # of the bytes beyond ASCII
 _SAMPLE = 20_000  # bytes
-_LONG_RUN = 4  # bytes beyond ASCII in a row; Latin letters with accents stand alone or in pairs
+_LONG_RUN = 4  # consecutive bytes beyond ASCII; accented Latin letters come alone or in pairs
 _FEWEST_LETTERS = 6
 _LEAST_SCORE, _LEAST_LEAD = 0.55, 0.02
-_LEAST_LEAD_OF_SCRIPT = 1.5  # letters by which one script must fit better than another
+_LEAST_LEAD_OF_SCRIPT = 1.5  # letters by which a script must fit better than another
 _ASCII = bytes(range(0x80))
-_LATIN_LEAD = 0.08  # by which another encoding must fit better than Windows-1252
-_FEW = 0.01  # of all bytes: so few letters in doubt do not cost the text
+_LATIN_LEAD = 0.08  # by which an encoding must fit better than Windows-1252
+_FEW = 0.01  # of all bytes; so few doubtful letters do not make a text unreadable
 
 WINDOWS = "cp1252"
 
@@ -69,7 +69,7 @@ _FIRST_LEVELS = {
     "euc_jp": ("euc_jp", 0xB0, 0xCF),
     "cp949": ("euc_kr", 0xB0, 0xC8),
 }
-"""Where the characters in common use stand in the standards of East Asia: their first bytes."""
+"""The standards of East Asia with the first bytes of their commonly used characters."""
 
 _LATIN = (WINDOWS, "mac_roman", "cp850", "cp1250", "iso8859_2", "cp1254", "cp1257")
 _ALPHABETS = tuple(
@@ -104,12 +104,12 @@ _NAMES = {
 
 
 class EncodingError(ValueError):
-    """The encoding of a text is not certain; the message ends a sentence about it and says what to do."""
+    """The encoding of a text is uncertain; the message completes a sentence about the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A text with the encoding it was in, and remarks for the report."""
+    """A text with its original encoding, and remarks for the report."""
 
     text: str
     encoding: str
@@ -117,7 +117,7 @@ class Decoded:
 
 
 def decode(content: bytes) -> Decoded:
-    """Decode the bytes of a text whose encoding is not known; raises EncodingError."""
+    """Decode a text of unknown encoding; raises EncodingError."""
     for mark, encoding in _MARKS:
         if content.startswith(mark) and encoding != "utf-8":
             return _by_mark(content, encoding)
@@ -152,7 +152,7 @@ def _remark(encoding: str) -> str:
 
 
 def _wide(content: bytes) -> Decoded | None:
-    """Decode UTF-16 or UTF-32 without a mark: it has nulls, and is no text as UTF-8."""
+    """Decode UTF-16 or UTF-32 without a byte order mark: it has nulls, and is no text in UTF-8."""
     if b"\x00" not in content:
         return None
     narrow = _strict(content, "utf-8")
@@ -174,7 +174,7 @@ def _wide(content: bytes) -> Decoded | None:
 
 
 def _not_unicode(content: bytes) -> Decoded:
-    """Decode what is not wholly UTF-8: some of its bytes are stray, or all of it is in an older encoding."""
+    """Decode text that is not valid UTF-8: it has stray bytes, or is in a legacy encoding."""
     high = len(content.translate(None, _ASCII))
     of_utf_8 = high - _count_stray(content.decode("utf-8", "surrogateescape"))
     if of_utf_8 >= _NEARLY_ALL * high:
@@ -184,7 +184,7 @@ def _not_unicode(content: bytes) -> Decoded:
     is_other_script = sum(len(run) for run in runs if len(run) >= _LONG_RUN) >= _MOSTLY * sum(map(len, runs))
     if is_other_script:
         encoding = _other_script(sample) or ("utf-8" if of_utf_8 >= _MOSTLY * high else "")
-        # A name in other letters does not cost a paper in English.
+        # A few foreign letters do not make an English paper unreadable.
         encoding = encoding or (WINDOWS if high <= _FEW * len(content) else "")
     else:
         encoding = _latin(sample, is_rare=high <= _FEW * len(content))
@@ -196,7 +196,7 @@ def _not_unicode(content: bytes) -> Decoded:
 
 
 def _with_stray_bytes(content: bytes) -> Decoded:
-    """Decode UTF-8, and each byte that is none as Windows-1252."""
+    """Decode UTF-8, with invalid bytes as Windows-1252."""
     remarks = []
     if cut := _CUT_OFF.search(content):
         content = content[: cut.start()]
@@ -217,7 +217,7 @@ def _count_stray(text: str) -> int:
 
 
 def _other_script(sample: bytes) -> str:
-    """Return the encoding of a text in other than Latin letters, "" where none is certain."""
+    """Return the encoding of a text in a non-Latin script, "" if uncertain."""
     scores: dict[str, tuple[float, str]] = {}
     for encoding in (*_SCRIPTS, *_FIRST_LEVELS):
         text = _strict_start(sample, encoding)
@@ -227,11 +227,11 @@ def _other_script(sample: bytes) -> str:
     ranked = sorted(scores.values(), reverse=True)
     if not ranked or ranked[0][0] < _LEAST_SCORE:
         return ""
-    (best, encoding), *others = ranked
+    (best, encoding), *alternatives = ranked
     script = _SCRIPTS.get(encoding, encoding)
     least = _LEAST_LEAD_OF_SCRIPT / len(sample.translate(None, _ASCII))
-    for score, other in others:
-        if best - score < (_LEAST_LEAD if _SCRIPTS.get(other, other) == script else least):
+    for score, rival in alternatives:
+        if best - score < (_LEAST_LEAD if _SCRIPTS.get(rival, rival) == script else least):
             return ""
     return encoding
 
@@ -245,7 +245,7 @@ def _strict_start(sample: bytes, encoding: str) -> str | None:
 
 
 def _common_letters(text: str, encoding: str) -> float:
-    """Return the share of letters that the script of an encoding uses most, 0..1 and somewhat above."""
+    """Return the share of letters common in an encoding's script, 0..1, with a bonus for kana or Hangul."""
     letters = [sign for sign in text if not sign.isascii() and unicodedata.category(sign)[0] in "LM"]
     if len(letters) < _FEWEST_LETTERS:
         return 0.0
@@ -256,7 +256,7 @@ def _common_letters(text: str, encoding: str) -> float:
     common = sum(_is_in_first_level(letter, encoding) for letter in letters) / len(letters)
     kana = sum(_script(letter) in ("HIRAGANA", "KATAKANA") for letter in letters) / len(letters)
     hangul = sum(_script(letter) == "HANGUL" for letter in letters) / len(letters)
-    # Japanese has kana, Korean mostly Hangul alone, and no other text looks as if it had.
+    # Japanese has kana, Korean mostly Hangul alone, and wrongly decoded text has neither.
     if encoding in ("cp932", "euc_jp"):
         return common + 0.2 * (kana > 0.2)
     return common - kana + (0.2 if hangul > 0.9 else -hangul)
@@ -271,9 +271,9 @@ def _is_in_first_level(letter: str, encoding: str) -> bool:
 
 
 def _latin(sample: bytes, *, is_rare: bool) -> str:
-    """Return the encoding of a text in Latin letters, "" where none is certain.
+    """Return the encoding of a text in Latin script, "" if uncertain.
 
-    What Windows-1252 fits nearly as well is in that; `is_rare` says that little depends on it.
+    Windows-1252 is preferred if it fits nearly as well; `is_rare` means that few letters depend on it.
     """
     texts = {encoding: _strict(sample, encoding) for encoding in _LATIN}
     texts["utf-8"] = _with_stray_bytes(sample).text
@@ -288,7 +288,7 @@ def _latin(sample: bytes, *, is_rare: bool) -> str:
 
 
 def _fit(text: str) -> float:
-    """Return the share of letters beyond ASCII that the language that fits best writes, 0..1."""
+    """Return the share of non-ASCII letters that belong to the best fitting alphabet, 0..1."""
     letters = [sign.lower() for sign in text if not sign.isascii() and sign.isalpha() and sign not in "ªºµ"]
     if not letters:
         return 1.0
@@ -298,7 +298,7 @@ def _fit(text: str) -> float:
 
 
 def _odd_signs(text: str) -> float:
-    """Return the share of characters beyond ASCII that stand where such characters do not."""
+    """Return the share of non-ASCII characters in implausible positions."""
     padded = f" {text} "
     neighbours = zip(padded, padded[1:], padded[2:], strict=False)
     signs = [around for around in neighbours if not around[1].isascii()]
@@ -306,7 +306,7 @@ def _odd_signs(text: str) -> float:
 
 
 def _oddity(before: str, sign: str, after: str) -> float:
-    """Rate a character between its neighbours from 0, usual, to 1, odd."""
+    """Rate a character between its neighbours from 0, plausible, to 1, odd."""
     category, script = unicodedata.category(sign), _script(sign)
     if category[0] == "C" or script in ("HALFWIDTH", "BOX", "BLOCK"):
         return float(sign not in _IN_WORDS)
@@ -316,7 +316,7 @@ def _oddity(before: str, sign: str, after: str) -> float:
         return 0.0
     if category == "Lu" and before.isalpha() and (before.islower() or after.islower()):
         return 1.0
-    strangers = sum(other.isalpha() and _script(other) != script for other in (before, after))
+    strangers = sum(neighbour.isalpha() and _script(neighbour) != script for neighbour in (before, after))
     stands_alone = script == "LATIN" and not before.isalnum() and not (after.isalnum() or after == ".")
     return max(0.5 * strangers, 0.5 * (stands_alone and sign not in "àéèóíúåöÅÖÀÉÓ"))
 

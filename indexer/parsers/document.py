@@ -1,4 +1,4 @@
-"""The document that a parser makes of one file: the same type for PDF, TEI and metadata."""
+"""The document that a parser makes of a file: one type for all parsers."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from corpus.records import Author, Box, PassageKind, Reference, Section, Table
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A sentence's text, without white space at its ends, and its boxes on the page.
+    """A sentence's text, stripped, and its boxes on the page.
 
     `references` are the entries of the bibliography that it cites, counted from 0.
     """
@@ -21,8 +21,8 @@ class Piece:
 class Paragraph:
     """A paragraph, caption, note or table as its sentences in order.
 
-    A table's last sentences are its rows below the header, one each (see `tables.py`); `area` is where it, or
-    the figure that a caption is of, stands.
+    The last sentences of a table are its rows below the header (see `tables.py`); `area` is the box of the
+    table, or of a caption's figure.
     """
 
     sentences: tuple[Piece, ...]
@@ -48,10 +48,10 @@ class DocumentSection:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One paper as a parser read it; fields it did not find are empty, `notes` is for the build report.
+    """A paper as a parser read it; fields not found are empty, `notes` are for the build report.
 
-    `scanned_pages` of its pages were read from their pictures, as surely as `scan_confidence` says, 0..1.
-    `hidden_text` is how many characters no reader of it sees, on its `hidden_pages`; they are left out.
+    `scanned_pages` pages were read by OCR, with a mean `scan_confidence` of 0..1. `hidden_text` is the number
+    of invisible characters, on `hidden_pages`, which are left out.
     """
 
     title: str = ""

@@ -1,4 +1,4 @@
-"""The tree of sections behind flat headings: GROBID numbers about a third of them and nests none."""
+"""The tree of sections from flat headings: GROBID numbers about a third of them and nests none."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -30,7 +30,7 @@ _NUMBERED_SHARE = 0.4
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading as GROBID gives it; `alone` when no text follows before the next heading."""
+    """A heading of GROBID; `alone` if no text follows before the next heading."""
 
     text: str
     number: str = ""
@@ -38,7 +38,7 @@ class Heading:
 
 
 def is_artifact(heading: Heading) -> bool:
-    """Return True if this heads nothing: a stamp in the margin, a copyright, a figure's number."""
+    """Return True for a false heading: a margin stamp, a copyright, a figure's label."""
     return _ARTIFACT.fullmatch(heading.text.strip()) is not None
 
 
@@ -47,24 +47,24 @@ def is_fragment(heading: Heading) -> bool:
     text = _ITEM.sub("", heading.text, count=1)
     unbalanced = text.count(")") > text.count("(")
     broken = text.endswith(",") or (text[:1].islower() and text.endswith("."))
-    # A heading on the line of its text ends with a full stop, but then there is text.
+    # A run-in heading ends with a full stop too, but text follows.
     return bool(_WORD.search(text) or unbalanced) and (
         unbalanced or broken or (heading.alone and text.endswith("."))
     )
 
 
 def labels_in_figures(headings: Sequence[Heading]) -> frozenset[int]:
-    """Return the places of labels in a drawing, taken for headings: three or more in a row without text."""
-    found: set[int] = set()
+    """Return the indices of labels in drawings: three or more headings in a row without text."""
+    labels: set[int] = set()
     run: list[int] = []
     for place, heading in enumerate((*headings, Heading(""))):
         if heading.alone and not heading.number and not _leading_number(heading.text, frozenset()):
             run.append(place)
             continue
         if len(run) >= _LABELS_IN_A_ROW:
-            found.update(run)
+            labels.update(run)
         run = []
-    return frozenset(found)
+    return frozenset(labels)
 
 
 def continues_numbering(last: str, number: str) -> bool:
@@ -85,7 +85,7 @@ def _key(number: str) -> tuple[int, ...]:
 def find_paths(headings: Sequence[Heading], *, annex: bool = False) -> list[Path]:
     """Return the path of every heading, from the outermost to its own.
 
-    A heading without text keeps the path before it. `annex` takes single letters for numbers of appendices.
+    A heading without text keeps the previous path. With `annex`, single letters number appendices.
     """
     letters = _letters(headings) | (frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ") if annex else frozenset())
     readings = [_read_heading(heading, letters) for heading in headings]
@@ -103,15 +103,15 @@ def find_paths(headings: Sequence[Heading], *, annex: bool = False) -> list[Path
 
 
 def _letters(headings: Iterable[Heading]) -> frozenset[str]:
-    """Return the letters that number headings: those with a neighbour in the alphabet on another."""
+    """Return the letters that number headings: those whose neighbour in the alphabet numbers another."""
     patterns = (_LETTER, _BARE_LETTER, _APPENDIX)
     matches = (pattern.match(heading.text) for heading in headings for pattern in patterns)
-    found = {next(filter(None, match.groups()))[0].upper() for match in matches if match}
-    return frozenset(letter for letter in found if {chr(ord(letter) - 1), chr(ord(letter) + 1)} & found)
+    letters = {next(filter(None, match.groups()))[0].upper() for match in matches if match}
+    return frozenset(letter for letter in letters if {chr(ord(letter) - 1), chr(ord(letter) + 1)} & letters)
 
 
 def _read_heading(heading: Heading, letters: frozenset[str]) -> tuple[Section, ...]:
-    """Return number and title, twice where GROBID joined two headings ("2 Model 2.1 Overview")."""
+    """Return number and title, of both headings if GROBID joined two ("2 Model 2.1 Overview")."""
     text = heading.text.strip()
     number = heading.number.strip().rstrip(".:")
     if not number:
@@ -126,7 +126,7 @@ def _read_heading(heading: Heading, letters: frozenset[str]) -> tuple[Section, .
 
 
 def _leading_number(text: str, letters: frozenset[str]) -> tuple[str, str] | None:
-    """Split a number off the front of a heading: arabic, roman, of an appendix, of a list."""
+    """Split the leading number off a heading: Arabic, Roman, an appendix's or a list's."""
     if appendix := _APPENDIX.match(text):
         return appendix[1].upper(), text[appendix.end() :] or "Appendix"
     for pattern in (_ARABIC, _ROMAN, _LETTER, _ITEM):
@@ -145,7 +145,7 @@ class _Entry:
 
 
 class _Outline:
-    """The headings above the current place, found from numbers, known names and headings without text."""
+    """The current path of headings, by numbers, known names and headings without text."""
 
     def __init__(self, readings: Sequence[tuple[Section, ...]]) -> None:
         sections = [section for reading in readings for section in reading]
@@ -162,9 +162,14 @@ class _Outline:
     def add(self, section: Section, *, alone: bool) -> None:
         kind = self._kind(section)
         if kind:
-            keep = self._above_numbered(section.number, kind)
+            above = (_is_above(entry, section.number, kind) for entry in self._stack)
+            keep = next((depth for depth, is_above in enumerate(above) if not is_above), len(self._stack))
+        elif self._is_numbered and is_back_matter(section.title):
+            keep = 0
         elif self._is_numbered:
-            keep = self._above_unnumbered_among_numbered(section)
+            # A run-in or minor heading goes under the last numbered one.
+            is_nested = bool(self._stack) and self._stack[-1].alone
+            keep = len(self._stack) if is_nested else sum(bool(entry.kind) for entry in self._stack)
         else:
             keep = self._above_unnumbered(section, alone)
         self._stack = [*self._stack[:keep], _Entry(section, kind, alone)]
@@ -181,19 +186,6 @@ class _Outline:
             self._letter = ""
             return "roman"
         return "letter"
-
-    def _above_numbered(self, number: str, kind: str) -> int:
-        keep = 0
-        while keep < len(self._stack) and _is_above(self._stack[keep], number, kind):
-            keep += 1
-        return keep
-
-    def _above_unnumbered_among_numbered(self, section: Section) -> int:
-        """Put an unnumbered heading under the last numbered one, where it is a run-in or minor heading."""
-        if is_back_matter(section.title):
-            return 0
-        keep = sum(bool(entry.kind) for entry in self._stack)
-        return len(self._stack) if self._stack and self._stack[-1].alone else keep
 
     def _above_unnumbered(self, section: Section, alone: bool) -> int:
         if is_part(section.title) or is_back_matter(section.title):

@@ -1,15 +1,15 @@
-"""Hyphens at the ends of lines: those of compounds stay, by a list of ordinary words, others go."""
+"""Hyphens at line ends: those of compounds are kept, by a word list, others removed."""
 
 from corpus.encoders.base import ordinary_words
 
-# Halves that close up as often as not, by the abstracts of the ACL Anthology: their document has to tell.
+# First halves with as many closed as hyphenated compounds in ACL abstracts: the document decides.
 _CLOSING = frozenset(
     "auto back bi by con counter de dis down ex fore hyper in inter macro mega mis off on out over para "
     "per photo pre pro re sub super tele trans ultra un under up with".split()
 )
-# Halves that keep their hyphen before nearly any word, ordinary or not.
+# First halves that keep their hyphen before nearly any word.
 _HYPHENATED = frozenset("all cross ever half ill self well".split())
-# Words of their own that begin or end other words more often than compounds.
+# Words that are more often parts of other words than of compounds.
 _PARTS = frozenset(
     "able ally ants ates ation berg burg ding ently ester esters fully hood ings ions ives less ling man "
     "ment ments meters more ness field ford ring sets ship sing some sting tables tent ting tion tive "
@@ -20,7 +20,7 @@ _SHORT = frozenset(
     "man map new non off oil old one own red sea set sex shy six sun tax ten tie tip top toy two war web "
     "wet".split()
 )
-# Closed compounds of research papers that a list of everyday words lacks.
+# Closed compounds of research papers that the word list lacks.
 _CLOSED = frozenset(
     "backbone baseline benchmark bitext bootstrap breakdown chatbot codebase commonsense crowdsource "
     "crowdworker dataset decoder encoder feedforward framework graphics groundwork hashtag hotspot "
@@ -33,9 +33,9 @@ _CLOSED = frozenset(
 
 
 def is_compound(first: str, second: str) -> bool:
-    """Return True if two halves of a word cut at a line's end, in small letters, are joined by a hyphen.
+    """Return True if two lower-case halves of a word broken at a line end form a hyphenated compound.
 
-    Both have to be words, and the two together none: "well-known", "river-bank", but "infor-mation".
+    Both must be words, and the two together none: "well-known", "river-bank", but "infor-mation".
     """
     if is_word(first + second) or second in _PARTS or not (first.isalpha() and second.isalpha()):
         return False
@@ -47,7 +47,7 @@ def is_compound(first: str, second: str) -> bool:
 
 
 def is_word(text: str) -> bool:
-    """Return True for an ordinary word in small letters, also with an ending."""
+    """Return True for a lower-case ordinary word, also inflected."""
     words = ordinary_words()
     stems = (text.removesuffix(ending) for ending in ("s", "d", "es", "ed", "ing", "ly"))
     return text in words or any(stem in words or stem in _CLOSED for stem in stems if len(stem) > 3)

@@ -1,10 +1,10 @@
-"""DOIs, arXiv ids and years in text; and the letters by which two texts are the same."""
+"""DOIs, arXiv ids and years in text, and a normal form for comparing texts."""
 
 import re
 from collections import Counter
 from urllib.parse import unquote
 
-# Of angle brackets only those of a SICI belong to a DOI: "10.1000/(SICI)1(98)5:6<1661::AID-XYZ9>3.0.CO;2-2".
+# Angle brackets are part of a DOI only in a SICI: "10.1000/(SICI)1(98)5:6<1661::AID-XYZ9>3.0.CO;2-2".
 _DOI = re.compile(r"(?<![\d.])10\.\d{4,9}/(?:<[A-Z]?\d*:[^\s\"<>]*>|[^\s\"<>“”|])+")
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&amp;": "&"}
 _RESOLVER = re.compile(r"doi\.org/$", re.IGNORECASE)
@@ -17,7 +17,7 @@ _NAMED_ARXIV = re.compile(
     rf"(?P<id>{_NUMBER})",
     re.IGNORECASE,
 )
-# The stamp in the margin: "arXiv:2301.01234v2 [cs.CL] 6 Jan 2023"; old ones have no subject.
+# The margin stamp: "arXiv:2301.01234v2 [cs.CL] 6 Jan 2023"; old ones have no subject.
 _ARXIV_STAMP = re.compile(
     rf"arXiv:\s*(?P<id>{_NUMBER})\s*(?:\[[\w.-]+\])?\s*\d{{1,2}}\s*[A-Z][a-z]{{2,8}}\s*(?P<year>\d{{4}})",
     re.IGNORECASE,
@@ -27,46 +27,47 @@ _CLOSERS = {")": "(", "]": "[", "}": "{"}
 
 
 def find_doi(text: str) -> str:
-    """Return the first DOI in `text` without resolver and punctuation round it, "" without one."""
+    """Return the first DOI in `text`, without resolver and surrounding punctuation, else ""."""
     for entity, character in _ENTITIES.items():
         text = text.replace(entity, character)
-    found = _DOI.search(text) or _DOI.search(unquote(match[0] if (match := _ESCAPED.search(text)) else ""))
-    if found and _RESOLVER.search(text[: found.start()]):
-        found = _DOI.match(unquote(found[0])) or found
-    return _trimmed(found[0]) if found else ""
+    escaped = _ESCAPED.search(text)
+    doi = _DOI.search(text) or _DOI.search(unquote(escaped[0] if escaped else ""))
+    if doi and _RESOLVER.search(text[: doi.start()]):
+        doi = _DOI.match(unquote(doi[0])) or doi
+    return _trimmed(doi[0]) if doi else ""
 
 
 def find_arxiv_id(text: str, *, named: bool = True) -> str:
-    """Return the first arXiv id in `text` with its version, "" without one; an old one without subject class.
+    """Return the first arXiv id in `text` with its version, without subject class; "" for none.
 
-    Unless `named` is False, it must be called one: dates and sections look like it.
+    If `named`, "arXiv" or the like must precede it, because dates and section numbers look similar.
     """
     if not named:
         bare = _ARXIV.search(text)
         return _SUBJECT_CLASS.sub("/", bare[0]) if bare else ""
-    found = _NAMED_ARXIV.search(text)
-    return _SUBJECT_CLASS.sub("/", found["id"]) if found else ""
+    match = _NAMED_ARXIV.search(text)
+    return _SUBJECT_CLASS.sub("/", match["id"]) if match else ""
 
 
 def read_arxiv_stamp(text: str) -> tuple[str, int] | None:
-    """Return arXiv id and year from the stamp in the margin of a first page, where `text` has one."""
+    """Return arXiv id and year of arXiv's margin stamp in `text`, None without one."""
     stamp = _ARXIV_STAMP.search(text)
     return (stamp["id"], int(stamp["year"])) if stamp else None
 
 
 def year_in(text: str) -> int | None:
-    """Return the first year from 1500 on in `text`."""
-    found = _YEAR.search(text)
-    return int(found[0]) if found else None
+    """Return the first year from 1500 on in `text`, None without one."""
+    year = _YEAR.search(text)
+    return int(year[0]) if year else None
 
 
 def letters_of(text: str) -> str:
-    """Return the letters and digits of a text: what survives spacing, hyphens and quotation marks."""
+    """Return the letters and digits of a text in lower case, for comparisons."""
     return "".join(filter(str.isalnum, text)).casefold()
 
 
 def _trimmed(doi: str) -> str:
-    """Take off the punctuation of the text round a DOI, which may itself hold brackets."""
+    """Strip trailing punctuation from a DOI, except its own brackets."""
     counts, end = Counter(doi), len(doi)
     while end and ((last := doi[end - 1]) in ".,;:'’*" or counts[last] > counts[_CLOSERS.get(last, last)]):
         counts[last] -= 1

@@ -1,9 +1,8 @@
-"""The program that reads foreign files for another process: each in a fork of its own, confined and bounded.
+"""The program that reads foreign files for another process, each in a confined fork of its own.
 
-`indexer.parsers.sandbox` starts it with the name of a function, which it loads with all that this needs.
-For each request on its standard input it forks. The fork confines itself to the files of the request, calls
-the function and writes a reply in JSON. This process reads nothing foreign: it waits for the fork, ends it
-when it takes too long, and passes the reply on as bytes.
+`indexer.parsers.sandbox` starts it with the name of a function. For each request on standard input it forks;
+the fork confines itself to the files of the request, calls the function and writes its reply as JSON. This
+process parses nothing foreign: it waits for the fork, kills it at the time limit, and passes the reply on.
 """
 
 import contextlib
@@ -35,7 +34,7 @@ from indexer.errors import ParseError
 
 MOST_REPLY = 256 * 2**20
 LONGEST_MESSAGE = 4_000
-# Seconds by which the bounds that a process cannot lift come after those that it sets itself.
+# Seconds between the limits that a process sets itself and those it cannot lift.
 _GRACE = 5
 _LONGEST_FRAME = 2 * MOST_REPLY
 _CHUNK = 2**16
@@ -49,7 +48,7 @@ RETURNED, FAILED = b"returned\n", b"failed\n"
 class Request:
     """A call: its arguments, the files it may read, folders of programs it may start, and its limits.
 
-    It may take `seconds` of the processor, and `granted` seconds more if it grants itself these.
+    It may use `seconds` of processor time, and up to `granted` seconds more that it grants itself.
     """
 
     arguments: bytes
@@ -62,7 +61,7 @@ class Request:
 
     @property
     def longest(self) -> int:
-        """Seconds by the clock after which it is ended, whatever it makes of its own limits."""
+        """Wall-clock seconds after which the call is killed."""
         return self.by_clock + self.granted * PATIENCE + _GRACE
 
 
@@ -75,7 +74,7 @@ class Failure:
 
 
 def write_frame(stream: BinaryIO, *parts: bytes) -> None:
-    """Write bytes with their length before them."""
+    """Write bytes, preceded by their length."""
     stream.write(_SIZE.pack(sum(map(len, parts))))
     for part in parts:
         stream.write(part)
@@ -83,7 +82,7 @@ def write_frame(stream: BinaryIO, *parts: bytes) -> None:
 
 
 def read_frame(stream: BinaryIO) -> bytes:
-    """Return the bytes of the next frame; raises EOFError where the other end is gone or out of step."""
+    """Return the bytes of the next frame; raises EOFError for a closed or corrupt stream."""
     head = stream.read(_SIZE.size)
     if len(head) < _SIZE.size:
         raise EOFError
@@ -118,7 +117,7 @@ def serve(name: str, warm_up: str) -> None:
     gc.freeze()
     requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDWR)
-    # Output of a parser on foreign files reaches no terminal; a fault before this line does.
+    # From here on no output of a parser reaches the terminal.
     os.dup2(nothing, 1)
     os.dup2(nothing, 2)
     while True:
@@ -131,24 +130,24 @@ def serve(name: str, warm_up: str) -> None:
 
 
 def _answer(request: Request, function: Callable[..., Any], adapter: TypeAdapter[Any]) -> tuple[int, bytes]:
-    """Return the exit code of the fork that served a request, as in subprocess, and its reply."""
+    """Return the exit code of the fork that served a request (as in subprocess), and its reply."""
     if not hasattr(os, "fork"):
         return 0, _reply(request, function, adapter)
     scratch = tempfile.mkdtemp(prefix="paper-trail-")
-    here, there = os.pipe()
+    read_end, write_end = os.pipe()
     fork = os.fork()
     if fork == 0:
-        os.close(here)
-        _serve_in_fork(request, function, adapter, scratch, there)
-    os.close(there)
+        os.close(read_end)
+        _serve_in_fork(request, function, adapter, scratch, write_end)
+    os.close(write_end)
     code = None
     try:
-        with os.fdopen(here, "rb", buffering=0) as pipe:
+        with os.fdopen(read_end, "rb", buffering=0) as pipe:
             reply = _received(pipe, time.monotonic() + request.longest)
         if reply is not None:
             code = _ended(fork, time.monotonic() + 1)
     finally:
-        # Whatever it started is in its group, which it cannot leave.
+        # Programs it started are in its process group, which they cannot leave.
         with contextlib.suppress(OSError):
             os.killpg(fork, signal.SIGKILL)
         if code is None:
@@ -159,13 +158,13 @@ def _answer(request: Request, function: Callable[..., Any], adapter: TypeAdapter
 
 
 def _received(pipe: BinaryIO, deadline: float) -> bytes | None:
-    """Read a fork's output until it closes its end, None where it takes or writes too much."""
+    """Read a fork's output until it closes the pipe; None if it exceeds time or size."""
     parts: list[bytes] = []
     size = 0
-    while (left := deadline - time.monotonic()) > 0:
-        ready, _, _ = select.select([pipe, sys.stdin], [], [], left)
+    while (remaining := deadline - time.monotonic()) > 0:
+        ready, _, _ = select.select([pipe, sys.stdin], [], [], remaining)
         if sys.stdin in ready:
-            # Requests come one at a time: this is its end, and with it that of whoever wants the reply.
+            # Requests come one at a time: this is the end of input, so nobody waits for the reply.
             os._exit(1)
         if pipe in ready:
             part = pipe.read(_CHUNK)
@@ -179,7 +178,7 @@ def _received(pipe: BinaryIO, deadline: float) -> bytes | None:
 
 
 def _ended(fork: int, deadline: float) -> int | None:
-    """Return the exit code of a fork, which has closed its end of the pipe; None where it goes on."""
+    """Return the exit code of a fork that has closed its pipe; None if it still runs at the deadline."""
     while time.monotonic() < deadline:
         done, status = os.waitpid(fork, os.WNOHANG)
         if done:
@@ -189,32 +188,28 @@ def _ended(fork: int, deadline: float) -> int | None:
 
 
 def _serve_in_fork(
-    request: Request, function: Callable[..., Any], adapter: TypeAdapter[Any], scratch: str, there: int
+    request: Request, function: Callable[..., Any], adapter: TypeAdapter[Any], scratch: str, write_end: int
 ) -> None:
     """Confine this process, call the function and write its reply; does not return."""
     try:
         os.setsid()
         if sys.platform.startswith("linux"):
             ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
-        _close_all_but(there)
+        # Close the parent's files, above all its pipes for requests and replies.
+        os.closerange(3, write_end)
+        os.closerange(write_end + 1, 1024)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.environ["TMPDIR"] = tempfile.tempdir = scratch
-        with os.fdopen(there, "wb") as pipe:
+        with os.fdopen(write_end, "wb") as pipe:
             pipe.write(_reply(request, function, adapter, scratch))
     finally:
         os._exit(0)
 
 
-def _close_all_but(kept: int) -> None:
-    """Close what the process that forked has open, above all where requests come from and replies go to."""
-    os.closerange(3, kept)
-    os.closerange(kept + 1, 1024)
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-
-
 def _reply(
     request: Request, function: Callable[..., Any], adapter: TypeAdapter[Any], scratch: str = ""
 ) -> bytes:
-    """Return the function's result as JSON, or its error, after a word that tells them apart."""
+    """Return the function's result or error as JSON, prefixed by RETURNED or FAILED."""
     try:
         arguments = pickle.loads(request.arguments)  # noqa: S301 - of the process that started this program
         if scratch:
@@ -225,7 +220,7 @@ def _reply(
         return RETURNED + adapter.dump_json(function(*arguments))
     except ParseError as error:
         return _failure(type(error).__name__, str(error))
-    except BaseException as error:  # noqa: BLE001 - told to the process that asked, which raises it
+    except BaseException as error:  # noqa: BLE001 - raised by the calling process
         return _failure(type(error).__name__, traceback.format_exc())
 
 

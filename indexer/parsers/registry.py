@@ -1,4 +1,4 @@
-"""A file to a document, by the parser for its kind; and who makes TEI of PDFs, where anybody does."""
+"""The parser for each kind of file, and the source of TEI for PDFs."""
 
 import hashlib
 from importlib import import_module
@@ -17,7 +17,7 @@ _TEI, _MARKDOWN = (
     ("indexer.parsers.tei.document", "read_tei"),
     ("indexer.parsers.text.markdown", "read_markdown"),
 )
-# Each parser is loaded when a file asks for it: builds from metadata alone need none.
+# Parsers are loaded on demand: builds from metadata alone need none.
 _PARSERS = {
     ".pdf": ("indexer.parsers.pdf.document", "read_pdf"),
     ".tei.xml": _TEI,
@@ -30,10 +30,10 @@ _PARSERS = {
 }
 
 SUFFIXES = tuple(_PARSERS)
-"""How the names of files end that can be read."""
+"""The suffixes of files that can be read."""
 
 ParserChoice = Literal["auto", "grobid", "pypdfium2"]
-"""Who reads PDFs: a GROBID server or what one left behind, if there is either; or PDFium alone."""
+"""The parser of PDFs: a GROBID server or its cache, if there is either, or PDFium alone."""
 
 
 class TeiParser(Protocol):
@@ -43,16 +43,16 @@ class TeiParser(Protocol):
     def at_once(self) -> int: ...
 
     def tei(self, pdf: Path, sha256: str) -> bytes | None:
-        """Return the TEI of a PDF, None where there is none to be had; raises GrobidError."""
+        """Return the TEI of a PDF, None if there is none; raises GrobidError."""
         ...
 
     def stop(self) -> None:
-        """Let nobody wait any longer."""
+        """Cancel waiting requests."""
         ...
 
 
 def read_document(path: Path, ocr: OcrOptions = NO_OCR) -> Document:
-    """Parse a file by the end of its name, scans as `ocr` says; raises ParseError."""
+    """Parse a file by its suffix, scans with `ocr`; raises ParseError."""
     name = path.name.lower()
     parser = next((parser for suffix, parser in _PARSERS.items() if name.endswith(suffix)), None)
     if parser is None:
@@ -70,7 +70,7 @@ def is_pdf(path: Path) -> bool:
 def file_sha256(path: Path) -> str:
     """Return the hash of a file's bytes; raises ParseError when it cannot be read."""
     if path.exists() and not path.is_file():
-        # Opening a named pipe would wait for ever.
+        # Opening a named pipe would block.
         raise ParseError("this is not a regular file")
     try:
         with path.open("rb") as stream:
@@ -80,23 +80,23 @@ def file_sha256(path: Path) -> str:
 
 
 def open_tei_parser(settings: Settings, choice: ParserChoice) -> tuple[TeiParser | None, Remark | None]:
-    """Open the parser that makes TEI of PDFs, if any, and return a remark for the report.
+    """Return the source of TEI for PDFs, if any, and a remark for the report.
 
-    Raises CorpusError when a GROBID server is insisted on and cannot be had.
+    Raises CorpusError when a GROBID server is required and not reachable.
     """
     if choice == "pypdfium2":
         return None, None
     from indexer.parsers.grobid.cache import KeptParser, KeptTei  # noqa: PLC0415 - most builds need no TEI
 
-    kept = KeptParser(KeptTei(settings.tei_path))
+    cached = KeptParser(KeptTei(settings.tei_path))
     if not settings.grobid_url:
         if choice == "grobid":
             raise CorpusError(
                 "No GROBID server is set. Start one (compose.yaml does) and set PAPER_TRAIL_GROBID_URL, "
                 "such as http://127.0.0.1:8070, or choose --parser pypdfium2."
             )
-        return kept, None
-    from indexer.parsers.grobid.client import open_grobid  # noqa: PLC0415 - half a second, for builds with a server alone
+        return cached, None
+    from indexer.parsers.grobid.client import open_grobid  # noqa: PLC0415 - takes half a second; only for a server
 
     try:
         grobid = open_grobid(settings)
@@ -108,4 +108,4 @@ def open_tei_parser(settings: Settings, choice: ParserChoice) -> tuple[TeiParser
     if choice == "grobid":
         raise CorpusError(f"{status.problem}.")
     advice = "read by it later with: paper-trail index reparse --parser grobid"
-    return kept, Remark("GROBID", f"{status.problem}; PDFs are read with pypdfium2. They can be {advice}")
+    return cached, Remark("GROBID", f"{status.problem}; PDFs are read with pypdfium2. They can be {advice}")

@@ -1,7 +1,6 @@
-"""Work on foreign files in other processes: each call confined to its own files, bounded in time and memory.
+"""Calls on foreign files in other processes, each confined to its own files and bounded in time and memory.
 
-A death costs one file. Time is counted in seconds of the processor, so that a busy machine reads what an idle
-one does.
+A crash costs one file. Time is processor time, so that a busy machine reads the same files as an idle one.
 """
 
 import contextlib
@@ -26,7 +25,7 @@ from indexer.parsers.reader import FAILED, RETURNED, Failure, Request, read_fram
 
 SECONDS_PER_FILE = 120
 BYTES_PER_PROCESS = 4 * 1024**3
-# Of the environment no more is passed on to a process that reads foreign files: no keys, no passwords.
+# The only environment variables passed to a process that reads foreign files: no keys, no passwords.
 _NEEDED = (
     "PATH",
     "PYTHONPATH",
@@ -46,7 +45,7 @@ _Result = TypeVar("_Result")
 
 
 class ParserFaultError(Exception):
-    """A function raised an error that it does not announce: `kind` names it, the text is its traceback."""
+    """A function raised an unexpected error of class `kind`; the message is its traceback."""
 
     def __init__(self, kind: str, trace: str) -> None:
         super().__init__(trace)
@@ -54,9 +53,9 @@ class ParserFaultError(Exception):
 
 
 class IsolatedProcesses(Generic[_Result]):
-    """Calls a function of a module in other processes; safe to use from several threads.
+    """Calls a function in other processes; thread-safe.
 
-    The function returns what pydantic can write as JSON by the function's annotation.
+    The function's annotated return type must be serialisable by pydantic.
     """
 
     def __init__(
@@ -67,9 +66,9 @@ class IsolatedProcesses(Generic[_Result]):
         patience: int = PATIENCE,
         warm_up: Callable[[], object] | None = None,
     ) -> None:
-        """Allow a call `seconds` of processor time, and `patience` times as many by the clock.
+        """Allow a call `seconds` of processor time, and `patience` times as much wall-clock time.
 
-        `warm_up` is called once in each process that calls come from, to load what all of them need.
+        `warm_up` is called once in each process before it forks, to load common modules.
         """
         self._names = [_name_of(function), _name_of(warm_up) if warm_up else ""]
         self._replies: TypeAdapter[_Result] = reply_type(function)
@@ -85,11 +84,11 @@ class IsolatedProcesses(Generic[_Result]):
         programs: Sequence[Path] = (),
         granted: int = 0,
     ) -> _Result:
-        """Run the function on these arguments in a process of its own and return its result.
+        """Run the function in a process of its own and return its result.
 
-        It can read the files of `readable`, start programs that lie in `programs` if there are any, and grant
-        itself `granted` seconds more. Raises ParseError where it raises that, or where it kills its process;
-        ParserFaultError where it fails otherwise.
+        It can read the files of `readable`, start programs in the folders `programs`, and grant itself
+        `granted` seconds more. Raises ParseError if the function does or its process dies, and
+        ParserFaultError for other errors.
         """
         seconds, by_clock = self._time
         request = Request(
@@ -106,11 +105,11 @@ class IsolatedProcesses(Generic[_Result]):
         return self._result(code, reply)
 
     def close(self) -> None:
-        """End the processes; a later call starts others."""
+        """End the processes; a later call starts new ones."""
         _close_all(self._idle)
 
     def _ask(self, request: Request) -> tuple[int, bytes]:
-        """Have a process answer, another one where the first had died before."""
+        """Send a request to a process, and to a new one if the first has died."""
         for _ in range(2):
             with _REGISTER:
                 reader = self._idle.pop() if self._idle else None
@@ -156,14 +155,14 @@ class IsolatedProcesses(Generic[_Result]):
 
 
 class _Reader:
-    """A process that answers one request at a time (`indexer.parsers.reader`)."""
+    """A process of `indexer.parsers.reader`, which handles one request at a time."""
 
     def __init__(self, function: str, warm_up: str) -> None:
-        # In a session of its own, so that Ctrl+C leaves a build to stop it; it ends with its standard input.
+        # In its own session, so that Ctrl+C reaches only the build; it ends with its standard input.
         self._process = subprocess.Popen(  # noqa: S603 - a program of ours
             [sys.executable, "-c", _PROGRAM, function, warm_up],
             cwd=PROJECT,
-            # The function's module is found where this process has found it.
+            # Import from the same paths as this process.
             env=needed_environment(PYTHONPATH=os.pathsep.join(sys.path)),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -174,7 +173,7 @@ class _Reader:
         self._requests, self._replies = self._process.stdin, self._process.stdout
 
     def ask(self, request: Request) -> tuple[int, bytes]:
-        """Return the exit code of the call's process, and what it replied; raises EOFError."""
+        """Return the exit code of the call's process, and its reply; raises EOFError."""
         write_frame(self._requests, pickle.dumps(request))  # type: ignore[arg-type]
         frame = read_frame(self._replies)  # type: ignore[arg-type]
         (code,) = struct.unpack_from("<i", frame)
@@ -199,11 +198,11 @@ def _close_all(readers: list[_Reader]) -> None:
         reader.close()
 
 
-def needed_environment(**more: str) -> dict[str, str]:
-    """Return the environment of a process that reads foreign files: what it needs to start, and `more`."""
-    kept = {name: os.environ[name] for name in _NEEDED if name in os.environ}
-    # One thread: a process is confined before it starts others, and there are as many processes as cores.
-    return {**kept, "PYTHONUTF8": "1", "OMP_NUM_THREADS": "1", **more}
+def needed_environment(**additional: str) -> dict[str, str]:
+    """Return the environment of a process that reads foreign files, with `additional` variables."""
+    inherited = {name: os.environ[name] for name in _NEEDED if name in os.environ}
+    # One thread: confinement precedes other threads, and there are as many processes as cores.
+    return {**inherited, "PYTHONUTF8": "1", "OMP_NUM_THREADS": "1", **additional}
 
 
 def _name_of(function: Callable[..., object]) -> str:

@@ -1,4 +1,4 @@
-"""Names of the parts of a paper, for all parsers; each parser judges their layout."""
+"""Names of the parts of a paper, for all parsers."""
 
 import re
 
@@ -32,14 +32,14 @@ _BACK_MATTER = re.compile(
     r"|data availability(?: statement)?",
     re.IGNORECASE,
 )
-# Lines of running text begin so too: these say something only of what is known to be a heading.
+# Running text may begin like this: only for lines that are known to be headings.
 _BACK_MATTER_OPENING = re.compile(
     r"(?:conclusions?|concluding remarks) and\b.*|supplement\w*(?: \w+)?"
     r"|(?:ethics|ethical|reproducibility|data availability|code availability|informed consent"
     r"|institutional review board)\b.*",
     re.IGNORECASE,
 )
-# At any depth, and in tables and captions as well: headings only where their type says so.
+# Also found in tables and captions: headings only if set as such.
 _INNER = re.compile(
     r"previous works?|motivation|preliminaries|(?:our )?approach|experimental (?:setup|settings?|results)"
     r"|data(?:sets?)?|declarations?",
@@ -48,29 +48,29 @@ _INNER = re.compile(
 
 
 def is_part(title: str) -> bool:
-    """Return True for the name of an outermost part, from the abstract to the back matter."""
+    """Return True for the name of a top-level part, from the abstract to the back matter."""
     name = _name(title)
     parts = (ABSTRACT, INTRODUCTION, _UNDIVIDED, _DIVIDED, _BACK_MATTER, BIBLIOGRAPHY)
     return any(part.fullmatch(name) for part in parts)
 
 
 def is_no_title(line: str) -> bool:
-    """Return True if a line names a part of a paper, and so neither the paper nor a person."""
+    """Return True if a line names a part of a paper, so is neither a title nor a name."""
     return is_part(line) or any(part.fullmatch(_name(line)) for part in (KEYWORDS, _CONTENTS))
 
 
 def is_inner_part(title: str) -> bool:
-    """Return True for a usual heading that stands at any depth, such as "Data"."""
+    """Return True for a usual heading at any depth, such as "Data"."""
     return _INNER.fullmatch(_name(title)) is not None
 
 
 def is_divided_part(title: str) -> bool:
-    """Return True for a part that mostly has headings of its own."""
+    """Return True for a part that usually has subsections."""
     return _DIVIDED.fullmatch(_name(title)) is not None
 
 
 def is_back_matter(heading: str) -> bool:
-    """Return True for what stands behind the text proper; `heading` is known to be one."""
+    """Return True for a heading of the back matter."""
     parts = (_BACK_MATTER, _BACK_MATTER_OPENING, BIBLIOGRAPHY)
     return any(part.fullmatch(_name(heading)) for part in parts)
 

@@ -1,6 +1,6 @@
 """Sections to passages: about 200 words of one section each, cut at sentences, never across a section.
 
-Where passages overlap, one begins with the last sentences of the one before it in its section's text.
+Where passages overlap, a passage begins with the last sentences of the previous one in its section.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ from corpus.text import storable, words
 from indexer.parsers.document import Document, Paragraph, Piece
 from indexer.parsers.identifiers import letters_of
 
-# A passage takes up to this share more than its fair part of a section, so that no short rest is left.
+# A passage may exceed its even share of a section by this factor, so that no short remainder is left.
 SLACK = 1.15
 
 
@@ -45,10 +45,10 @@ def _first_passage(paper: Paper, document: Document | None) -> Passage:
     text = storable(paper.abstract or paper.title).strip()
     pieces = [piece for paragraph in (document.abstract if document else ()) for piece in paragraph.sentences]
     printed = {letters_of(piece.text): piece for piece in pieces}
-    found = ((start, end, printed.get(letters_of(text[start:end]))) for start, end in sentence_spans(text))
+    spans = ((start, end, printed.get(letters_of(text[start:end]))) for start, end in sentence_spans(text))
     sentences = tuple(
         Sentence(start, end, piece.boxes, piece.references) if piece else Sentence(start, end)
-        for start, end, piece in found
+        for start, end, piece in spans
     )
     return _passage(paper, 0, "abstract", (), _Block(text, sentences))
 
@@ -83,9 +83,12 @@ def _passage(
 
 
 def _blocks(kind: PassageKind, paragraphs: Sequence[Paragraph], size: PassageSize) -> Iterator[_Block]:
-    """Yield the content of each passage; every caption, note and table is its own."""
+    """Yield the content of each passage; every caption, note and table has its own passages."""
     if kind == "body":
-        yield from map(_joined, _overlapping(_flat(paragraphs), size))
+        before: list[Piece] = []
+        for block in _even_blocks(_flat(paragraphs), size.words - size.overlap):
+            yield _joined([*_last(before, size.overlap), *block])
+            before = block
         return
     for paragraph in paragraphs:
         if paragraph.table:
@@ -96,7 +99,7 @@ def _blocks(kind: PassageKind, paragraphs: Sequence[Paragraph], size: PassageSiz
 
 
 def _table_blocks(paragraph: Paragraph, table: Table, size: PassageSize) -> Iterator[_Block]:
-    """Yield a table, a long one in parts that each have its caption and its header."""
+    """Yield a table; a long one in parts, each with the caption and header."""
     heads, below = table.rows[: table.header], table.rows[table.header :]
     pieces = list(_stored(paragraph))
     caption, rows = pieces[: -len(below)], pieces[-len(below) :]
@@ -104,9 +107,8 @@ def _table_blocks(paragraph: Paragraph, table: Table, size: PassageSize) -> Iter
         replace(piece, text=f"{piece.text}\n") for piece in caption[-1:]
     ]
     start = 0
-    # The heads are said again in every row.
-    most = 2 * size.words
-    for block in _even_blocks([replace(row, text=f"{row.text}\n") for row in rows], most):
+    # Every row repeats the column heads: twice the words of other passages.
+    for block in _even_blocks([replace(row, text=f"{row.text}\n") for row in rows], 2 * size.words):
         part = below[start : start + len(block)]
         cells = tuple(tuple(" ".join(storable(cell).split()) for cell in row) for row in (*heads, *part))
         joined = _joined([*caption, *block])
@@ -115,7 +117,7 @@ def _table_blocks(paragraph: Paragraph, table: Table, size: PassageSize) -> Iter
 
 
 def _flat(paragraphs: Sequence[Paragraph]) -> list[Piece]:
-    """Return all sentences with the white space that follows them: a blank line after a paragraph's last."""
+    """Return all sentences with the white space after them: a blank line at the end of a paragraph."""
     flat = []
     for paragraph in paragraphs:
         pieces = [piece for piece in _stored(paragraph) if piece.text]
@@ -130,23 +132,15 @@ def _stored(paragraph: Paragraph) -> Iterator[Piece]:
         yield replace(piece, text=" ".join(storable(piece.text).split()))
 
 
-def _overlapping(sentences: Sequence[Piece], size: PassageSize) -> Iterator[list[Piece]]:
-    """Cut sentences into runs, each behind the last sentences of the one before, as many as may overlap."""
-    before: list[Piece] = []
-    for block in _even_blocks(sentences, size.words - size.overlap):
-        yield [*_last(before, size.overlap), *block]
-        before = block
-
-
 def _last(block: Sequence[Piece], most: int) -> list[Piece]:
     """Return the last sentences of a block with at most `most` words together, never the whole block."""
-    kept: list[Piece] = []
+    last: list[Piece] = []
     for piece in reversed(block[1:]):
         most -= len(words(piece.text))
         if most < 0:
             break
-        kept.insert(0, piece)
-    return kept
+        last.insert(0, piece)
+    return last
 
 
 def _even_blocks(sentences: Sequence[Piece], most: int) -> Iterator[list[Piece]]:

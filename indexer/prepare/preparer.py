@@ -1,7 +1,7 @@
-"""From what a source lists to papers ready for the encoder: parsed, completed, cut into passages, enriched.
+"""From a source's entries to papers ready for the encoder: parsed, completed, cut into passages, enriched.
 
-Files of every kind are read in processes of their own, bounded in time and memory: what breaks a parser must
-cost one paper, not the build. Threads wait for them and for GROBID.
+Files are read in separate processes with bounded time and memory, so that a crashing parser costs one paper.
+Threads wait for these processes and for GROBID.
 """
 
 import json
@@ -36,9 +36,9 @@ from indexer.prepare.soundness import MOST_IN_A_BOOK, is_sound
 from indexer.sources.protocol import SourcePaper
 
 MOST_LISTED = 10_000
-"""How many authors or keywords a paper has at most; of the largest collaborations there are 5,154."""
+"""The most authors or keywords of a paper; the largest collaboration has 5,154 authors."""
 _LEAST_AHEAD = 32
-# Of what needs no reading a block is ready before it is wanted, so that no encoder waits.
+# Papers without a file are cheap: a whole block is prepared ahead, so that the encoder never waits.
 _WITHOUT_FILES_AHEAD = 256
 _DESCRIBED = ("title", "venue", "abstract", "keywords", "authors")
 
@@ -49,8 +49,8 @@ logger = logging.getLogger(__name__)
 class Task:
     """A paper to be prepared; `sha256` is the hash of its file, `pdf_sha256` that of the PDF to show.
 
-    `known` papers are in the corpus already: one that cannot be read stays as it is. Its passages are to be
-    of a `size`. `number` is its place among all that a build's sources list.
+    A `known` paper is in the corpus already; if it cannot be read it stays as it is. `size` is that of its
+    passages, `number` its position in what a build's sources list.
     """
 
     entry: SourcePaper
@@ -68,10 +68,10 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class PreparedPaper:
-    """A paper with all that its row and its passages' rows need but the vectors.
+    """A paper with everything its rows need, except vectors.
 
-    `name` is what its source calls it; `listed` is the source's own description as JSON, where there is a
-    PDF to be parsed again.
+    `name` is the source's name for it; `listed` is the source's metadata as JSON, if there is a PDF that may
+    be parsed again.
     """
 
     name: str
@@ -100,7 +100,7 @@ class Workers(Protocol[_Prepared_co]):
     def prepare(
         self, task: Task, source: Path | bytes | None, notes: tuple[str, ...] = (), ocr: OcrOptions = NO_OCR
     ) -> _Prepared_co:
-        """Prepare a paper from a file, from TEI that a server made, or from what its source says.
+        """Prepare a paper from a file, from a server's TEI, or from the source's metadata alone.
 
         Raises ParseError.
         """
@@ -108,10 +108,10 @@ class Workers(Protocol[_Prepared_co]):
 
 
 class LocalWorkers:
-    """Processes of this machine, started once for all builds of this program."""
+    """Prepares papers in processes of this machine, which all builds of a program share."""
 
     def __init__(self, at_once: int = 0) -> None:
-        """Start `at_once` processes, by default one less than the cores, four at most."""
+        """Start `at_once` processes, by default one fewer than the cores, at most four."""
         self.at_once = at_once or max(1, min(4, cores() - 1))
         self._processes = _processes(self.at_once)
 
@@ -134,7 +134,7 @@ class LocalWorkers:
 
 
 class Preparer(Generic[_Prepared]):
-    """Has papers prepared several at a time; for a `with` block."""
+    """Prepares several papers at a time; for a `with` block."""
 
     def __init__(
         self,
@@ -144,10 +144,7 @@ class Preparer(Generic[_Prepared]):
         fall_back: bool = True,
         ocr: OcrOptions = NO_OCR,
     ) -> None:
-        """Read PDFs with `grobid` where it is given, and with PDFium where it fails, if `fall_back`.
-
-        Scans are read as `ocr` says.
-        """
+        """Read PDFs with `grobid` if given, and with PDFium where that fails and `fall_back` is set."""
         self._workers = workers
         self._grobid = grobid
         self._ocr = ocr
@@ -167,19 +164,16 @@ class Preparer(Generic[_Prepared]):
         self._threads.shutdown(wait=True, cancel_futures=True)
 
     def prepared(self, tasks: Iterator[Task]) -> Iterator[tuple[Task, _Prepared | ParseError]]:
-        """Yield the papers in the order of the tasks, a few being worked on ahead of the one wanted."""
+        """Yield the papers in the order of the tasks, preparing some ahead."""
         waiting: deque[tuple[Task, Future[_Prepared]]] = deque()
         for task in tasks:
             waiting.append((task, self._threads.submit(self._prepare, task)))
-            if self._are_enough(len(waiting), sum(one.entry.file is not None for one, _ in waiting)):
+            files = sum(queued.entry.file is not None for queued, _ in waiting)
+            if files >= self._ahead or len(waiting) >= max(_WITHOUT_FILES_AHEAD, self._ahead):
                 first, future = waiting.popleft()
                 yield first, self._outcome(future)
         for first, future in waiting:
             yield first, self._outcome(future)
-
-    def _are_enough(self, papers: int, files: int) -> bool:
-        """Return True if `papers` papers with `files` files keep all workers and the encoder busy."""
-        return files >= self._ahead or papers >= max(_WITHOUT_FILES_AHEAD, self._ahead)
 
     def _outcome(self, future: Future[_Prepared]) -> _Prepared | ParseError:
         try:
@@ -195,7 +189,7 @@ class Preparer(Generic[_Prepared]):
         except ParseError as error:
             if task.known or not task.entry.paper.title:
                 raise
-            # The source's metadata of the paper is worth having without its text.
+            # Index the source's metadata without the text.
             note = f"{error}; only its title and abstract are indexed"
             waits = isinstance(error, (UnreadScanError, OutOfTimeError))
             fingerprint = unread_scan(task.fingerprint) if waits else task.fingerprint
@@ -207,7 +201,7 @@ class Preparer(Generic[_Prepared]):
         except (ParseError, CorpusError):
             raise
         except Exception as error:
-            # A fault of ours costs one paper, not the night that a build of a hundred thousand takes.
+            # A bug in a parser costs one paper, not a build of a hundred thousand.
             logger.exception("reading %s", task.entry.name)
             kind = error.kind if isinstance(error, ParserFaultError) else type(error).__name__
             raise ParseError(f"the parser failed with {kind}; please report it") from error
@@ -223,12 +217,9 @@ class Preparer(Generic[_Prepared]):
         except ParseError as error:
             if entry.pdf is None:
                 raise
-            return self._from_pdf_instead(task, entry.pdf, f"{entry.file.name}: {error}")
-
-    def _from_pdf_instead(self, task: Task, pdf: Path, problem: str) -> _Prepared:
-        """Return the paper as its PDF has it, where the TEI beside it cannot be read."""
+            problem = f"{entry.file.name}: {error}"
         try:
-            return self._from_pdf(task, pdf, task.pdf_sha256, (f"{problem}; its PDF is read instead",))
+            return self._from_pdf(task, entry.pdf, task.pdf_sha256, (f"{problem}; its PDF is read instead",))
         except ParseError as error:
             raise ParseError(f"{problem}; its PDF cannot be read either: {error}") from error
 
@@ -247,10 +238,9 @@ class Preparer(Generic[_Prepared]):
 
 
 def accepted(task: Task, prepared: PreparedPaper) -> PreparedPaper:
-    """Return a paper that a process apart prepared, as it may be stored; raises ParseError.
+    """Check a paper that a worker process prepared and bound its fields; raises ParseError.
 
-    That process read a foreign file, which may have made it reply anything: who the paper is, and which file
-    is kept as its PDF, the task says.
+    A foreign file may have made that process reply anything: identity, name and PDF are taken from the task.
     """
     paper, expected = prepared.paper, task.entry.paper
     if (
@@ -271,23 +261,27 @@ def accepted(task: Task, prepared: PreparedPaper) -> PreparedPaper:
 
 
 def unread_scan(fingerprint: str) -> str:
-    """Return the fingerprint of a paper that is to be read again by the next build that can read its scan."""
+    """Return the fingerprint of an unread scan: a build with OCR reads it again."""
     return f"{fingerprint} unread scan"
 
 
 def prepare(task: Task, document: Document | None, notes: tuple[str, ...] = ()) -> PreparedPaper:
-    """Return the paper with the source's metadata completed by what the parser found, and its passages."""
+    """Return the paper, its metadata completed by the parser's, and its passages."""
     entry = task.entry
     paper, cut = _completed(entry, document, task)
     passages = make_passages(paper, document, task.size)
-    said_once = without_repeats(passages) if task.size.overlap else passages
+    unrepeated = without_repeats(passages) if task.size.overlap else passages
     paper = replace(
         paper,
-        language=language_of(paper, said_once),
+        language=language_of(paper, unrepeated),
         aspects=choose_aspects(paper, passages),
-        topics=find_topics(paper, said_once),
+        topics=find_topics(paper, unrepeated),
     )
     shown = task.pdf if task.pdf_sha256 else None
+    hidden = []
+    if paper.hidden_text:
+        amount = hidden_text(paper.hidden_text, paper.hidden_pages)
+        hidden.append(f"text that cannot be seen is left out ({amount})")
     return PreparedPaper(
         entry.name,
         paper,
@@ -295,29 +289,22 @@ def prepare(task: Task, document: Document | None, notes: tuple[str, ...] = ()) 
         passages,
         shown,
         _listed(entry) if shown else "",
-        (*entry.notes, *notes, *_hidden(paper), *(document.notes if document else ()), *cut),
+        (*entry.notes, *notes, *hidden, *(document.notes if document else ()), *cut),
     )
 
 
-def _hidden(paper: Paper) -> tuple[str, ...]:
-    """Return the report's remark on hidden text, none without it."""
-    if not paper.hidden_text:
-        return ()
-    return (f"text that cannot be seen is left out ({hidden_text(paper.hidden_text, paper.hidden_pages)})",)
-
-
 def _bounded(paper: Paper) -> tuple[Paper, tuple[str, ...]]:
-    """Return a paper with a description of bounded length, and a note of each field that was cut."""
+    """Return a paper with fields of bounded length, and a note for each field that was cut."""
     most = LONGEST_FIELD
     bounded = replace(
         paper,
         title=paper.title[: most["title"]],
         venue=paper.venue[: most["venue"]],
         abstract=paper.abstract[: most["abstract"]],
-        keywords=tuple(one[: most["keywords"]] for one in paper.keywords[:MOST_LISTED]),
+        keywords=tuple(keyword[: most["keywords"]] for keyword in paper.keywords[:MOST_LISTED]),
         authors=tuple(
-            replace(one, given=one.given[: most["given"]], family=one.family[: most["family"]])
-            for one in paper.authors[:MOST_LISTED]
+            replace(author, given=author.given[: most["given"]], family=author.family[: most["family"]])
+            for author in paper.authors[:MOST_LISTED]
         ),
     )
     cut = (name for name in _DESCRIBED if getattr(paper, name) != getattr(bounded, name))
@@ -325,14 +312,13 @@ def _bounded(paper: Paper) -> tuple[Paper, tuple[str, ...]]:
 
 
 def _completed(entry: SourcePaper, document: Document | None, task: Task) -> tuple[Paper, tuple[str, ...]]:
-    """Return the paper as source and parser describe it, and what was cut off."""
+    """Return the paper as source and parser describe it, and notes on what was cut."""
     paper = replace(_clean(entry.paper), fingerprint=task.fingerprint, pdf_sha256=task.pdf_sha256)
     if document is not None:
-        authors: tuple[Author, ...] = paper.authors or document.authors
         paper = replace(
             paper,
             title=paper.title or document.title or entry.name,
-            authors=authors,
+            authors=paper.authors or document.authors,
             year=paper.year or document.year,
             doi=paper.doi or document.doi,
             arxiv_id=paper.arxiv_id or document.arxiv_id,
@@ -351,7 +337,7 @@ def _completed(entry: SourcePaper, document: Document | None, task: Task) -> tup
 
 
 def describe_paper(paper: Paper) -> tuple[Paper, tuple[str, ...]]:
-    """Return a listed paper as it is stored without its file, and what was cut off."""
+    """Return a paper as its source lists it, ready to be stored, and notes on what was cut."""
     return _finished(_clean(paper))
 
 
@@ -366,14 +352,16 @@ def _finished(paper: Paper) -> tuple[Paper, tuple[str, ...]]:
 
 
 def _cleaned(value: Any) -> Any:
-    """Return texts, also those of authors, of references and in tuples, without invisible characters."""
+    """Remove invisible characters from texts, also within tuples, authors and references."""
     match value:
         case str():
             return storable(value)
         case tuple():
             return tuple(map(_cleaned, value))
         case Author() | Reference():
-            return replace(value, **{one.name: _cleaned(getattr(value, one.name)) for one in fields(value)})
+            return replace(
+                value, **{field.name: _cleaned(getattr(value, field.name)) for field in fields(value)}
+            )
     return value
 
 
@@ -389,12 +377,12 @@ def _listed(entry: SourcePaper) -> str:
 
 @cache
 def _processes(workers: int) -> IsolatedProcesses[PreparedPaper]:
-    """Return the processes that read files, started once for all builds of this program."""
+    """Return the processes that read files, started once per program."""
     return IsolatedProcesses(_read_and_prepare, workers, warm_up=_warm_up)
 
 
 def _warm_up() -> None:
-    """Load what reading most papers takes."""
+    """Import and run once what most papers need."""
     from indexer.parsers.pdf import document as _  # noqa: F401, PLC0415
     from indexer.parsers.tei import document as _tei  # noqa: F401, PLC0415
 
@@ -405,7 +393,7 @@ def _warm_up() -> None:
 def _read_and_prepare(
     task: Task, source: Path | bytes, notes: tuple[str, ...] = (), ocr: OcrOptions = NO_OCR
 ) -> PreparedPaper:
-    """Prepare a paper from a file, or from the TEI that a server made of it."""
+    """Prepare a paper from a file, or from a server's TEI of it."""
     if isinstance(source, Path) and (is_pdf(source) or task.entry.pdf is None):
         return prepare(task, read_document(source, ocr), notes)
     from indexer.parsers.tei.document import read_tei  # noqa: PLC0415 - most builds need no TEI

@@ -1,4 +1,4 @@
-"""Papers of the ACL Anthology, read through its own library; the only file that imports acl_anthology."""
+"""Papers of the ACL Anthology, read through its library; the only file that imports acl_anthology."""
 
 import logging
 import os
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-# GitPython, which the library imports, refuses to load where there is no git program; local data needs none.
+# GitPython, which the library imports, fails to load without a git program; local data needs none.
 os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
 
 from acl_anthology import Anthology
@@ -35,12 +35,12 @@ from indexer.web.downloads import DownloadError, Downloads
 
 # The library's errors on unexpected data; XML that is not well-formed is a SyntaxError.
 UNEXPECTED = (AnthologyException, ValueError, TypeError, LookupError, AttributeError)
-# Raised by its parser of TeX for what is no formula.
+# Raised by its TeX parser for invalid formulas.
 _NO_TEX = (*UNEXPECTED, EOFError, AssertionError, RecursionError)
 _SPACE = re.compile(r"\\[,:;> ]")
 _PARAGRAPH, _FRACTION = "\f", "⁄"
-# Elements of earlier versions of the data, for which there is no place any more.
-_GONE = frozenset(("pwccode", "pwcdataset"))
+# Elements of earlier data that the library no longer knows.
+_OBSOLETE = frozenset(("pwccode", "pwcdataset"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,8 @@ class _VolumeRead:
 class AclPapers:
     """Papers of the Anthology as one collection: a volume, or the papers of a folder of PDFs.
 
-    A paper's file is its PDF of `pdfs`, else its PDF of `downloads`, which is fetched when the paper's turn
-    comes; what the Anthology says of a paper wins over what its PDF says.
+    A paper's file is its PDF in `pdfs`, else the one that `downloads` fetches when the paper is read. The
+    Anthology's metadata take precedence over the PDF's.
     """
 
     def __init__(
@@ -100,22 +100,24 @@ class AclPapers:
         return SourcePaper(listed.id, self._unread(listed, position), problem=problem)
 
     def _source_paper(self, listed: _Listed, position: int) -> SourcePaper:
-        paper, notes = self._paper(listed, position), _deletion(listed.entry)
+        entry, notes = listed.entry, []
+        paper = self._paper(listed, position)
+        if entry.deletion is not None:
+            reason = storable(entry.deletion.note or "").strip()
+            marked = f"The Anthology marks this paper as {entry.deletion.type.value}"
+            notes.append(f"{marked}: {reason}" if reason else f"{marked}.")
         file = self._files.get(listed.id)
-        if file is None and self._downloads:
-            file, note = self._downloaded(listed.entry, self._downloads)
-            notes += (note,) if note else ()
+        if file is None and self._downloads and entry.pdf is None:
+            notes.append("The Anthology has no PDF of this paper.")
+        elif file is None and self._downloads:
+            try:
+                name, checksum = f"{entry.full_id}.pdf", entry.pdf.checksum or ""
+                file = self._downloads.fetch(entry.pdf.url, name, crc32=checksum)
+            except DownloadError as error:
+                notes.append(str(error))
         if not paper.bibtex:
-            notes += ("The Anthology's BibTeX of this paper cannot be made.",)
-        return SourcePaper(listed.id, paper, file, notes=notes)
-
-    def _downloaded(self, entry: Any, downloads: Downloads) -> tuple[Path | None, str]:
-        if entry.pdf is None:
-            return None, "The Anthology has no PDF of this paper."
-        try:
-            return downloads.fetch(entry.pdf.url, f"{entry.full_id}.pdf", crc32=entry.pdf.checksum or ""), ""
-        except DownloadError as error:
-            return None, str(error)
+            notes.append("The Anthology's BibTeX of this paper cannot be made.")
+        return SourcePaper(listed.id, paper, file, notes=tuple(notes))
 
     def _paper(self, listed: _Listed, position: int) -> Paper:
         entry = listed.entry
@@ -136,7 +138,7 @@ class AclPapers:
         )
 
     def _unread(self, listed: _Listed, position: int) -> Paper:
-        """Return an unread entry as a paper with its id and position only."""
+        """Return an entry as a paper with only its id, venue and position."""
         return Paper(
             id=listed.id,
             collection_id=self.collection.id,
@@ -153,8 +155,8 @@ class AclPapers:
 class WholeAnthology:
     """Every volume of the Anthology that has papers besides its front matter, one after the other.
 
-    One file of the Anthology is held at a time: let go of a volume before asking for the next. `problems`
-    are sentences about files and volumes that could not be read, as of the last iteration.
+    One file of the Anthology is in memory at a time: release a volume before taking the next. `problems`
+    describe the files and volumes that the last iteration could not read.
     """
 
     def __init__(
@@ -169,17 +171,17 @@ class WholeAnthology:
         self.problems = []
         for collection in self._anthology.collections.values():
             try:
-                # Read to its end first: of a file that breaks off, the last volume is only a part.
-                read = list(_volumes_in(collection))
+                # The whole file first: in a truncated one the last volume would be incomplete.
+                volumes = list(_volumes_in(collection))
             except (SyntaxError, OSError) as error:
                 self.problems.append(f"The Anthology's file {collection.path.name} cannot be read: {error}.")
                 continue
-            self.problems.extend(_cannot_be_read(part) for part in read if part.problem)
-            while read:
-                part = read.pop(0)
+            self.problems.extend(_cannot_be_read(part) for part in volumes if part.problem)
+            while volumes:
+                part = volumes.pop(0)
                 if part.entries and part.volume is not None:
                     yield _as_papers(part, self._pdfs, self._downloads)
-            latex_encode.cache_clear()  # the library keeps every title and name it has ever encoded
+            latex_encode.cache_clear()  # the library caches every title and name it encodes
 
 
 def open_volumes(
@@ -196,16 +198,16 @@ def open_volumes(
     """
     anthology = _open(datadir, download_to)
     homes = {identifier: _home(anthology, identifier) for identifier in ids}
-    found: dict[str, _VolumeRead] = {}
+    volumes: dict[str, _VolumeRead] = {}
     for collection in {home.id: home for home in homes.values()}.values():
-        wanted = [identifier for identifier, home in homes.items() if home is collection]
-        found |= {part.id: part for part in _read(collection, wanted[0])}
+        identifier = next(identifier for identifier, home in homes.items() if home is collection)
+        volumes |= {part.id: part for part in _read(collection, identifier)}
     for identifier in homes:
-        if identifier not in found:
+        if identifier not in volumes:
             raise _unknown(identifier)
-        if found[identifier].problem:
-            raise SourceError(_cannot_be_read(found[identifier]))
-    return [_as_papers(found[identifier], pdfs, downloads) for identifier in homes]
+        if volumes[identifier].problem:
+            raise SourceError(_cannot_be_read(volumes[identifier]))
+    return [_as_papers(volumes[identifier], pdfs, downloads) for identifier in homes]
 
 
 def all_volumes(
@@ -220,18 +222,22 @@ def all_volumes(
 
 
 def papers_of(pdfs: PdfFolder, collection: Collection, datadir: Path | None, download_to: Path) -> AclPapers:
-    """Return the papers that a folder holds the PDFs of, whatever volumes they are from, as one collection.
+    """Return the papers whose PDFs are in a folder, of any volume, as one collection.
 
-    PDFs that a volume has taken already are left to it. Raises SourceError like `open_volumes`.
+    PDFs that already belong to an opened volume are left out. Raises SourceError like `open_volumes`.
     """
     anthology = _open(datadir, download_to)
-    wanted = dict.fromkeys(pdfs.paper_ids)
-    found: dict[str, _Listed] = {}
-    for name in dict.fromkeys(parse_id(identifier)[0] for identifier in wanted):
+    identifiers = dict.fromkeys(pdfs.paper_ids)
+    entries: dict[str, _Listed] = {}
+    for name in dict.fromkeys(parse_id(identifier)[0] for identifier in identifiers):
         if (home := anthology.collections.get(name)) is not None:
             parts = _read(home, name)
-            found |= {entry.id: entry for part in parts for entry in part.entries if entry.id in wanted}
-    return AclPapers(collection, [found[identifier] for identifier in wanted if identifier in found], pdfs)
+            entries |= {
+                entry.id: entry for part in parts for entry in part.entries if entry.id in identifiers
+            }
+    return AclPapers(
+        collection, [entries[identifier] for identifier in identifiers if identifier in entries], pdfs
+    )
 
 
 def _as_papers(part: _VolumeRead, pdfs: PdfFolder | None, downloads: Downloads | None) -> AclPapers:
@@ -256,9 +262,9 @@ def _read(collection: Any, identifier: str) -> list[_VolumeRead]:
 
 
 def _volumes_in(collection: Any) -> Iterator[_VolumeRead]:
-    """Read a file of the Anthology; an entry or a volume that cannot be read costs nothing else.
+    """Yield the volumes of one Anthology file; an unreadable entry or volume does not affect the others.
 
-    The library's own `Collection.load` gives up a whole file for one bad entry, and keeps what it read.
+    The library's own `Collection.load` fails on one bad entry, and keeps everything in memory.
     """
     part = _VolumeRead("")
     for _, element in etree.iterparse(str(collection.path), tag=("meta", "paper", "volume", "event")):
@@ -303,7 +309,7 @@ def _add_entry(part: _VolumeRead, element: Any) -> None:
 
 
 def _upgrade_volume(meta: Any) -> None:
-    """Bring what is said of a volume from the form of earlier years into the one that the library reads."""
+    """Convert a volume's metadata from the older format to the one that the library reads."""
     volume = meta.getparent()
     if not volume.get("type"):
         is_journal = any(str(child.tag).startswith("journal-") for child in meta)
@@ -312,13 +318,13 @@ def _upgrade_volume(meta: Any) -> None:
 
 
 def _upgrade(element: Any) -> None:
-    """Bring an entry from the form of earlier years into the one that the library reads.
+    """Convert an entry from the older format to the one that the library reads.
 
-    Its PDF was a <url> without an address, code and data sets had elements of their own, and awards no names.
+    There, the PDF was a <url> without a host, code and data sets had their own elements, and awards no names.
     """
     has_pdf = element.find("pdf") is not None
     for child in list(element):
-        if child.tag in _GONE or (child.tag == "url" and has_pdf and _is_local(child)):
+        if child.tag in _OBSOLETE or (child.tag == "url" and has_pdf and _is_local(child)):
             element.remove(child)
         elif child.tag == "url" and _is_local(child):
             child.tag, child.text, has_pdf = "pdf", None, True
@@ -332,10 +338,10 @@ def _is_local(url: Any) -> bool:
 
 
 def _reason(error: BaseException) -> str:
-    """Return the library's error message; the arguments of its validators' errors are whole classes."""
+    """Return the library's error message without the classes that its validators add."""
     words = str(error.args[0] if error.args else type(error).__name__)
-    named = getattr(error, "tag", None) or getattr(error, "value", None)  # what the library objects to
-    words += f": {named}" if named else ""
+    rejected = getattr(error, "tag", None) or getattr(error, "value", None)
+    words += f": {rejected}" if rejected else ""
     return f"The Anthology's entry cannot be read: {' '.join(storable(words).split())[:300]}"
 
 
@@ -344,7 +350,7 @@ def _cannot_be_read(part: _VolumeRead) -> str:
 
 
 def _plain(markup: Any) -> str:
-    """Return marked-up text as plain text; TeX that the library does not know stays as it was written."""
+    """Return marked-up text as plain text; TeX that the library cannot convert stays as it is."""
     if not markup.contains_markup:
         return storable(markup.as_text()).strip()
     paragraphs = _flat(markup.to_xml()).split(_PARAGRAPH)
@@ -352,7 +358,7 @@ def _plain(markup: Any) -> str:
 
 
 def _flat(element: Any) -> str:
-    """Return the text of an element, in which raised and lowered figures keep their value."""
+    """Return the text of an element, with superscripts and subscripts as Unicode or in brackets."""
     parts = [element.text or ""]
     for child in element:
         if child.tag == "tex-math":
@@ -382,7 +388,7 @@ def _formula(element: Any) -> str:
 
 
 def _bibtex(entry: Any) -> str:
-    """Return the Anthology's own BibTeX, "" where it cannot be made, as of unbalanced braces in a title."""
+    """Return the Anthology's BibTeX, "" where the library fails, as for unbalanced braces in a title."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TeXParserWarning)
         try:
@@ -391,27 +397,20 @@ def _bibtex(entry: Any) -> str:
             return ""
 
 
-def _deletion(entry: Any) -> tuple[str, ...]:
-    if entry.deletion is None:
-        return ()
-    note = storable(entry.deletion.note or "").strip()
-    return (f"The Anthology marks this paper as {entry.deletion.type.value}{f': {note}' if note else '.'}",)
-
-
 def _venue(volume: Any) -> str:
-    """Return a volume's venues and year; "ws" only says that it is a workshop, which mostly has a name."""
+    """Return a volume's venues and year, without "ws" (any workshop) where there is another."""
     try:
         acronyms = {venue.id: venue.acronym for venue in volume.venues()}
-    except (*UNEXPECTED, OSError):  # the table of venues is not part of the data at hand
+    except (*UNEXPECTED, OSError):  # the data lack the table of venues
         acronyms = {
             venue: venue.upper() if len(venue) <= 6 else venue.capitalize() for venue in volume.venue_ids
         }
-    named = [acronym for venue, acronym in acronyms.items() if venue != "ws" or len(acronyms) == 1]
-    return " ".join([*named, str(volume.year)])
+    venues = [acronym for venue, acronym in acronyms.items() if venue != "ws" or len(acronyms) == 1]
+    return " ".join([*venues, str(volume.year)])
 
 
 def _home(anthology: Any, identifier: str) -> Any:
-    """Return the file, as the library's collection, in which a volume would be."""
+    """Return the library's collection (one file) that would contain a volume."""
     try:
         name, volume, paper = parse_id(identifier)
         home = anthology.collections.get(name)
@@ -431,10 +430,10 @@ def _unknown(identifier: str) -> SourceError:
 def _open(datadir: Path | None, download_to: Path) -> Any:
     logging.getLogger("acl_anthology").setLevel(logging.WARNING)
     for name in list(config):
-        # The library parses its templates of addresses anew for every address, which takes a millisecond.
+        # Resolve the URL templates once: the library would parse them for every URL.
         config[name] = config[name]
     anthology = _local(datadir) if datadir else _downloaded(download_to)
-    # Names of venues are asked for, their volumes are not: these would load the whole Anthology.
+    # Only names of venues are needed; their volumes would load the whole Anthology.
     anthology.venues.no_item_ids = True
     return anthology
 

@@ -30,7 +30,7 @@ RETRIES = 3
 _PAGE = 100
 
 _NUMBER = r"(?P<base>\d{4}\.\d{4,5}|(?P<archive>[a-z]+(?:-[a-z]+)*)(?:\.[A-Za-z-]{2,})?/(?P<number>\d{7}))"
-# Links of arXiv and of its readers, DOIs, and the line that arXiv prints beside the first page.
+# Links of arXiv and of sites that show its papers, DOIs, and the stamp on the first page.
 _ID = re.compile(
     r"(?:(?i:(?:https?://)?(?:[a-z]+\.)?(?:arxiv|alphaxiv|ar5iv(?:\.labs\.arxiv)?)\.org/"
     r"(?:abs|pdf|html|format|e-print|src|ps|overview)/|(?:https?://)?huggingface\.co/papers/"
@@ -45,7 +45,7 @@ _WITHDRAWN_ABSTRACT = re.compile(
     r"(?:\w+\s+)?(?:withdrawn|retracted)\b|^\W*(?:withdrawn|retracted)\b",
     re.IGNORECASE,
 )
-# Between two words "~" is a space, elsewhere it says "about".
+# Between two words "~" is a space, elsewhere it means "about".
 _BREAK = re.compile(r"\\\\(?=[\s\w])")
 _ABOUT = re.compile(r"(?<![\w.,;:)}])~|~(?=\s|$)")
 _ATOM = b"http://www.w3.org/2005/Atom"
@@ -72,20 +72,20 @@ class _Listed:
 
 
 def parse_arxiv_id(text: str) -> ArxivId:
-    """Return the id in any form it is written in, links included; raises ValueError for anything else."""
-    found = _ID.fullmatch(text.strip())
-    if found is None:
+    """Parse an id in any usual form, links included; raises ValueError."""
+    match = _ID.fullmatch(text.strip())
+    if match is None:
         raise ValueError(f"not an arXiv id: {text!r}")
     # The subject class of an old id, as in math.GT/0309136, is not part of it.
-    base = f"{found['archive']}/{found['number']}" if found["archive"] else found["base"]
-    return ArxivId(base, int(found["version"] or 0))
+    base = f"{match['archive']}/{match['number']}" if match["archive"] else match["base"]
+    return ArxivId(base, int(match["version"] or 0))
 
 
 @dataclass(frozen=True, slots=True)
 class ArxivSite:
-    """Where arXiv's API and PDFs are; seconds between two requests, and of silence that are put up with.
+    """The address of arXiv's API and PDFs, the pause between requests and the time-out, in seconds.
 
-    arXiv asks programs to use this address, and for one request every three seconds at most.
+    arXiv asks programs to use this address and to send at most one request every three seconds.
     """
 
     url: str = ARXIV
@@ -99,8 +99,8 @@ ARXIV_SITE = ArxivSite()
 class ArxivPapers:
     """Papers of arXiv as one collection, in arXiv's order for a query, else in the order of the ids.
 
-    The papers are listed when this is made, their PDFs fetched when their turn comes. An id that arXiv does
-    not know is a problem of its own; of two versions of a paper the newer one is taken.
+    The papers are listed by the constructor; each PDF is fetched when its paper is read. An id that arXiv
+    does not know becomes a problem; of several versions of a paper the newest is used.
     """
 
     def __init__(
@@ -117,10 +117,10 @@ class ArxivPapers:
         self.collection = collection
         self._site = site
         self._downloads = downloads
-        wanted = _wanted(query, ids, limit)
+        requested = _requested(query, ids, limit)
         client = _client(site, min(limit, _PAGE) if query else _PAGE)
-        listed = _by_ids(client, wanted) if wanted else _by_query(client, query, limit)
-        self._listed = _newest(listed, wanted)
+        listed = _by_ids(client, requested) if requested else _by_query(client, query, limit)
+        self._listed = _newest(listed, requested)
 
     def __len__(self) -> int:
         return len(self._listed)
@@ -146,7 +146,7 @@ class ArxivPapers:
             return SourcePaper(name, paper, notes=(*notes, str(error)))
 
     def _paper(self, identifier: ArxivId, position: int) -> Paper:
-        """Return a paper that nothing is known of but its id."""
+        """Return a paper with only its id and position."""
         return Paper(
             id=paper_id(self.collection.id, identifier.base.replace("/", "-")),
             collection_id=self.collection.id,
@@ -164,7 +164,7 @@ class ArxivPapers:
 
 
 def _described(paper: Paper, listed: _Listed) -> Paper:
-    """Return `paper` with what arXiv says of it."""
+    """Return `paper` with arXiv's metadata."""
     result, category = listed.result, _line(listed.result.primary_category)
     described = replace(
         paper,
@@ -183,9 +183,10 @@ def _described(paper: Paper, listed: _Listed) -> Paper:
 
 
 def _author(author: Any) -> Author | None:
-    """Return an author, whose name arXiv gives in one piece; None for the ":" behind a collaboration."""
-    named = read_name(_text(author.name))
-    return replace(named, affiliations=tuple(filter(None, map(_text, author.affiliation)))) if named else None
+    """Return an author, None for the ":" that follows a collaboration."""
+    person = read_name(_text(author.name))
+    affiliations = tuple(filter(None, map(_text, author.affiliation)))
+    return replace(person, affiliations=affiliations) if person else None
 
 
 def _withdrawal(result: Any) -> tuple[str, ...]:
@@ -199,7 +200,7 @@ def _withdrawal(result: Any) -> tuple[str, ...]:
 
 
 def _text(text: str | None) -> str:
-    """Return TeX of authors as text on one line; formulas stay TeX unless they are numbers."""
+    """Return authors' TeX as text on one line; formulas stay TeX unless they are numbers."""
     tex = _BREAK.sub(" ", _ABOUT.sub(r"\\textasciitilde{}", storable(text or "")))
     return _line(plain_figures(latex_to_text(tex)))
 
@@ -208,16 +209,16 @@ def _line(text: str | None) -> str:
     return " ".join(storable(text or "").split())
 
 
-def _wanted(query: str, ids: Sequence[str], limit: int) -> list[ArxivId]:
-    """Return the ids asked for; raises SourceError for an order that cannot be carried out."""
+def _requested(query: str, ids: Sequence[str], limit: int) -> list[ArxivId]:
+    """Return the requested ids, none for a query; raises SourceError for an invalid request."""
     if bool(query.strip()) == bool(ids):
         raise SourceError("Say which papers of arXiv to index: either a query or ids, not both.")
     if not 1 <= limit <= LARGEST_LIMIT or len(ids) > LARGEST_LIMIT:
         raise SourceError(f"A collection of arXiv papers holds 1 to {LARGEST_LIMIT:,} papers.")
-    wanted, wrong = [], []
+    parsed, wrong = [], []
     for text in ids:
         try:
-            wanted.append(parse_arxiv_id(text))
+            parsed.append(parse_arxiv_id(text))
         except ValueError:
             wrong.append(text)
     if wrong:
@@ -225,45 +226,45 @@ def _wanted(query: str, ids: Sequence[str], limit: int) -> list[ArxivId]:
             f"Not the id of an arXiv paper: {', '.join(wrong[:5])}. Ids look like 2104.08663, 2104.08663v2, "
             "cs/0112017 or https://arxiv.org/abs/2104.08663."
         )
-    return wanted
+    return parsed
 
 
-def _newest(listed: Sequence[_Listed], wanted: Sequence[ArxivId]) -> dict[str, _Listed | None]:
-    """Return the newest version of each paper by its id, None for those that are wanted but not listed."""
-    papers: dict[str, _Listed | None] = dict.fromkeys(identifier.base for identifier in wanted)
+def _newest(listed: Sequence[_Listed], requested: Sequence[ArxivId]) -> dict[str, _Listed | None]:
+    """Return the newest version of each paper by its id, None for requested papers that are not listed."""
+    papers: dict[str, _Listed | None] = dict.fromkeys(identifier.base for identifier in requested)
     for paper in listed:
-        known = papers.get(paper.id.base)
-        asked_for = not wanted or paper.id.base in papers
-        if asked_for and (known is None or known.id.version < paper.id.version):
+        earlier = papers.get(paper.id.base)
+        asked_for = not requested or paper.id.base in papers
+        if asked_for and (earlier is None or earlier.id.version < paper.id.version):
             papers[paper.id.base] = paper
     return papers
 
 
 def _by_query(client: Any, query: str, limit: int) -> list[_Listed]:
     search = arxiv.Search(query=query, max_results=limit)
-    # arXiv is known to send an empty page now and then, which the library takes for an empty list.
-    found = _results(client, search) or _results(client, search)
-    if not found:
+    # arXiv sometimes sends an empty page, which the library takes for an empty list.
+    papers = _results(client, search) or _results(client, search)
+    if not papers:
         raise SourceError(f"arXiv has no paper for the query {query!r}. Change the query.")
-    return found
+    return papers
 
 
-def _by_ids(client: Any, wanted: Sequence[ArxivId]) -> list[_Listed]:
-    found: list[_Listed] = []
-    missing = list(dict.fromkeys(wanted))
-    for _ in range(2):  # what the first answer leaves out is asked for once more, because of empty pages
+def _by_ids(client: Any, requested: Sequence[ArxivId]) -> list[_Listed]:
+    papers: list[_Listed] = []
+    missing = list(dict.fromkeys(requested))
+    for _ in range(2):  # a second attempt for missing papers, because of empty pages
         for start in range(0, len(missing), _PAGE):
             ids = [str(identifier) for identifier in missing[start : start + _PAGE]]
-            found.extend(_results(client, arxiv.Search(id_list=ids, max_results=len(ids))))
-        there = {paper.id for paper in found} | {ArxivId(paper.id.base) for paper in found}
-        missing = [identifier for identifier in missing if identifier not in there]
-    if not found:
+            papers.extend(_results(client, arxiv.Search(id_list=ids, max_results=len(ids))))
+        listed = {paper.id for paper in papers} | {ArxivId(paper.id.base) for paper in papers}
+        missing = [identifier for identifier in missing if identifier not in listed]
+    if not papers:
         raise SourceError("arXiv knows none of these papers. Check the ids.")
-    return found
+    return papers
 
 
 def _results(client: Any, search: Any) -> list[_Listed]:
-    """Return all results of a search, or none at all: a part of them would look like a smaller collection."""
+    """Return all results of a search; raises SourceError rather than return a part of them."""
     try:
         return [_Listed(parse_arxiv_id(result.entry_id), result) for result in client.results(search)]
     except _AnswerError as error:
@@ -281,11 +282,11 @@ def _results(client: Any, search: Any) -> list[_Listed]:
 
 
 class _AnswerError(Exception):
-    """An answer that is no list of papers; asking again would bring the same."""
+    """A response that is no list of papers; a retry would not help."""
 
 
 class _PoliteAdapter(HTTPAdapter):
-    """An adapter that adds what the library lacks: a name, time-outs, waits, and reasons of refusals."""
+    """An adapter that adds a user agent, time-outs, waits when arXiv is busy, and reasons of refusals."""
 
     def __init__(self, timeout: float) -> None:
         super().__init__()
@@ -297,7 +298,7 @@ class _PoliteAdapter(HTTPAdapter):
             response = super().send(request, **{**options, "timeout": self._timeout})
             content = response.content
         except (requests.exceptions.ChunkedEncodingError, requests.Timeout) as error:
-            raise requests.ConnectionError(str(error)) from error  # the kind that the library tries again
+            raise requests.ConnectionError(str(error)) from error  # which the library retries
         if refused := _REFUSED.search(content):
             reason = refused[1].decode("ascii").replace("_", " ")
             raise _AnswerError(f"arXiv refuses the request: {reason}. Correct the query or the ids.")

@@ -1,16 +1,16 @@
-"""Files that a folder, an export or a database names: they are read only where they lie in their folder."""
+"""Files named by a folder, an export or a database: only files inside their folder are read."""
 
 import os
 from pathlib import Path
 
 
 def file_within(folder: Path, name: str | Path) -> Path | None:
-    """Return the resolved path of a file named from `folder`; None where it leads out, or is no path.
+    """Return the resolved path of a file named from `folder`; None if it is outside or no valid path.
 
-    The folder itself may be a link; links in it count as what they lead to.
+    Links are resolved; the folder itself may be a link.
     """
     try:
-        # Unlike Path.resolve it does not raise for a loop of links, which whoever opens it is told of.
+        # Unlike Path.resolve, realpath accepts a loop of links; opening the file reports it.
         path = Path(os.path.realpath(folder / name))
         return path if path.is_relative_to(os.path.realpath(folder)) else None
     except (OSError, ValueError):
@@ -18,7 +18,7 @@ def file_within(folder: Path, name: str | Path) -> Path | None:
 
 
 def is_file(path: Path) -> bool:
-    """Return True for a file that is there; a name that no file can have is none."""
+    """Return True for an existing file, False also for an invalid name."""
     try:
         return path.is_file()
     except (OSError, ValueError):
@@ -26,7 +26,7 @@ def is_file(path: Path) -> bool:
 
 
 def is_link(path: Path) -> bool:
-    """Return True for a symbolic link that can be looked at."""
+    """Return True for a symbolic link, False also for an invalid name."""
     try:
         return path.is_symlink()
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Papers that the corpus holds, to be read again by another parser from the PDFs kept beside it."""
+"""Papers of the corpus, to be parsed again from their kept PDFs."""
 
 import json
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ class KeptPapers:
             yield self._listed(paper)
 
     def _listed(self, paper: Paper) -> SourcePaper:
-        """Return the paper as its source once listed it, with the kept PDF as its file."""
+        """Return the paper as its source listed it, with the kept PDF as its file."""
         try:
             described = json.loads(self._corpus.listed(paper.id))
             listed = _PAPER.validate_python(described["paper"])

@@ -1,4 +1,4 @@
-"""Files that references name, in the ways that reference managers write them, found below one folder."""
+"""Files that references name, in the notations of reference managers, found below one folder."""
 
 import os
 import re
@@ -14,8 +14,8 @@ from corpus.bibtex.latex import latex_to_text, typed_text
 from indexer.sources.containment import file_within, is_file
 from indexer.sources.library import best_first
 
-# "Full Text:files/12/a.pdf:application/pdf", a colon or semicolon in a name behind a backslash. A semicolon
-# behind which no ending or type stands is part of a name.
+# "Full Text:files/12/a.pdf:application/pdf"; a colon or semicolon in a name is escaped. A semicolon that no
+# suffix or type precedes is part of a name.
 _PARTS = re.compile(r"(?<=\w)(?<!\\);\s*")
 _ENDS_LINK = re.compile(r"(?:\.\w{1,5}|:[\w.+-]+(?:/[\w.+-]+)?)\s*$|^\s*$|^[a-z]{2,}://", re.IGNORECASE)
 _FIELDS = re.compile(r"(?<!\\):")
@@ -26,11 +26,11 @@ _DRIVE = re.compile(r"^/*[A-Za-z]:(?=[\\/])")
 _TYPE = re.compile(r"(?:[\w.+-]+/[\w.+-]+|[A-Za-z]{0,12})")
 _LONGEST_PATH = 4_096
 _MOST_FOLDERS = 200
-"""Of a library's folder: those into which a file is followed whose own folder is not said."""
+"""How many folders of a library are searched for a path without its parent folders."""
 
 
 class NamedFiles(NamedTuple):
-    """The files that an entry names: those that are there, and the names of those missing or elsewhere."""
+    """The files that an entry names: those found, and the names of those missing or outside the folder."""
 
     files: tuple[Path, ...]
     missing: tuple[str, ...]
@@ -38,15 +38,15 @@ class NamedFiles(NamedTuple):
 
 
 def find_files(folder: Path, fields: Iterable[str]) -> NamedFiles:
-    """Return the files that fields name, which hold a path or several, below a folder.
+    """Return the files below a folder that fields name; a field holds one path or several.
 
-    An export may name any file of its machine, and may come from anybody: only its own folder is read. Paths
-    of another machine are followed from where they enter the folder. Addresses of the web are no files.
+    An export may be hostile and name any file: only its own folder is read. Paths of another machine are
+    matched by their tail. Web addresses are ignored.
     """
     files: dict[Path, None] = {}
     missing, outside = [], []
     for field in fields:
-        # A name may hold what otherwise separates names.
+        # Try the whole field first: a name may contain separators.
         whole = _find(folder, [field])
         links = [[field]] if whole else [list(_spellings(part)) for part in _split(field)]
         for link in links:
@@ -74,7 +74,7 @@ def _split(field: str) -> Iterator[str]:
 
 
 def _spellings(link: str) -> Iterator[str]:
-    """Yield the paths that a link may mean, the likeliest first: "Description:path:type", or a path alone."""
+    """Yield the possible paths of a link, likeliest first: "Description:path:type", or a path alone."""
     link = link.strip()
     if not link:
         return
@@ -93,7 +93,7 @@ def _spellings(link: str) -> Iterator[str]:
 
 
 def _with_drives(fields: Sequence[str]) -> list[str]:
-    r"""Return fields with the letters of drives before their paths: "C", "\Users" is one."""
+    r"""Join drive letters with the paths after them: "C", "\Users" is one field."""
     joined: list[str] = []
     for field in fields:
         bare = field.lstrip("\\/ ") != field.lstrip(" ")
@@ -108,13 +108,13 @@ def _find(folder: Path, spellings: Iterable[str]) -> Path | None:
     for spelling in spellings:
         if len(spelling) <= _LONGEST_PATH:
             for path in dict.fromkeys(_paths(spelling)):
-                if found := _find_path(folder, path):
-                    return found
+                if file := _find_path(folder, path):
+                    return file
     return None
 
 
 def _paths(spelling: str) -> Iterator[str]:
-    """Yield a path as it stands, and without what LaTeX, addresses and Windows make of it."""
+    """Yield a path as it is, and without the escapes of LaTeX, URLs and Windows."""
     spelling = spelling.strip()
     local = _OF_A_FILE.sub("", spelling)
     for text in (local, _ESCAPED.sub(r"\1", local), typed_text(local), latex_to_text(local)):
@@ -126,21 +126,21 @@ def _paths(spelling: str) -> Iterator[str]:
 
 
 def _find_path(folder: Path, path: str) -> Path | None:
-    """Return the file of a path below a folder; of a path from elsewhere, where its end lies there."""
+    """Return the file of a path below a folder; for a foreign path, the file that matches its tail."""
     path = _DRIVE.sub("/", path)
     parts = [part for part in path.split("/") if part not in ("", ".")]
-    own = file_within(folder, path) if parts else None
-    if own and is_file(own):
-        return own
+    file = file_within(folder, path) if parts else None
+    if file and is_file(file):
+        return file
     if ".." in parts:
         return None
     return next(filter(None, (_follow(place, tail) for place, tail in _ends(folder, path, parts))), None)
 
 
 def _ends(folder: Path, path: str, parts: Sequence[str]) -> Iterator[tuple[Path, Sequence[str]]]:
-    """Yield where in a folder a path may continue: the folder to start from, and the rest of the path."""
+    """Yield folders to start from, each with the tail of the path to follow there."""
     for start in range(len(parts)):
-        # A bare name says too little to take any file for it, unless it lay in a folder of this name.
+        # A bare file name is too ambiguous, unless its parent has the folder's name.
         enters = parts[start - 1] if start else "" if path.startswith("/") else folder.name
         if start < len(parts) - 1 or _plain(enters) == _plain(folder.name):
             yield folder, parts[start:]
@@ -149,7 +149,7 @@ def _ends(folder: Path, path: str, parts: Sequence[str]) -> Iterator[tuple[Path,
 
 
 def _folders(folder: Path) -> Iterator[Path]:
-    """Yield the folders of a folder, and where EndNote keeps its PDFs."""
+    """Yield the subfolders, and those where EndNote keeps its PDFs."""
     names = [name for name in sorted(_names(folder).values()) if (folder / name).is_dir()]
     for name in names[:_MOST_FOLDERS]:
         yield folder / name
@@ -158,7 +158,7 @@ def _folders(folder: Path) -> Iterator[Path]:
 
 
 def _follow(folder: Path, parts: Sequence[str]) -> Path | None:
-    """Return the file at the end of a path, whose names may be composed otherwise, or in other capitals."""
+    """Return the file at a path whose names may differ in Unicode form or case."""
     place = folder
     for part in parts:
         direct = place / part
@@ -176,7 +176,7 @@ def _follow(folder: Path, parts: Sequence[str]) -> Path | None:
 
 
 def _names(folder: Path) -> Mapping[str, str]:
-    """Return the names in a folder by their plain form; of several of the same form, none."""
+    """Return the names in a folder by their normal form, without ambiguous ones."""
     try:
         return _listed(folder, folder.stat().st_mtime_ns)
     except (OSError, ValueError):
@@ -205,10 +205,9 @@ def _lies_outside(folder: Path, link: str) -> bool:
 
 
 def _name(link: str) -> str:
-    """Return the name of a file in words for a report, without the folders of somebody's machine."""
-    path = unquote(latex_to_text(_ESCAPED.sub(r"\1", link).replace("\\", "/") if _is_windows(link) else link))
+    """Return a file's name for the report, without its folders."""
+    if re.search(r"\\\\|\\\w{2}|[A-Za-z]\\?:\\", link) and "{" not in link:
+        # a Windows path, whose backslashes are not LaTeX
+        link = _ESCAPED.sub(r"\1", link).replace("\\", "/")
+    path = unquote(latex_to_text(link))
     return re.split(r"[\\/]", path.rstrip("\\/ "))[-1].strip() or "a file"
-
-
-def _is_windows(link: str) -> bool:
-    return bool(re.search(r"\\\\|\\\w{2}|[A-Za-z]\\?:\\", link)) and "{" not in link

@@ -1,4 +1,4 @@
-"""A folder of files, one paper each; a PDF and the TEI that GROBID made of it are one paper together."""
+"""A folder of files, one paper each; a PDF and GROBID's TEI of it count as one paper."""
 
 import os
 import re
@@ -19,14 +19,14 @@ PDF_SUFFIXES = (".pdf",)
 TEI_SUFFIXES = (".tei.xml", ".tei", ".xml")
 FOLDER_SUFFIXES = SUFFIXES
 
-# Shadow files of Word and macOS beside files that are open or copied.
+# Temporary files of Word and macOS.
 _SHADOWS = ("~$", "._")
 
 
 class Folder:
     """The files below a folder whose names end in one of `suffixes`, in the order of their names.
 
-    Where a TEI file and a PDF of the same name lie beside each other, the TEI is parsed and the PDF shown.
+    If a TEI file and a PDF of one folder have the same name, the TEI is parsed and the PDF shown.
     Links that lead out of the folder are not followed; `remarks` names them.
     """
 
@@ -44,23 +44,23 @@ class Folder:
             f"{_readable(path.relative_to(directory))} is a link out of the folder, and is not read"
             for path in outside
         )
-        found = [path for path in listed if path not in left_out]
-        if not found:
+        files = [path for path in listed if path not in left_out]
+        if not files:
             kinds = f"{', '.join(suffixes[:-1])} or {suffixes[-1]}" if len(suffixes) > 1 else suffixes[0]
             links = f" but {counted(len(outside), 'link')} out of it, which are not read" if outside else ""
             raise SourceError(f"The folder {directory} holds no file that ends in {kinds}{links}.")
         self._directory = directory
-        self._files = _with_pdfs(directory, found)
+        self._files = _with_pdfs(directory, files)
 
     def __len__(self) -> int:
         return len(self._files)
 
     def papers(self) -> Iterator[SourcePaper]:
-        taken: set[str] = set()
+        keys: set[str] = set()
         for position, (file, pdf) in enumerate(self._files):
             name = _readable(file.relative_to(self._directory))
-            key = _unused(_key(name), taken)
-            taken.add(key)
+            key = unused_key(_key(name), keys)
+            keys.add(key)
             paper = Paper(
                 id=paper_id(self.collection.id, key),
                 collection_id=self.collection.id,
@@ -93,7 +93,7 @@ def _leads_out(directory: Path, path: Path) -> bool:
 
 
 def _with_pdfs(directory: Path, files: Sequence[Path]) -> list[tuple[Path, Path | None]]:
-    """Return the files to parse, each TEI with the PDF beside it, which is then none of its own."""
+    """Pair each TEI with the PDF of the same name, which is then not parsed itself."""
     pairs = [
         (file, _pdf_beside(directory, file) if file.name.lower().endswith(TEI_SUFFIXES) else None)
         for file in files
@@ -111,28 +111,29 @@ def _pdf_beside(directory: Path, tei: Path) -> Path | None:
 
 
 def _stem(name: str) -> str:
-    """Return a file name without the end that tells its kind; GROBID's client writes a.grobid.tei.xml."""
+    """Return a file name without its suffix; GROBID's client writes a.grobid.tei.xml."""
     suffix = max((suffix for suffix in SUFFIXES if name.lower().endswith(suffix)), key=len)
     stem = name[: -len(suffix)]
     return stem.removesuffix(".grobid") if suffix in TEI_SUFFIXES else stem
 
 
 def _refuse(error: OSError) -> None:
-    """Stop at a folder that cannot be listed: left out in silence, its papers would count as removed."""
+    """Raise SourceError for a folder that cannot be listed: its papers would count as removed."""
     raise SourceError(f"The folder {error.filename} cannot be read: {error.strerror}.") from error
 
 
 def _readable(path: Path) -> str:
-    """Return a path as text that can be stored and shown, whatever bytes are in it."""
+    """Return a path as storable text; undecodable bytes are replaced."""
     return storable(os.fsencode(path).decode("utf-8", "replace"))
 
 
 def _key(name: str) -> str:
-    """Return the part of a file name that a paper is called by: its letters, digits, dots and dashes."""
-    # Some file systems keep accents apart from their letters.
+    """Return a paper's key from its file name: letters, digits and dots, dashes between."""
+    # Some file systems store accents apart from their letters.
     stem = unicodedata.normalize("NFC", _stem(name))
     return re.sub(r"[^\w.]+", "-", stem).strip("-.") or "paper"
 
 
-def _unused(key: str, taken: set[str]) -> str:
+def unused_key(key: str, taken: set[str]) -> str:
+    """Return the key, with a number if it is taken."""
     return next(name for name in chain([key], (f"{key}-{n}" for n in count(2))) if name not in taken)

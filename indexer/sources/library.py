@@ -1,9 +1,8 @@
-"""A reader's own library as a collection: what a reference manager knows of each item, and its files."""
+"""A reader's own library as a collection: the metadata of a reference manager, and its files."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, count
 from pathlib import Path
 
 from corpus.bibtex.entry import BibtexEntry, bibtex, citation_key
@@ -14,6 +13,7 @@ from corpus.text import one_line, storable
 from indexer.errors import SourceError
 from indexer.parsers.identifiers import find_arxiv_id, find_doi, year_in
 from indexer.parsers.registry import SUFFIXES, is_pdf
+from indexer.sources.folder import unused_key
 from indexer.sources.protocol import SourcePaper
 
 LONGEST_NOTE, LONGEST_LABEL, MOST_LABELS = 20_000, 200, 100
@@ -24,12 +24,11 @@ _HEADING = re.compile(r"(?:abstract|summary)\n", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class LibraryItem:
-    """An item as its library has it, each text as it stands there; `key` names it for good.
+    """An item with its library's raw texts; `key` is permanent.
 
-    `kind` is the type of publication in BibTeX's words, "" for one that it does not know. `files` are those
-    that are there, the likeliest to be the paper first; `missing` names those that are not,
-    and `outside` those that do not lie in the library's folder. `remarks` are what else there is to report.
-    `own_entry` is the BibTeX that it came as, if it did.
+    `kind` is the publication type in BibTeX's terms, "" for an unknown one. `files` are those that exist, the
+    likeliest to be the paper first; `missing` names those that do not, and `outside` those out of the
+    library's folder. `remarks` go into the report. `own_entry` is the item's BibTeX, if that is its source.
     """
 
     key: str
@@ -59,11 +58,11 @@ class LibraryItem:
 class LibraryPapers:
     """The items of a library as the papers of a collection, in their order.
 
-    `nameless` are the keys of those that are left out: they have neither a title nor a file.
+    `nameless` are the keys of items without a title or a file, which are left out.
     """
 
     def __init__(self, collection: Collection, items: Sequence[LibraryItem]) -> None:
-        """Take the items that say anything; raises SourceError where there are none."""
+        """Take the items with a title or a file; raises SourceError if there are none."""
         self.collection = collection
         self._items = [item for item in items if item.title.strip() or item.files]
         self.nameless = tuple(item.key for item in items if not (item.title.strip() or item.files))
@@ -74,17 +73,17 @@ class LibraryPapers:
         return len(self._items)
 
     def nameless_entries(self) -> tuple[str, ...]:
-        """Return a line for the report on each entry that is left out."""
+        """Return a line for the report on each item that is left out."""
         return tuple(
             f"The entry {key or 'without a key'} has neither a title nor a file, and is left out"
             for key in map(storable, self.nameless)
         )
 
     def papers(self) -> Iterator[SourcePaper]:
-        taken: set[str] = set()
+        keys: set[str] = set()
         for position, item in enumerate(self._items):
-            key = _unused(_KEY.sub("-", item.key).strip("-.") or "item", taken)
-            taken.add(key)
+            key = unused_key(_KEY.sub("-", item.key).strip("-.") or "item", keys)
+            keys.add(key)
             yield self._listed(item, key, position)
 
     def _listed(self, item: LibraryItem, key: str, position: int) -> SourcePaper:
@@ -98,7 +97,7 @@ class LibraryPapers:
             venue=one_line(plain_markup(item.venue)),
             abstract=_abstract(item.abstract),
             pages=_DASHES.sub("-", one_line(plain_markup(item.pages))),
-            url=_web_address(item.url),
+            url=item.url.strip() if re.match(r"https?://\S+$", item.url.strip()) else "",
             doi=find_doi(item.doi) or find_doi(item.extra),
             arxiv_id=item.arxiv_id or find_arxiv_id(f"{item.extra} {item.url} {item.doi}"),
             keywords=_labels(item.keywords),
@@ -108,8 +107,8 @@ class LibraryPapers:
             notes=tuple(filter(None, (plain_markup(note)[:LONGEST_NOTE] for note in item.notes))),
             position=position,
         )
-        if own := item.own_entry:
-            paper = replace(paper, bibtex=str(replace(own, key=own.key or citation_key(paper))))
+        if entry := item.own_entry:
+            paper = replace(paper, bibtex=str(replace(entry, key=entry.key or citation_key(paper))))
         elif item.kind and paper.title and paper.authors:
             paper = replace(paper, bibtex=bibtex(paper, item.kind))
         notes = (
@@ -123,16 +122,8 @@ class LibraryPapers:
         return SourcePaper(paper.title or (file.name if file else key), paper, file, notes=notes)
 
 
-def _unused(key: str, taken: set[str]) -> str:
-    return next(name for name in chain([key], (f"{key}-{n}" for n in count(2))) if name not in taken)
-
-
-def _web_address(url: str) -> str:
-    return url.strip() if re.match(r"https?://\S+$", url.strip()) else ""
-
-
 def _abstract(text: str) -> str:
-    """Return an abstract without the heading that JATS gives it."""
+    """Return an abstract without the heading that JATS adds."""
     plain = plain_markup(text)
     heading = _HEADING.match(plain)
     return one_line(plain[heading.end() :] if heading else plain)
@@ -144,11 +135,11 @@ def _without_markup(author: Author) -> Author:
 
 
 def _labels(labels: Iterable[str]) -> tuple[str, ...]:
-    known = dict.fromkeys(one_line(plain_markup(label))[:LONGEST_LABEL] for label in labels)
-    return tuple(filter(None, known))[:MOST_LABELS]
+    unique = dict.fromkeys(one_line(plain_markup(label))[:LONGEST_LABEL] for label in labels)
+    return tuple(filter(None, unique))[:MOST_LABELS]
 
 
 def best_first(files: Iterable[Path]) -> tuple[Path, ...]:
     """Return the files that can be read as papers, PDFs before others."""
-    known = [file for file in files if file.name.lower().endswith(SUFFIXES)]
-    return tuple(sorted(known, key=lambda file: not (file.suffix.lower() == ".pdf" and is_pdf(file))))
+    readable = [file for file in files if file.name.lower().endswith(SUFFIXES)]
+    return tuple(sorted(readable, key=lambda file: not (file.suffix.lower() == ".pdf" and is_pdf(file))))

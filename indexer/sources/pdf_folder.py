@@ -10,9 +10,9 @@ _PAPER_ID = re.compile(r"\d{4}\.[a-z0-9]+-[a-z0-9]+\.[a-z0-9]+|[A-Z]\d{2}-\d{4}"
 
 
 class PdfFolder:
-    """PDFs named by the Anthology ids of their papers, in capitals or not, also in folders below.
+    """PDFs named by the Anthology ids of their papers, in any case, also in subfolders.
 
-    Of several PDFs of one paper the first in the order of their names is taken.
+    Of several PDFs of one paper the first by name is used.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -30,18 +30,18 @@ class PdfFolder:
 
     @property
     def paper_ids(self) -> list[str]:
-        """The ids that files are named by which no paper has taken, in the order of the files' names."""
+        """The ids in file names that no paper has joined yet, in the order of the names."""
         free = (stem for stem, (name, _) in self._files.items() if name not in self._joined)
         ids = (stem if stem[:1].isdigit() else stem[:1].upper() + stem[1:] for stem in free)
         return [identifier for identifier in ids if _PAPER_ID.fullmatch(identifier)]
 
     @property
     def unmatched(self) -> list[str]:
-        """The names of files that no paper listed so far has taken."""
+        """The names of files that no paper has joined so far."""
         return [name for name in self._names if name not in self._joined]
 
     def join(self, identifier: str) -> Path | None:
-        """Return the PDF of a paper, which is matched from now on."""
+        """Return the PDF of a paper and mark it as matched."""
         name, file = self._files.get(identifier.lower(), ("", None))
         self._joined.add(name)
         return file

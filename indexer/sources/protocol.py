@@ -1,4 +1,4 @@
-"""The seam for kinds of collections."""
+"""The protocol of sources, which list the papers of a collection."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ from corpus.records import Collection, Paper, Reference
 
 @dataclass(frozen=True, slots=True)
 class SourcePaper:
-    """A paper as its source lists it: `name` for the report, what is known, and the file to parse, if any.
+    """A paper as its source lists it: `name` for the report, known metadata, and the file to parse, if any.
 
-    Metadata given here wins over what a parser finds; `paper.fingerprint` is left to the build. `pdf` is
-    the PDF whose pages are shown, where it is not `file` itself. A `problem` is reported and the paper left
-    out; `notes` are remarks about one that comes in.
+    The source's metadata take precedence over the parser's; the build sets `paper.fingerprint`. `pdf` is the
+    PDF whose pages are shown, if it is not `file`. With a `problem` the paper is reported and left out;
+    `notes` are remarks on a paper that is indexed.
     """
 
     name: str

@@ -1,6 +1,7 @@
-"""Files of references as a collection: what Zotero and others export as CSL-JSON, BibTeX or RIS."""
+"""Files of references as a collection: CSL-JSON, BibTeX or RIS, as Zotero and others export them."""
 
 import codecs
+import contextlib
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -25,9 +26,9 @@ _LONGEST_HEAD = 1_000
 def read_references(path: Path) -> tuple[LibraryItem, ...]:
     """Read a file of references, with the files they name below its folder; raises SourceError."""
     readers: Mapping[str, Callable[[str, Path], Iterable[LibraryItem]]] = {
-        ".json": _read_csl,
+        ".json": lambda text, folder: _with_files(read_csl(text), folder),
         ".bib": read_bibtex,
-        ".ris": _read_ris,
+        ".ris": lambda text, folder: _with_files(read_ris(text), folder),
     }
     reader = readers.get(path.suffix.lower())
     if reader is None:
@@ -43,7 +44,7 @@ def read_references(path: Path) -> tuple[LibraryItem, ...]:
 
 
 def unreadable_entries(path: Path) -> tuple[str, ...]:
-    """Return a line on each entry of a file that cannot be read, and on its encoding; raises SourceError."""
+    """Return a line on each unreadable entry, and on the encoding if it is not UTF-8; raises SourceError."""
     file, suffix = _read_file(path), path.suffix.lower()
     problems = [f"{path.name}: {remark}" for remark in file.remarks]
     if suffix == ".json":
@@ -59,7 +60,7 @@ def unreadable_entries(path: Path) -> tuple[str, ...]:
 
 
 def _read_file(path: Path) -> Decoded:
-    """Return the text of a file, whatever its encoding, composed, and remarks; raises SourceError."""
+    """Return the decoded text of a file in Unicode's NFC, with remarks; raises SourceError."""
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise SourceError(f"{path.name} is larger than {LARGEST_FILE // 2**20} MB.")
@@ -69,15 +70,18 @@ def _read_file(path: Path) -> Decoded:
         raise SourceError(f"{path} cannot be read: {error.strerror}.") from error
     except EncodingError as error:
         raise SourceError(f"{path.name} {error}.") from error
-    # Another mark stands where two files were joined.
+    # Byte order marks remain where files were concatenated.
     text = unicodedata.normalize("NFC", decoded.text.replace("\ufeff", ""))
     return replace(decoded, text=text)
 
 
 def _as_declared(content: bytes) -> Decoded | None:
-    """Return the text in the encoding that its first lines name; None for UTF-8, or where none is named."""
+    """Return the text in the encoding that its first lines declare; None for UTF-8, or without one."""
     declared = _DECLARED.search(content[:_LONGEST_HEAD])
-    if declared is None or _is_utf8(content):
+    if declared is None:
+        return None
+    with contextlib.suppress(UnicodeDecodeError):
+        content.decode("utf-8")
         return None
     try:
         encoding = codecs.lookup(declared[1].decode("ascii")).name
@@ -87,22 +91,7 @@ def _as_declared(content: bytes) -> Decoded | None:
     return Decoded(text, encoding, (f"the text is not UTF-8; it was read as {encoding}, as it says",))
 
 
-def _is_utf8(content: bytes) -> bool:
-    try:
-        content.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _read_csl(text: str, folder: Path) -> Iterator[LibraryItem]:
-    return (_with_files(item, names, folder) for item, names in read_csl(text))
-
-
-def _read_ris(text: str, folder: Path) -> Iterator[LibraryItem]:
-    return (_with_files(item, names, folder) for item, names in read_ris(text))
-
-
-def _with_files(item: LibraryItem, names: Iterable[str], folder: Path) -> LibraryItem:
-    found = find_files(folder, names)
-    return replace(item, files=found.files, missing=found.missing, outside=found.outside)
+def _with_files(entries: Iterable[tuple[LibraryItem, Iterable[str]]], folder: Path) -> Iterator[LibraryItem]:
+    for item, names in entries:
+        links = find_files(folder, names)
+        yield replace(item, files=links.files, missing=links.missing, outside=links.outside)

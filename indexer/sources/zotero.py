@@ -1,6 +1,6 @@
 """A Zotero library, read from its data directory: items with collections, tags, notes and files.
 
-Zotero keeps its database locked while it runs, so a copy is read, and never the database itself.
+Zotero locks its database while it runs, so a copy is read.
 """
 
 import re
@@ -22,12 +22,12 @@ from indexer.sources.containment import file_within, is_file
 from indexer.sources.formats.names import named
 from indexer.sources.library import LibraryItem, best_first
 
-# The versions of Zotero's tables that this was written against: those of Zotero 5 to 8.
+# The supported versions of Zotero's schema: Zotero 5 to 8.
 OLDEST_SCHEMA, NEWEST_SCHEMA = 80, 130
 DATABASE = "zotero.sqlite"
-_BESIDE = ("-wal", "-journal")
+_JOURNALS = ("-wal", "-journal")
 NO_PAPERS = ("note", "annotation")
-# Zotero's types of items in BibTeX's words.
+# Zotero's item types in BibTeX's terms.
 KINDS = {
     "book": "book",
     "bookSection": "incollection",
@@ -43,16 +43,16 @@ VENUES = (
     *("conferenceName", "repository", "university", "institution", "websiteTitle", "publisher"),
 )
 _LINKED_FILE, _LINKED_ADDRESS = 2, 3
-# Zotero's key of an item, which also names a folder of its storage.
+# An item's key, which also names its folder in the storage.
 _KEY = re.compile(r"[A-Z0-9]{8}")
-# SQLite holds anything in any column, and the file may come from anybody.
+# SQLite columns hold any type, and the file is foreign.
 _TEXT, _NO_TEXT, _NUMBER, _NO_NUMBER = (str,), (str, NoneType), (int,), (int, NoneType)
 _VALUE = (str, int, float)
 
 
 @dataclass(frozen=True, slots=True)
 class ZoteroLibrary:
-    """The items of a data directory, and what there is to say of it as a whole."""
+    """The items of a data directory, and remarks on the whole."""
 
     items: tuple[LibraryItem, ...]
     remarks: tuple[str, ...] = ()
@@ -77,8 +77,8 @@ class _Item:
 def read_zotero(directory: Path, *, only: str = "", linked: Path | None = None) -> ZoteroLibrary:
     """Read a data directory: all items, or those under a collection or tag `only`.
 
-    Files that Zotero only links to are taken where they lie below `linked`. Raises SourceError for a
-    directory without a database, and for one that is damaged or has other tables than are known.
+    Linked files are read only below the folder `linked`. Raises SourceError for a directory without a
+    database, and for a damaged database or one with an unknown schema.
     """
     if not (directory / DATABASE).is_file():
         raise SourceError(f"{directory} is no data directory of Zotero: it has no {DATABASE}.")
@@ -95,9 +95,9 @@ def _copied(directory: Path) -> Iterator[sqlite3.Connection]:
         copy = Path(folder) / DATABASE
         try:
             shutil.copyfile(directory / DATABASE, copy)
-            for end in _BESIDE:
-                if (beside := directory / f"{DATABASE}{end}").is_file():
-                    shutil.copyfile(beside, Path(f"{copy}{end}"))
+            for suffix in _JOURNALS:
+                if (journal := directory / f"{DATABASE}{suffix}").is_file():
+                    shutil.copyfile(journal, Path(f"{copy}{suffix}"))
         except OSError as error:
             raise SourceError(f"{directory / DATABASE} cannot be read: {error.strerror}.") from error
         with closing(sqlite3.connect(copy)) as database:
@@ -119,25 +119,25 @@ def _read(database: sqlite3.Connection, directory: Path, only: str, linked: Path
     _fill(items, tables)
     _add_files(items, tables, directory / "storage", linked)
     sound = [item for number, item in items.items() if number not in tables.unsound]
-    found = tuple(_library_item(item) for item in sound if _is_wanted(item, only))
-    named = [items[number].key for number in items if number in tables.unsound]
+    selected = tuple(_library_item(item) for item in sound if _is_selected(item, only))
+    keys = [items[number].key for number in items if number in tables.unsound]
     remarks = [
         f"The item {key} is left out: its rows of the database hold something else than they should."
-        for key in map(storable, [*nameless, *named])
+        for key in map(storable, [*nameless, *keys])
     ]
-    if only and not found:
+    if only and not selected:
         raise SourceError(f"Nothing in {directory} is in a collection or has a tag called {only!r}.")
     newer = (
         f"This Zotero is newer than those known here (tables of version {version}, known up to "
         f"{NEWEST_SCHEMA}): look whether everything came."
     )
-    return ZoteroLibrary(found, ((newer,) if version > NEWEST_SCHEMA else ()) + tuple(remarks))
+    return ZoteroLibrary(selected, ((newer,) if version > NEWEST_SCHEMA else ()) + tuple(remarks))
 
 
 class _Tables:
     """A database whose rows are checked as they are read.
 
-    `unsound` are the items, by their numbers or whatever stands there, of which a row holds a wrong type.
+    `unsound` are the items with a value of a wrong type in one of their rows, by the rows' `id`.
     """
 
     def __init__(self, database: sqlite3.Connection) -> None:
@@ -145,7 +145,7 @@ class _Tables:
         self.unsound: dict[object, None] = {}
 
     def rows(self, query: str, **columns: tuple[type, ...]) -> Iterator[sqlite3.Row]:
-        """Yield the rows whose columns hold one of the types given for them."""
+        """Yield the rows whose `columns` have the given types."""
         for row in self._database.execute(query):
             if all(isinstance(row[name], types) for name, types in columns.items()):
                 yield row
@@ -162,7 +162,7 @@ def _version(database: sqlite3.Connection) -> int:
 
 
 def _unreadable(database: sqlite3.Connection, directory: Path, error: sqlite3.Error) -> str:
-    """Return why a database cannot be read, in words for the operator."""
+    """Return the reason why a database cannot be read."""
     name = directory / DATABASE
     try:
         version = _version(database)
@@ -177,7 +177,7 @@ def _unreadable(database: sqlite3.Connection, directory: Path, error: sqlite3.Er
 
 
 def _items(tables: _Tables) -> dict[int, _Item]:
-    """Return the items that may be papers, and files that stand alone, by their numbers in the database."""
+    """Return the items that may be papers, and standalone files, by their numbers in the database."""
     items: dict[int, _Item] = {}
     for row in tables.rows(
         "SELECT i.itemID AS id, i.key AS key, t.typeName AS kind, g.groupID AS library "
@@ -236,7 +236,7 @@ def _fill(items: Mapping[int, _Item], tables: _Tables) -> None:
         name=_TEXT,
     ):
         if item := items.get(row["id"]):
-            # Tags of type 1 came with the item from where it was found.
+            # Tags of type 1 were imported with the item.
             (item.keywords if row["type"] else item.labels).append(row["name"])
     for row in tables.rows(
         "SELECT parentItemID AS id, note FROM itemNotes WHERE parentItemID IS NOT NULL "
@@ -250,7 +250,7 @@ def _fill(items: Mapping[int, _Item], tables: _Tables) -> None:
 def _collection_paths(tables: _Tables) -> dict[int, str]:
     """Return the path of each collection, with its parents: "Retrieval / Dense".
 
-    Those of wrong names are none; the items in them are left out.
+    Collections whose name is not text are left out, and with them their items.
     """
     rows = {
         row["number"]: (row["name"], row["parent"])
@@ -271,7 +271,7 @@ def _collection_paths(tables: _Tables) -> dict[int, str]:
 
 
 def _add_files(items: Mapping[int, _Item], tables: _Tables, storage: Path, linked: Path | None) -> None:
-    """Add the files of items that are there, the names of those that are not, and what was marked in them."""
+    """Add the items' files, the names of missing files, and the annotations in them."""
     owners: dict[int, _Item] = {}
     for row in tables.rows(
         "SELECT coalesce(a.parentItemID, a.itemID) AS id, a.itemID AS number, a.linkMode AS mode, "
@@ -304,22 +304,22 @@ def _add_files(items: Mapping[int, _Item], tables: _Tables, storage: Path, linke
 
 
 def _file(row: sqlite3.Row, storage: Path, linked: Path | None) -> Path | None:
-    """Return where an attachment lies: in its own folder of the storage, or below `linked`; else None."""
+    """Return an attachment's path, in its folder of the storage or below `linked`, else None."""
     path: str = row["path"]
     if row["mode"] == _LINKED_FILE:
         return file_within(linked, path.removeprefix("attachments:")) if linked else None
-    own = file_within(storage, row["key"]) if _KEY.fullmatch(row["key"]) else None
-    return file_within(own, path.removeprefix("storage:")) if own else None
+    folder = file_within(storage, row["key"]) if _KEY.fullmatch(row["key"]) else None
+    return file_within(folder, path.removeprefix("storage:")) if folder else None
 
 
 def _named(path: str) -> str:
-    """Return the name of a file in words for a report, without the folders of somebody's machine."""
+    """Return a file's name for the report, without its folders."""
     bare = path.removeprefix("storage:").removeprefix("attachments:")
     return PureWindowsPath(PurePosixPath(bare).name).name or "a file"
 
 
-def _is_wanted(item: _Item, only: str) -> bool:
-    """Return True if an item is under a collection or has a tag of that name, or all are wanted."""
+def _is_selected(item: _Item, only: str) -> bool:
+    """Return True if an item is under the collection or has the tag `only`, or `only` is empty."""
     if item.kind == "attachment" and not (item.files or item.missing):
         return False
     return not only or any(label == only or label.startswith(f"{only} / ") for label in item.labels)
@@ -352,7 +352,7 @@ def _library_item(item: _Item) -> LibraryItem:
 
 
 def _authors(creators: Iterable[tuple[str, Author]]) -> Iterator[Author]:
-    """Yield the authors; of what has none, such as proceedings, whoever made it."""
+    """Yield the authors; without any, as for proceedings, all creators."""
     listed = [(role, author) for role, author in creators if author.name]
     written = [author for role, author in listed if role == "author"]
     yield from written or (author for _, author in listed)

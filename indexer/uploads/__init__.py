@@ -1,4 +1,4 @@
 """Documents that a visitor brings.
 
-Its modules are imported one by one: programs that it starts apart must not load what the server needs.
+Import its modules one by one: the sandboxed programs must not load what only the server needs.
 """

@@ -1,6 +1,6 @@
-"""A visitor's document: what it is called, and what reading and drawing it gave.
+"""A visitor's document: its name, and the replies of the sandboxed processes that read and draw it.
 
-That was written down by a sandboxed process, and is foreign text until it is checked here.
+The replies derive from foreign files and are checked here.
 """
 
 import contextlib
@@ -21,20 +21,20 @@ from indexer.prepare.soundness import MostText, are_sane, is_sound
 LONGEST_NAME = 100
 
 KINDS = (".pdf", ".docx", ".md", ".markdown", ".txt")
-"""How the names of files end that are taken."""
+"""The suffixes of the files that are accepted."""
 
 _MOST = MostText(passages=2_000, sentences=40_000, passage=50_000, references=1_000)
 _BOUNDS = Bounds({**OF_CORPUS.named, "ReadDocument.remarks": REMARK})
 
 
 class DocumentError(Exception):
-    """A document of a visitor's could not be taken in; the message says why, in a reader's words."""
+    """A visitor's document was refused or could not be read; the message is for the reader."""
 
 
 def shown_name(name: str) -> str:
     """Return a document's name on one line, without folders and invisible characters.
 
-    Reference managers name files by author, year and title: of a long name the suffix stays.
+    Long names, as reference managers make them, are shortened before the suffix.
     """
     base = one_line(re.split(r"[/\\]", name.rstrip("/\\"))[-1])
     suffix = _suffix(base) if len(base) > LONGEST_NAME else ""
@@ -49,18 +49,18 @@ def stored_name(name: str) -> str:
 
 
 def _suffix(name: str) -> str:
-    """Return the end of a name that tells a known kind of file, "" for another."""
+    """Return the suffix of a name if it is a known kind of file, else ""."""
     suffix = PurePosixPath(name).suffix
     return suffix if suffix.lower() in KINDS else ""
 
 
 def unused_key(wanted: str, taken: Collection[str]) -> str:
-    """Return a paper's key in its collection: from its id, with a number where that is taken."""
+    """Return a key made from the paper id `wanted`, with a number if another paper has it."""
     key = re.sub(r"[^a-z0-9.]+", "-", wanted.removeprefix(f"{UPLOADS}/").lower()).strip("-.")[:60]
     key = key or "document"
     if paper_id(UPLOADS, key) not in taken:
         return key
-    return next(other for n in count(2) if paper_id(UPLOADS, other := f"{key}-{n}") not in taken)
+    return next(free for n in count(2) if paper_id(UPLOADS, free := f"{key}-{n}") not in taken)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class ReadDocument:
 
 @dataclass(frozen=True, slots=True)
 class DrawnPage:
-    """A page's size in points as it is shown, and its picture, a JPEG."""
+    """A page's displayed size in points, and its picture, a JPEG."""
 
     width: float
     height: float
@@ -97,18 +97,21 @@ _REPLY, _FAILURE, _PAGE = TypeAdapter(_Reply), TypeAdapter(_Failure), TypeAdapte
 
 
 def read_reply(reply: bytes) -> ReadDocument:
-    """Return the document that a reply describes; raises DocumentError for one that cannot be."""
-    try:
-        found = _REPLY.validate_json(reply).document
-    except ValidationError as error:
-        raise DocumentError("What was read of it makes no sense, so nothing of it was taken in.") from error
-    if not _is_sound(found):
-        raise DocumentError("What was read of it makes no sense, so nothing of it was taken in.")
-    return found
+    """Return the document in a reply; raises DocumentError for an invalid reply."""
+    with contextlib.suppress(ValidationError):
+        document = _REPLY.validate_json(reply).document
+        if (
+            not _BOUNDS.fault_in(document)
+            and is_sound(document.paper, document.passages, document.references, _MOST)
+            and document.paper.pdf_sha256.isalnum() == bool(document.file)
+            and "/" not in document.file
+        ):
+            return document
+    raise DocumentError("What was read of it makes no sense, so nothing of it was taken in.")
 
 
 def drawn_page(reply: bytes) -> DrawnPage:
-    """Return the picture that a reply holds; raises DocumentError for one that cannot be."""
+    """Return the picture in a reply; raises DocumentError for an invalid reply."""
     with contextlib.suppress(ValidationError):
         page = _PAGE.validate_json(reply)
         if are_sane((page.width, page.height)) and page.picture.startswith(b"\xff\xd8\xff"):
@@ -117,18 +120,18 @@ def drawn_page(reply: bytes) -> DrawnPage:
 
 
 def read_failure(reply: bytes) -> str:
-    """Return why a document could not be read as its reader says it, "" where it does not say."""
+    """Return the reason in a reply why a document could not be read, "" for none."""
     try:
-        said = _FAILURE.validate_json(reply).error
+        reason = _FAILURE.validate_json(reply).error
     except ValidationError:
         return ""
-    line = " ".join(storable(said).split())[:400].rstrip(".")
+    line = " ".join(storable(reason).split())[:400].rstrip(".")
     return f"{line[:1].upper()}{line[1:]}." if line else ""
 
 
-def as_upload(found: ReadDocument, key: str, position: int) -> ReadDocument:
-    """Return a document with the ids of this visit's collection, in which it is called `key`."""
-    paper = replace(found.paper, id=paper_id(UPLOADS, key), collection_id=UPLOADS, position=position)
+def as_upload(document: ReadDocument, key: str, position: int) -> ReadDocument:
+    """Return a document with ids of the uploads collection, under `key`."""
+    paper = replace(document.paper, id=paper_id(UPLOADS, key), collection_id=UPLOADS, position=position)
     passages = tuple(
         replace(
             passage,
@@ -137,15 +140,6 @@ def as_upload(found: ReadDocument, key: str, position: int) -> ReadDocument:
             collection_id=UPLOADS,
             number=number,
         )
-        for number, passage in enumerate(found.passages)
+        for number, passage in enumerate(document.passages)
     )
-    return replace(found, paper=paper, passages=passages)
-
-
-def _is_sound(found: ReadDocument) -> bool:
-    return (
-        not _BOUNDS.fault_in(found)
-        and is_sound(found.paper, found.passages, found.references, _MOST)
-        and found.paper.pdf_sha256.isalnum() == bool(found.file)
-        and "/" not in found.file
-    )
+    return replace(document, paper=paper, passages=passages)

@@ -1,4 +1,4 @@
-"""The program that draws one page of a PDF that a visitor brought; its death costs that picture."""
+"""The program that draws one page of a visitor's PDF; if it crashes, only that picture is lost."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""Private folders for visits: nobody else's to read, gone with the visit, swept when a server died."""
+"""Private folders for visits: readable by the server alone, removed with the visit or after a crash."""
 
 import contextlib
 import secrets
@@ -15,7 +15,7 @@ _LOCKS = ".lock"
 
 
 def new_visit_folder(home: Path) -> Path:
-    """Make a folder that only this server's user can look into; raises DocumentError."""
+    """Make a folder that only the server's user can read; raises DocumentError."""
     try:
         return Path(tempfile.mkdtemp(prefix="visit-", dir=_server_folder(home)))
     except OSError as error:
@@ -25,7 +25,7 @@ def new_visit_folder(home: Path) -> Path:
 
 
 def sweep(home: Path) -> None:
-    """Remove what servers left that died: a living one holds the lock of its folder."""
+    """Remove the folders of servers that have ended: a running one holds the lock of its folder."""
     for folder in _folder_of(home).glob("server-*/"):
         lock = Path(f"{folder}{_LOCKS}")
         with contextlib.suppress(OSError, Timeout), FileLock(lock, timeout=0):

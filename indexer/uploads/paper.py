@@ -1,4 +1,4 @@
-"""One file, or one page of the web, made a paper of its own: what an upload is, and what `read` shows."""
+"""Read one file or web page as a paper, for uploads and for the `read` command."""
 
 import re
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from indexer.sources.protocol import SourcePaper
 from indexer.uploads.document import KINDS, ReadDocument
 
 _PDF_WITHIN = 1024
-# References as PubMed, EndNote, Zotero and spreadsheets write them.
+# Reference formats of PubMed, EndNote, Zotero and spreadsheets.
 _OTHER_REFERENCES = (".nbib", ".enw", ".enl", ".rdf", ".csv")
 _LONGEST_NAME = 120
 
@@ -24,7 +24,7 @@ MOST_REFERENCES = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ReadLimits:
-    """The limits of one document; a longer one is read up to them."""
+    """The limits of one document; a longer one is cut at them."""
 
     most_bytes: int = 20 * 2**20
     most_pages: int = 200
@@ -34,19 +34,19 @@ class ReadLimits:
 
     @property
     def most_words(self) -> int:
-        """The most words that are read; smaller passages are not more text."""
+        """The most words that are read, whatever the size of passages."""
         return self.most_passages * USUAL_SIZE.words
 
 
 def read_file(path: Path, name: str, collection: str, limits: ReadLimits, *, url: str = "") -> ReadDocument:
-    """Read a file that its owner calls `name` as a paper of a collection; raises ParseError."""
+    """Read a file as a paper of a collection; `name` is its owner's name for it. Raises ParseError."""
     _check(path, limits)
     sha256 = file_sha256(path)
     document = _shortened(_document(path, limits), limits)
     entry = SourcePaper(_title(name), _paper(name, collection, url), path)
     task = Task(entry, sha256, sha256, sha256 if is_pdf(path) else "", size=limits.size)
     prepared = prepare(task, document)
-    # Short captions and notes are passages too: there may be more than their words make.
+    # Short captions and notes are passages too: allow twice as many as the words would make.
     passages = max(limits.most_passages, limits.most_words // (limits.size.words - limits.size.overlap))
     return ReadDocument(
         prepared.paper,
@@ -92,14 +92,14 @@ def _document(path: Path, limits: ReadLimits) -> Document:
 
 
 def _shortened(document: Document, limits: ReadLimits) -> Document:
-    """Return the beginning of a document, about as many words as are read of it, and say so."""
-    left = limits.most_words
+    """Cut a document after about `limits.most_words` words, with a note that says so."""
+    remaining = limits.most_words
     sections: list[DocumentSection] = []
     for section in document.sections:
         paragraphs: list[Paragraph] = []
         for paragraph in section.paragraphs:
-            left -= paragraph.text.count(" ") + 1
-            if left < 0:
+            remaining -= paragraph.text.count(" ") + 1
+            if remaining < 0:
                 remark = f"only about the first {limits.most_words:,} words were read"
                 sections.append(replace(section, paragraphs=tuple(paragraphs)))
                 return replace(document, sections=tuple(sections), notes=(*document.notes, remark))
@@ -123,7 +123,7 @@ def _paper(name: str, collection: str, url: str) -> Paper:
 
 
 def key_of(name: str) -> str:
-    """Return a document's key in ids: letters, digits, dots and dashes of its name."""
+    """Return a document's key for ids: the letters, digits and dots of its name, dashes between."""
     stem = re.sub(r"\.(?:pdf|docx|md|markdown|txt|html)$", "", name, flags=re.IGNORECASE)
     return re.sub(r"[^A-Za-z0-9.]+", "-", stem).strip("-.")[:60].strip("-.").lower() or "document"
 

@@ -1,7 +1,7 @@
-"""The command that reads a document or a file of references and prints what it found; nothing is indexed.
+"""The command that reads a document or a file of references and prints the result; nothing is indexed.
 
-It is also how the explorer reads what a visitor brings: started as a program of its own, which loads no more
-than reading takes, has bounded time and memory, and whose death costs that document.
+The explorer starts it as a separate program for visitors' documents: bounded in time and memory, so that a
+crash costs one document.
 """
 
 import os
@@ -25,7 +25,7 @@ from indexer.printing import JsonOption, fail, out, print_json
 if TYPE_CHECKING:
     from indexer.uploads.document import ReadDocument
 
-# Loading the parsers takes a second, which `--help` and the other commands need not wait for.
+# Loading the parsers takes a second, which `--help` and other commands should not wait for.
 # ruff: noqa: PLC0415
 
 _SHARE_TO_FETCH = 0.6
@@ -86,7 +86,7 @@ def read(
         lists_references = not is_web and path.suffix.lower() in _REFERENCES
         scratch = Path(tempfile.gettempdir())
         confine(
-            # The files that references name lie beside them.
+            # References name files of the same folder.
             [] if is_web else [path.absolute().parent if lists_references else path.absolute()],
             [scratch, keep.absolute()] if is_web and keep else [scratch],
             programs=program_folders(options),
@@ -100,39 +100,35 @@ def read(
             if is_web:
                 from indexer.web.pages import FetchLimits, fetch_page
 
-                # A fetched page has to be read as well.
+                # The rest of the time is for reading the page.
                 allow_private = allow_private or settings.private_hosts
                 fetching = FetchLimits(most_bytes, _SHARE_TO_FETCH * seconds, allow_private)
                 page = fetch_page(document, keep or Path(temporary), fetching)
                 path, url = page.path, page.url
                 forbid_network()
-            size = _passage_size(passage_words, passage_overlap)
+            try:
+                size = PassageSize(passage_words, passage_overlap)
+            except ValueError as error:
+                raise ParseError(str(error)) from error
             limits = ReadLimits(most_bytes, most_pages, ocr=options, size=size)
-            found = read_file(path, name or url or path.name, UPLOADS, limits, url=url)
+            content = read_file(path, name or url or path.name, UPLOADS, limits, url=url)
     except (ParseError, SourceError, ConfinementError) as error:
         fail(error, as_json)
     except MemoryError:
         fail(ParseError(f"reading it would take more than {memory:,} MiB of memory"), as_json)
     if as_json:
-        print_json({"document": asdict(found)})
+        print_json({"document": asdict(content)})
     else:
-        _print(found)
+        _print(content)
 
 
 def _start_alone() -> NoReturn:
-    """Replace this process by one that has no threads but its first: no others could be confined."""
+    """Replace this process by one with a single thread: other threads could not be confined."""
     settings = {name: os.environ[name] for name in _SETTINGS if name in os.environ}
     environment = needed_environment(PYTHONPATH=os.pathsep.join(sys.path), **settings)
     arguments = sys.argv[sys.argv.index("read") + 1 :]
     program = [sys.executable, "-m", "indexer.uploads.reading", *arguments]
     os.execve(sys.executable, program, environment)  # noqa: S606 - a program of ours
-
-
-def _passage_size(words: int, overlap: int) -> PassageSize:
-    try:
-        return PassageSize(words, overlap)
-    except ValueError as error:
-        raise ParseError(str(error)) from error
 
 
 def _engine(choice: str) -> str:
@@ -141,18 +137,18 @@ def _engine(choice: str) -> str:
     return engine_name(cast(OcrChoice, choice))
 
 
-def _print(found: "ReadDocument") -> None:
-    out.print(found.paper.title, style="bold", highlight=False, markup=False)
-    for remark in found.remarks:
+def _print(document: "ReadDocument") -> None:
+    out.print(document.paper.title, style="bold", highlight=False, markup=False)
+    for remark in document.remarks:
         out.print(remark, highlight=False, markup=False)
-    for passage in found.passages:
-        # Text is printed as it is: in "\[x\]", the marks of a formula would be taken for an escape.
+    for passage in document.passages:
+        # No markup: rich would take the marks of a formula, "\[x\]", for an escape.
         out.print(f"\n{passage.section_path or passage.kind}", style="bold", highlight=False, markup=False)
         out.print(passage.text, highlight=False, markup=False)
 
 
 def _print_references(path: Path, as_json: bool) -> None:
-    """Print what a file of references would bring into a corpus; raises SourceError."""
+    """Print the papers that a file of references lists; raises SourceError."""
     from corpus.records import Collection
     from indexer.prepare.preparer import describe_paper
     from indexer.sources.library import LibraryPapers

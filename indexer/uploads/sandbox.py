@@ -1,7 +1,4 @@
-"""Sandboxed processes that read a document and draw its pages, bounded in what they may take.
-
-Their death costs that document, or that picture.
-"""
+"""Sandboxed processes that read a document or draw a page; a crash costs that document or picture."""
 
 import contextlib
 import json
@@ -30,14 +27,14 @@ from indexer.uploads.document import (
     read_reply,
 )
 
-# Not `-m indexer read`: that loads all that the other commands need, which takes seconds.
+# Not `-m indexer read`, which loads all commands and takes seconds.
 _PROGRAMS = {
     "Reading": "indexer.uploads.reading",
     "Drawing": "indexer.uploads.draw_page",
     "Importing": "indexer.uploads.bounded",
 }
 _POLL_SECONDS = 0.05
-# Above the screens' own work in the order of things that can wait.
+# Lower priority than the screens.
 _NICENESS = 10
 
 
@@ -72,7 +69,7 @@ def limits_of(settings: Settings) -> Limits:
 
 
 def check_sandbox(limits: Limits) -> None:
-    """Raise DocumentError where only confined processes may read files, and the system confines none."""
+    """Raise DocumentError if confinement is required and the system offers none."""
     offered = offered_confinement()
     if limits.sandbox_required and not offered:
         raise DocumentError(
@@ -106,7 +103,7 @@ class StoppedError(DocumentError):
 
 
 class BusyError(DocumentError):
-    """There is no place for another picture at the moment."""
+    """Too many pictures or imports are under way."""
 
 
 def read_sandboxed(
@@ -140,8 +137,8 @@ def draw_sandboxed(
 ) -> DrawnPage:
     """Draw a page of a PDF in a sandboxed process, with its boxes marked; raises DocumentError.
 
-    So many are drawn at once, and one of an owner's, however many sessions they have; who waits for longer
-    than a page may take is told to try again.
+    At most two pages are drawn at once, and one per owner over all sessions; raises BusyError after a wait
+    of `limits.seconds`.
     """
     marks = json.dumps([(box.x, box.y, box.width, box.height) for box in boxes])
     arguments = [f"--boxes={marks}", f"--scale={scale}", "--", str(path), str(page)]
@@ -154,36 +151,26 @@ def import_sandboxed(
 ) -> bytes:
     """Return the output of one of our programs for a file on its standard input; raises DocumentError.
 
-    Files are read one after the other, and one of an owner's waits, however many sessions they have; who
-    waits for half a minute is told to try again.
+    Files are read one after the other, and one per owner over all sessions; raises BusyError after half a
+    minute.
     """
-    with _importing_for(owner):
-        return _import_in_turn(program, argument, data, limits)
-
-
-@contextlib.contextmanager
-def _importing_for(owner: str) -> Iterator[None]:
     with _importers_lock:
         if owner in _importers:
             raise BusyError("Another file of yours is being imported. Wait until that is done.")
         _importers.add(owner)
     try:
-        yield
+        if not _importing.acquire(timeout=_LONGEST_WAIT_SECONDS):
+            raise BusyError("Other files are being imported at the moment. Try again in a minute.")
+        try:
+            with tempfile.TemporaryFile() as file:
+                file.write(data)
+                file.seek(0)
+                arguments = ["--", program, argument]
+                return _run("Importing", arguments, threading.Event(), limits, stdin=file.fileno())
+        finally:
+            _importing.release()
     finally:
         _importers.discard(owner)
-
-
-def _import_in_turn(program: str, argument: str, data: bytes, limits: Limits) -> bytes:
-    if not _importing.acquire(timeout=_LONGEST_WAIT_SECONDS):
-        raise BusyError("Other files are being imported at the moment. Try again in a minute.")
-    try:
-        with tempfile.TemporaryFile() as given:
-            given.write(data)
-            given.seek(0)
-            arguments = ["--", program, argument]
-            return _run("Importing", arguments, threading.Event(), limits, given=given.fileno())
-    finally:
-        _importing.release()
 
 
 @contextlib.contextmanager
@@ -209,20 +196,17 @@ def _run(
     stop: threading.Event,
     limits: Limits,
     *,
-    given: int = subprocess.DEVNULL,
+    stdin: int = subprocess.DEVNULL,
 ) -> bytes:
-    """Return the output of one of our programs, run within the limits; raises DocumentError.
-
-    `given` is the file on its standard input, by its descriptor.
-    """
+    """Return the output of one of our programs, run within the limits; raises DocumentError."""
     bounds = [f"--seconds={limits.seconds}", f"--memory={limits.memory_mib}"]
     try:
         with tempfile.TemporaryFile() as reply, tempfile.TemporaryDirectory(prefix="paper-trail-") as scratch:
-            process = subprocess.Popen(  # noqa: S603 - a program of ours; what visitors name stands behind "--"
+            process = subprocess.Popen(  # noqa: S603 - our program; visitors' input follows "--"
                 [sys.executable, "-m", _PROGRAMS[doing], *bounds, *arguments],
                 cwd=PROJECT,
                 env=needed_environment(TMPDIR=scratch),
-                stdin=given,
+                stdin=stdin,
                 stdout=reply,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
@@ -232,7 +216,7 @@ def _run(
             finally:
                 _end(process)
             reply.seek(0)
-            # Python makes room for all that it is asked to read.
+            # `read` allocates the size it is given.
             size = min(os.fstat(reply.fileno()).st_size, limits.most_reply + 1)
             return _outcome(process.returncode, reply.read(size), limits, doing)
     except OSError as error:
@@ -242,7 +226,7 @@ def _run(
 def _wait(
     process: "subprocess.Popen[bytes]", reply: int, stop: threading.Event, limits: Limits, doing: str
 ) -> None:
-    # The process ends itself when its time is over; that it does is not for it alone to see to.
+    # The process has an alarm of its own; this deadline holds if that fails.
     deadline = time.monotonic() + limits.most_seconds + 5
     with contextlib.suppress(OSError, AttributeError):
         os.setpriority(os.PRIO_PROCESS, process.pid, _NICENESS)
@@ -256,7 +240,7 @@ def _wait(
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """Kill the process and whatever it started, which cannot leave its group, and may outlive it."""
+    """Kill the process and its group, whose members may outlive it."""
     with contextlib.suppress(OSError, AttributeError):
         os.killpg(process.pid, signal.SIGKILL)
     process.kill()

@@ -1,7 +1,7 @@
-"""A visit's uploaded documents: a small corpus in a private folder, read in workers, gone when it is closed.
+"""A visit's uploaded documents: a small corpus in a private folder, removed when the visit ends.
 
-The screens call in from one thread, workers from others. What they tell each other changes under one lock,
-held for moments; files change under another, which only who changes them waits for.
+Screens call from one thread, workers from others. `_lock` guards the state in memory and is held briefly;
+`_writing` guards the files of the corpus.
 """
 
 import contextlib
@@ -50,7 +50,7 @@ from indexer.uploads.summary import DocumentSummariser
 logger = logging.getLogger(__name__)
 
 MOST_DOCUMENTS = 50
-# With those that could not be read, which do not count towards the fifty.
+# Including documents that could not be read, which do not count towards MOST_DOCUMENTS.
 MOST_LISTED = 80
 # A browser whose connection dropped has two minutes to come back (Streamlit's disconnectedSessionTTL).
 ABSENT_SECONDS = 180.0
@@ -64,9 +64,9 @@ State = Literal["waiting", "reading", "summarising", "encoding", "ready", "faile
 
 @dataclass(frozen=True, slots=True)
 class UploadedDocument:
-    """One document as it stands: what it gave, or why it gave nothing (`problem`).
+    """The state of one document, with its results, or the reason it failed (`problem`).
 
-    `share` is how much of it has been encoded, 0..1; `aspects` are the sentences that sum it up.
+    `share` is how much of it has been encoded, 0..1.
     """
 
     number: int
@@ -88,7 +88,7 @@ class UploadedDocument:
 
 
 @dataclass(slots=True)
-class _Under:
+class _Reading:
     """The resources of a document in a visit: its folder, its key, and the event that stops it."""
 
     folder: Path
@@ -98,7 +98,7 @@ class _Under:
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """A document that waits for a worker, and whose it is."""
+    """A document that waits for a worker."""
 
     owner: str
     work: Callable[[], None]
@@ -106,10 +106,10 @@ class _Waiting:
 
 
 class UploadWorkers:
-    """The workers of one server: `at_once` documents are read, `most_waiting` wait, the rest is refused.
+    """The workers of one server: `at_once` documents are read, `most_waiting` wait, others are refused.
 
-    One owner never has all workers, and those of whom least is being read come first: a document that takes
-    as long as it may keeps nobody else waiting.
+    No owner has all workers, and owners with the fewest documents being read come first, so that a slow
+    document does not keep others waiting.
     """
 
     def __init__(self, at_once: int = READ_AT_ONCE, most_waiting: int = MOST_WAITING) -> None:
@@ -120,7 +120,7 @@ class UploadWorkers:
         self._lock = threading.Lock()
 
     def submit(self, work: Callable[[], None], owner: str) -> "Future[None]":
-        """Have a worker do something; raises DocumentError where too much is waiting."""
+        """Queue `work` for a worker; raises DocumentError if the queue is full."""
         waiting = _Waiting(owner, work)
         with self._lock:
             if len(self._waiting) + self._reading.total() >= self._most:
@@ -130,9 +130,9 @@ class UploadWorkers:
         return waiting.done
 
     def _begin(self) -> None:
-        """Hand to free workers what may be read now."""
+        """Start waiting documents while workers are free."""
         while self._waiting and self._reading.total() < self._at_once:
-            first = min(self._waiting, key=lambda one: self._reading[one.owner])
+            first = min(self._waiting, key=lambda waiting: self._reading[waiting.owner])
             if self._reading[first.owner] >= self._of_one:
                 return
             self._waiting.remove(first)
@@ -142,7 +142,7 @@ class UploadWorkers:
     def _read(self, waiting: _Waiting) -> None:
         try:
             waiting.work()
-        except BaseException as error:  # noqa: BLE001 - told to whoever has the future
+        except BaseException as error:  # noqa: BLE001 - raised by the future
             waiting.done.set_exception(error)
         else:
             waiting.done.set_result(None)
@@ -153,13 +153,12 @@ class UploadWorkers:
 
 
 class UploadSession:
-    """The documents of one visit; `conversation` is what was asked of them, kept as long as they are.
+    """The documents of one visit; `conversation` holds the questions about them.
 
-    `seen` are the files of the field that were handed in, by its ids; `refused` says why some of what was
-    handed in is not here; `removing` is the document that is removed once that is confirmed, 0 for all;
-    `were_chosen` that they were made what is asked, as soon as the first was ready. `size` is that of the
-    passages of all documents, and is chosen before there are any. `summariser` sums up what is brought from
-    then on, None for no model.
+    `seen` are the upload field's ids of files already added; `refused` are reasons why files were not added;
+    `removing` is the document whose removal awaits confirmation, 0 for all; `were_chosen` is set once they
+    became the scope of questions, when the first was ready. `size` is that of the passages of all documents,
+    chosen before the first is added. `summariser` summarises documents added from now on, None for no model.
     """
 
     def __init__(
@@ -175,7 +174,7 @@ class UploadSession:
     ) -> None:
         """Make the folder, in a `room` that may be limited; raises DocumentError when it cannot be made.
 
-        Without an `owner` the visit is its own.
+        Without an `owner` the visit counts as an owner of its own.
         """
         self.folder = new_visit_folder(home)
         self._owner = owner or self.folder.name
@@ -192,13 +191,13 @@ class UploadSession:
         self._begun = 0
         self._readers, self._limits, self._allow_private = readers, limits, allow_private
         self._documents: dict[int, UploadedDocument] = {}
-        self._under: dict[int, _Under] = {}
+        self._tasks: dict[int, _Reading] = {}
         self._corpus: Corpus | None = None
         self._is_closed = False
         self._leaving: threading.Timer | None = None
         self._lock = threading.Lock()
         self._writing = threading.Lock()
-        # However the visit ends, and when the server does.
+        # Also when the server exits.
         self._removal = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
     @property
@@ -211,7 +210,7 @@ class UploadSession:
 
     @property
     def corpus(self) -> Corpus | None:
-        """Return the documents that are ready as a corpus, None where there are none."""
+        """The corpus of the documents that are ready, None without any."""
         return self._corpus
 
     def documents(self) -> tuple[UploadedDocument, ...]:
@@ -219,28 +218,30 @@ class UploadSession:
             return tuple(self._documents.values())
 
     def ready(self) -> tuple[UploadedDocument, ...]:
-        return tuple(one for one in self.documents() if one.state == "ready")
+        return tuple(document for document in self.documents() if document.state == "ready")
 
     def to_keep(self) -> tuple[NewDocument, ...]:
-        """Return the documents that are ready, with their files where they are no PDFs."""
+        """Return the documents that are ready, with their files unless they are PDFs."""
         files = {path.stem: path for path in self._files.glob("*")}
-        return tuple(NewDocument(one.paper_id, files.get(str(one.number))) for one in self.ready())
+        return tuple(
+            NewDocument(document.paper_id, files.get(str(document.number))) for document in self.ready()
+        )
 
     def pdf_of(self, document: UploadedDocument) -> Path:
-        """Return where the PDF of a document is that is ready; of one that is no PDF there is none."""
+        """Return the path of a ready document's PDF; no file is there for other kinds."""
         papers = self._corpus.papers_by_id([document.paper_id]) if self._corpus else ()
         return self.pdf_folder / f"{next((paper.pdf_sha256 for paper in papers), '')}.pdf"
 
     def is_reading(self) -> bool:
-        return any(not one.is_over for one in self.documents())
+        return any(not document.is_over for document in self.documents())
 
     def add_file(self, name: str, content: bytes) -> None:
-        """Begin to read a file, whatever its owner calls it; raises DocumentError."""
+        """Begin to read a file; raises DocumentError."""
         if len(content) > self._limits.most_bytes:
             most = f"{self._limits.most_bytes / 2**20:.0f} MB"
             raise DocumentError(f"{shown_name(name)} is larger than {most}, the most that is read.")
-        document, under = self._begin(shown_name(name), hashlib.sha256(content).hexdigest())
-        path = under.folder / stored_name(name)
+        document, task = self._begin(shown_name(name), hashlib.sha256(content).hexdigest())
+        path = task.folder / stored_name(name)
         try:
             with self._taking:
                 self._room.take(self.folder, len(content))
@@ -251,10 +252,10 @@ class UploadSession:
         except NoRoomError as error:
             self.remove(document.number)
             raise DocumentError(f"{document.name} was left out. {error}") from error
-        self._submit(document, under, Material(str(path), document.name, size=self.size))
+        self._submit(document, task, Material(str(path), document.name, size=self.size))
 
     def add_address(self, address: str) -> None:
-        """Begin to read what is at a web address; raises DocumentError."""
+        """Begin to read a web page; raises DocumentError."""
         typed = address.strip()
         if not typed:
             raise DocumentError("Type the address of a page first, such as https://arxiv.org/abs/2203.10244")
@@ -262,32 +263,35 @@ class UploadSession:
             self._room.take(self.folder, 0)
         except NoRoomError as error:
             raise DocumentError(str(error)) from error
-        document, under = self._begin(shortened(typed, LONGEST_NAME), typed, is_web=True)
+        document, task = self._begin(shortened(typed, LONGEST_NAME), typed, is_web=True)
         address = typed.replace("\x00", "")
-        self._submit(document, under, Material(address, document.name, is_web=True, size=self.size))
+        self._submit(document, task, Material(address, document.name, is_web=True, size=self.size))
 
     def remove(self, number: int) -> None:
-        """Take one document out, wherever its reading stands; the conversation about the others ends too."""
+        """Remove a document in any state; if it was ready, the conversation ends."""
         with self._lock:
-            document, under = self._documents.pop(number, None), self._under.pop(number, None)
+            document, task = self._documents.pop(number, None), self._tasks.pop(number, None)
             if document and document.state == "ready":
                 self.conversation = None
-            if under:
-                under.stop.set()
+            if task:
+                task.stop.set()
         with self._writing:
-            if under:
-                shutil.rmtree(under.folder, ignore_errors=True)
-                self._drop_file(number)
+            if task:
+                shutil.rmtree(task.folder, ignore_errors=True)
+                for path in self._files.glob(f"{number}.*"):
+                    path.unlink(missing_ok=True)
+                with contextlib.suppress(OSError):  # not empty, or never made
+                    self._files.rmdir()
             if document and self._corpus and self._corpus.papers_by_id([document.paper_id]):
                 self._take_out(self._corpus, document)
         self._settle()
 
     def remove_all(self) -> None:
-        """Take everything out; nothing of it stays on disk."""
+        """Remove all documents and their files."""
         with self._lock:
-            for under in self._under.values():
-                under.stop.set()
-            self._documents, self._under, self.conversation = {}, {}, None
+            for task in self._tasks.values():
+                task.stop.set()
+            self._documents, self._tasks, self.conversation = {}, {}, None
         with self._writing:
             self._corpus = None
             for part in self.folder.glob("*"):
@@ -295,171 +299,163 @@ class UploadSession:
         self._settle()
 
     def leave(self, absent_seconds: float = ABSENT_SECONDS) -> None:
-        """End the visit after a while, unless the visitor comes back."""
+        """End the visit after `absent_seconds`, unless `stay` is called."""
         self.stay()
         self._leaving = threading.Timer(absent_seconds, self.close)
         self._leaving.daemon = True
         self._leaving.start()
 
     def stay(self) -> None:
-        """Have the visit go on: the visitor is here."""
+        """Cancel the end of the visit: the visitor is back."""
         if self._leaving:
             self._leaving.cancel()
             self._leaving = None
 
     def close(self) -> None:
-        """End the visit: stop what is being read and remove the folder."""
+        """End the visit: stop reading and remove the folder."""
         with self._lock:
             self._is_closed = True
         self.remove_all()
         with self._taking:
             self._removal()
 
-    def _begin(self, name: str, known_by: str, *, is_web: bool = False) -> tuple[UploadedDocument, _Under]:
+    def _begin(self, name: str, known_by: str, *, is_web: bool = False) -> tuple[UploadedDocument, _Reading]:
         check_sandbox(self._limits)
         with self._lock:
             self._check_place(name, known_by)
             self._begun += 1
             document = UploadedDocument(self._begun, name, is_web=is_web)
-            under = _Under(self.folder / f"document-{document.number}", known_by)
-            under.folder.mkdir(mode=0o700)
-            self._documents[document.number], self._under[document.number] = document, under
-            return document, under
+            task = _Reading(self.folder / f"document-{document.number}", known_by)
+            task.folder.mkdir(mode=0o700)
+            self._documents[document.number], self._tasks[document.number] = document, task
+            return document, task
 
     def _check_place(self, name: str, known_by: str) -> None:
-        """Raise DocumentError where a document is here already, or there is no place for it.
+        """Raise DocumentError for a document that is here already, or one too many.
 
-        One that could not be read makes way for another try.
+        An earlier failed attempt is removed.
         """
-        for number in [number for number, under in self._under.items() if under.known_by == known_by]:
-            same = self._documents[number]
-            if same.state != "failed":
-                called = "" if same.name == name else f", called {same.name}"
+        for number in [number for number, task in self._tasks.items() if task.known_by == known_by]:
+            earlier = self._documents[number]
+            if earlier.state != "failed":
+                called = "" if earlier.name == name else f", called {earlier.name}"
                 raise DocumentError(f"{name} is here already{called}. It was taken once.")
-            del self._documents[number], self._under[number]
-        counted = sum(one.state != "failed" for one in self._documents.values())
+            del self._documents[number], self._tasks[number]
+        counted = sum(document.state != "failed" for document in self._documents.values())
         if counted >= MOST_DOCUMENTS or len(self._documents) >= MOST_LISTED or self._is_closed:
             most = f"{MOST_DOCUMENTS} documents are the most, and {MOST_LISTED} with those not readable"
             raise DocumentError(f"{name} was left out: {most}. Remove one first.")
 
-    def _submit(self, document: UploadedDocument, under: _Under, material: Material) -> None:
+    def _submit(self, document: UploadedDocument, task: _Reading, material: Material) -> None:
         number, summariser = document.number, self.summariser
         try:
-            future = self._readers.submit(
-                lambda: self._read(number, under, material, summariser), self._owner
-            )
+            future = self._readers.submit(lambda: self._read(number, task, material, summariser), self._owner)
         except DocumentError:
             self.remove(number)
             raise
         future.add_done_callback(lambda done: self._notice_crash(number, done))
 
     def _read(
-        self, number: int, under: _Under, material: Material, summariser: DocumentSummariser | None
+        self, number: int, task: _Reading, material: Material, summariser: DocumentSummariser | None
     ) -> None:
-        """Read, sum up, encode and take in one document: what a worker does."""
-        if under.stop.is_set():
+        """Read, summarise, encode and add one document, in a worker."""
+        if task.stop.is_set():
             return
-        self._say(number, state="reading")
+        self._update(number, state="reading")
         try:
-            found = read_sandboxed(
-                material, under.folder, under.stop, allow_private=self._allow_private, limits=self._limits
+            content = read_sandboxed(
+                material, task.folder, task.stop, allow_private=self._allow_private, limits=self._limits
             )
-            found = self._named(number, found)
+            content = self._assign_id(number, content)
             if summariser:
-                self._say(number, state="summarising")
-                found = summariser.summarise(found)
-                self._say(number, state="encoding")
-            pairs = ((found.paper, passage) for passage in found.passages)
-            encoded = encode_passages(pairs, lambda texts: self._encoded(number, under, texts))
-            self._take_in(number, found, under, encoded)
+                self._update(number, state="summarising")
+                content = summariser.summarise(content)
+                self._update(number, state="encoding")
+            pairs = ((content.paper, passage) for passage in content.passages)
+            encoded = encode_passages(pairs, lambda texts: self._encode(number, task, texts))
+            self._take_in(number, content, task, encoded)
         except StoppedError:
             return
         except (DocumentError, CorpusError) as error:
-            self._say(number, state="failed", problem=str(error))
+            self._update(number, state="failed", problem=str(error))
         finally:
-            shutil.rmtree(under.folder, ignore_errors=True)
+            shutil.rmtree(task.folder, ignore_errors=True)
             self._settle()
 
     def _settle(self) -> None:
-        """Note what the visit takes on disk now."""
+        """Record the disk space that the visit takes."""
         with self._taking:
             if not self._is_closed:
                 self._room.settle(self.folder)
 
-    def _encoded(self, number: int, under: _Under, texts: Sequence[str]) -> Vectors:
-        """Encode a few texts at a time: others ask questions meanwhile, and a removal need not wait."""
+    def _encode(self, number: int, task: _Reading, texts: Sequence[str]) -> Vectors:
+        """Encode texts in batches, so that questions and removals do not wait."""
         vectors = []
         for start in range(0, len(texts), _TEXTS_AT_ONCE):
-            if under.stop.is_set():
+            if task.stop.is_set():
                 raise StoppedError("It was removed.")
-            self._say(number, share=start / len(texts))
+            self._update(number, share=start / len(texts))
             vectors.append(self.encoder.encode_passages(texts[start : start + _TEXTS_AT_ONCE]))
         return np.concatenate(vectors)
 
-    def _named(self, number: int, found: ReadDocument) -> ReadDocument:
-        """Give a document an id that no other of this visit has."""
+    def _assign_id(self, number: int, content: ReadDocument) -> ReadDocument:
+        """Give a document an id that is unique in this visit."""
         with self._lock:
             if number not in self._documents:
                 raise StoppedError("It was removed.")
-            key = unused_key(found.paper.id, {one.paper_id for one in self._documents.values()})
-            found = as_upload(found, key, number)
+            key = unused_key(content.paper.id, {document.paper_id for document in self._documents.values()})
+            content = as_upload(content, key, number)
             self._documents[number] = replace(
-                self._documents[number], state="encoding", title=found.paper.title, paper_id=found.paper.id
+                self._documents[number],
+                state="encoding",
+                title=content.paper.title,
+                paper_id=content.paper.id,
             )
-            return found
+            return content
 
-    def _take_in(self, number: int, found: ReadDocument, under: _Under, encoded: EncodedPassages) -> None:
-        """Put a document into the corpus; one that is removed meanwhile waits to take it out again."""
+    def _take_in(self, number: int, content: ReadDocument, task: _Reading, encoded: EncodedPassages) -> None:
+        """Add a document to the corpus, unless it was removed; a later removal waits for `_writing`."""
         with self._writing:
-            if under.stop.is_set():
+            if task.stop.is_set():
                 return
-            papers = rows.paper_rows([rows.PaperEntry(found.paper, found.references)])
+            papers = rows.paper_rows([rows.PaperEntry(content.paper, content.references)])
             passages = rows.passage_rows(
-                found.passages,
-                {found.paper.id: found.paper},
+                content.passages,
+                {content.paper.id: content.paper},
                 encoded.indexed,
                 encoded.vectors,
                 encoded.sentence_vectors,
             )
             with self._taking:
-                # The fetched files are complete now.
+                # By now the fetched files are complete.
                 self._room.settle(self.folder)
                 self._room.take(self.folder, papers.nbytes + passages.nbytes)
-            if found.file:
+            if content.file:
                 self.pdf_folder.mkdir(mode=0o700, exist_ok=True)
-                (under.folder / found.file).replace(self.pdf_folder / f"{found.paper.pdf_sha256}.pdf")
+                (task.folder / content.file).replace(self.pdf_folder / f"{content.paper.pdf_sha256}.pdf")
             else:
-                self._keep_file(number, under)
+                # A library that the visitor keeps stores the original file.
+                self._files.mkdir(mode=0o700, exist_ok=True)
+                for path in task.folder.iterdir():
+                    if path.is_file() and path.suffix in (*KINDS, ".html"):
+                        path.replace(self._files / f"{number}{path.suffix}")
             writer = self._writer()
             writer.put_collections([Collection(UPLOADS, "Your documents", source="This visit only")])
             writer.cut_as(self.size, [UPLOADS])
             writer.add_papers(papers.to_batches(), passages.to_batches())
             writer.publish()
             self._corpus = writer.published()
-            self._say(
+            self._update(
                 number,
                 state="ready",
-                remarks=found.remarks,
-                pages=found.paper.page_count,
-                passages=len(found.passages),
-                aspects=found.paper.aspects,
+                remarks=content.remarks,
+                pages=content.paper.page_count,
+                passages=len(content.passages),
+                aspects=content.paper.aspects,
             )
 
-    def _keep_file(self, number: int, under: _Under) -> None:
-        """Have the file of a document that is no PDF for as long as the document is here: it may be kept."""
-        self._files.mkdir(mode=0o700, exist_ok=True)
-        for path in under.folder.iterdir():
-            if path.is_file() and path.suffix in (*KINDS, ".html"):
-                path.replace(self._files / f"{number}{path.suffix}")
-
-    def _drop_file(self, number: int) -> None:
-        for path in self._files.glob(f"{number}.*"):
-            path.unlink(missing_ok=True)
-        with contextlib.suppress(OSError):  # There are others, or there never was one.
-            self._files.rmdir()
-
     def _take_out(self, corpus: Corpus, document: UploadedDocument) -> None:
-        """Take a document out of the corpus and off the disk; the last one takes the corpus with it."""
+        """Remove a document from corpus and disk; with the last one the corpus goes."""
         sha256 = corpus.paper(document.paper_id).pdf_sha256
         others = [paper for paper in corpus.papers() if paper.id != document.paper_id]
         if sha256 and all(paper.pdf_sha256 != sha256 for paper in others):
@@ -471,22 +467,22 @@ class UploadSession:
         writer = self._writer()
         writer.remove_papers([document.paper_id])
         writer.publish()
-        # Older versions of the tables still hold the text; LanceDB warns of no time at all.
+        # Older table versions still hold the text; LanceDB warns of a retention of zero.
         writer.compact(timedelta(milliseconds=1), unverified=True)
         self._corpus = writer.published()
 
     def _writer(self) -> CorpusWriter:
         return CorpusWriter(self.folder / "corpus", self.encoder, unfinished=True, durable=False)
 
-    def _say(self, number: int, **news: object) -> None:
+    def _update(self, number: int, **news: object) -> None:
         with self._lock:
             if number in self._documents:
                 self._documents[number] = replace(self._documents[number], **news)  # type: ignore[arg-type]
 
     def _notice_crash(self, number: int, done: "Future[None]") -> None:
-        """Fail a document whose worker died of an error that nobody foresaw."""
+        """Mark a document as failed whose worker raised an unexpected error."""
         if not done.cancelled() and (error := done.exception()):
             reference = uuid.uuid4().hex[:8]
             logger.error("taking in a document failed, reference %s", reference, exc_info=error)
             problem = f"Paper Trail itself failed on it. Look for {reference} in the log of the server."
-            self._say(number, state="failed", problem=problem)
+            self._update(number, state="failed", problem=problem)

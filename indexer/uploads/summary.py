@@ -1,4 +1,4 @@
-"""The summary of a visitor's document that a model writes: its aspects, and a passage of its own."""
+"""A model's summary of a visitor's document: its aspects, and a passage of their sentences."""
 
 from dataclasses import dataclass, replace
 
@@ -13,36 +13,36 @@ from indexer.uploads.document import ReadDocument
 
 @dataclass(frozen=True, slots=True)
 class DocumentSummariser:
-    """A model that sums documents up; `label` is its name for readers."""
+    """A model that summarises documents; `label` is its name for readers."""
 
     label: str
     writer: AspectModel
 
-    def summarise(self, found: ReadDocument) -> ReadDocument:
-        """Return a document with the aspects that the model wrote, which make a last passage of its own.
+    def summarise(self, document: ReadDocument) -> ReadDocument:
+        """Return a document with the aspects that the model wrote, and a last passage made of them.
 
-        What the document does not bear out gives way to its own sentences, which are not repeated in the
-        passage. Where the model fails or nothing of it is kept, the remarks say so.
+        An aspect that the document does not support is chosen from its sentences instead and is not part of
+        the passage. Remarks say when the model failed or nothing it wrote was kept.
         """
         try:
-            aspects = write_aspects(self.writer, found.paper, found.passages)
+            aspects = write_aspects(self.writer, document.paper, document.passages)
         except ModelError as error:
             remark = f"{self.label} could not sum it up: {error.fault.rstrip('.')}"
-            return replace(found, remarks=(*found.remarks, remark))
+            return replace(document, remarks=(*document.remarks, remark))
         written = [aspect.text for aspect in aspects if aspect.writer]
         if not written:
             remark = f"{self.label} wrote no summary that the document bears out"
-            return replace(found, remarks=(*found.remarks, remark))
-        passages = (*found.passages, self._passage(found, written))
-        return replace(found, paper=replace(found.paper, aspects=aspects), passages=passages)
+            return replace(document, remarks=(*document.remarks, remark))
+        passages = (*document.passages, self._passage(document, written))
+        return replace(document, paper=replace(document.paper, aspects=aspects), passages=passages)
 
-    def _passage(self, found: ReadDocument, written: list[str]) -> Passage:
-        """Return the texts as a passage whose heading says who wrote them."""
+    def _passage(self, document: ReadDocument, written: list[str]) -> Passage:
+        """Return the texts as a passage whose heading names the model."""
         text, sentences = "", []
-        for own in written:
-            sentences.append(Sentence(len(text), len(text) + len(own)))
-            text += f"{own} "
-        paper, number = found.paper, len(found.passages)
+        for sentence in written:
+            sentences.append(Sentence(len(text), len(text) + len(sentence)))
+            text += f"{sentence} "
+        paper, number = document.paper, len(document.passages)
         return Passage(
             passage_id(paper.id, number),
             paper.id,
@@ -56,5 +56,5 @@ class DocumentSummariser:
 
 
 def open_summariser(entry: ModelEntry, settings: Settings, encoder: Encoder) -> DocumentSummariser:
-    """Return a model that sums documents up."""
+    """Return the summariser of a model."""
     return DocumentSummariser(entry.label, open_aspect_model(entry, settings, encoder))

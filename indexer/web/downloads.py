@@ -23,17 +23,17 @@ LARGEST = 200 * 2**20
 LONGEST_WAIT = 60.0
 LONGEST_DOWNLOAD = 600.0
 TRIES = 4
-# A server that fails this many papers in a row is left alone for the rest of the run.
+# After this many failed papers in a row the server is not asked again in this run.
 PATIENCE = 3
 _PART = 65_536
 
 
 class DownloadError(Exception):
-    """A PDF could not be had; the message says why, for the report on its paper."""
+    """A PDF could not be downloaded; the message gives the reason for the report."""
 
 
 class _TransientError(DownloadError):
-    """Trouble that may pass; `retry_after` is what the server asked to wait, in seconds."""
+    """A failure worth retrying; `retry_after` is the wait the server asks for, in seconds."""
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -42,7 +42,7 @@ class _TransientError(DownloadError):
 
 @dataclass(frozen=True, slots=True)
 class _Partial:
-    """A file on its way: its bytes so far, and beside them what the server called that version of it."""
+    """An unfinished download: its bytes so far, and in a second file the version (ETag or date)."""
 
     path: Path
 
@@ -55,13 +55,13 @@ class _Partial:
         return self.path.stat().st_size if self.path.exists() else 0
 
     def headers(self) -> dict[str, str]:
-        """Return the headers that ask for the rest of the same version, or for all of it."""
+        """Return the headers that resume the same version, none to fetch everything."""
         if not self.size or not self._note.exists():
             return {}
         return {"Range": f"bytes={self.size}-", "If-Range": self._note.read_text("ascii")}
 
     def begin(self, headers: Mapping[str, str]) -> None:
-        """Empty the file and remember the version; a weak ETag does not tell versions apart."""
+        """Empty the file and record the version; a weak ETag does not identify one."""
         tag = headers.get("etag", "")
         version = tag if tag.startswith('"') else headers.get("last-modified", "")
         self.discard()
@@ -80,8 +80,8 @@ class _Partial:
 class Downloads:
     """PDFs of one site, in a folder; for a `with` block.
 
-    `pause` is the least time between two requests, `timeout` how long the server may stay silent,
-    both in seconds.
+    `pause` is the minimum time between two requests and `timeout` how long the server may stay silent, in
+    seconds.
     """
 
     def __init__(
@@ -116,10 +116,10 @@ class Downloads:
         self._client.close()
 
     def fetch(self, url: str, name: str, *, crc32: str = "") -> Path:
-        """Return the PDF at `url` as a file of the folder, called after `name`.
+        """Download the PDF at `url` into the folder, named after `name`, and return its path.
 
-        A finished file is not asked for again, unless it is not the one that `crc32` (eight hexadecimal
-        digits) describes; a broken-off one is resumed. Raises DownloadError.
+        A finished file is not fetched again unless its CRC-32 differs from `crc32` (eight hexadecimal
+        digits); an interrupted download is resumed. Raises DownloadError.
         """
         target = self._folder / _file_name(name)
         try:
@@ -136,8 +136,14 @@ class Downloads:
                 f"The PDF was not asked for: the server failed {PATIENCE} times in a row before."
             )
         partial = _Partial(target.with_name(f"{target.name}.part"))
+        retrying = Retrying(
+            stop=stop_after_attempt(TRIES),
+            retry=retry_if_exception_type(_TransientError),
+            wait=wait_as_asked(self._back_off, LONGEST_WAIT),
+            reraise=True,
+        )
         try:
-            for attempt in self._retrying():
+            for attempt in retrying:
                 with attempt:
                     self._try(url, partial)
         except DownloadError as error:
@@ -146,14 +152,6 @@ class Downloads:
         self._failed_in_row = 0
         _check(partial, url, crc32)
         partial.finish(target)
-
-    def _retrying(self) -> Retrying:
-        return Retrying(
-            stop=stop_after_attempt(TRIES),
-            retry=retry_if_exception_type(_TransientError),
-            wait=wait_as_asked(self._back_off, LONGEST_WAIT),
-            reraise=True,
-        )
 
     def _try(self, url: str, partial: _Partial) -> None:
         time.sleep(max(0.0, self._next - time.monotonic()))
@@ -189,7 +187,9 @@ class Downloads:
     def _write(self, response: httpx.Response, partial: _Partial, size: int) -> None:
         deadline = time.monotonic() + LONGEST_DOWNLOAD
         with partial.path.open("ab") as file:
-            for chunk in response.iter_raw():  # as it comes: what is held back is lost when the rest fails
+            for (
+                chunk
+            ) in response.iter_raw():  # raw chunks: buffered bytes would be lost when the connection fails
                 size += len(chunk)
                 if size > self._largest:
                     raise self._too_large(response, partial)
@@ -203,7 +203,7 @@ class Downloads:
 
 
 def _check_answer(response: httpx.Response) -> None:
-    """Raise for an answer that brings no PDF; only being busy is worth asking again."""
+    """Raise DownloadError for a response without a PDF, a transient one if the server is busy."""
     status, url = response.status_code, response.url
     if is_busy(status):
         raise _TransientError(f"The server of {url} is busy (HTTP {status}).", retry_after(response.headers))
@@ -214,7 +214,7 @@ def _check_answer(response: httpx.Response) -> None:
 
 
 def _continues(response: httpx.Response, partial: _Partial) -> bool:
-    """Return whether an answer is the rest of the file; raises for another part of it than was asked for."""
+    """Return whether a response continues the file; raises for a range that was not requested."""
     if response.status_code != httpx.codes.PARTIAL_CONTENT:
         return False
     span = re.match(r"bytes (\d+)-\d+/(\d+|\*)", response.headers.get("content-range", ""))
@@ -225,26 +225,26 @@ def _continues(response: httpx.Response, partial: _Partial) -> bool:
 
 
 def _length(response: httpx.Response, so_far: int) -> int | None:
-    """Return the size that the whole file should have, where the server tells."""
+    """Return the size of the whole file, None where the server does not send it."""
     whole = response.headers.get("content-range", "").rpartition("/")[2]
     if response.status_code == httpx.codes.PARTIAL_CONTENT and whole.isdecimal():
         return int(whole)
-    told = response.headers.get("content-length", "")
-    return so_far + int(told) if told.isdecimal() else None
+    length = response.headers.get("content-length", "")
+    return so_far + int(length) if length.isdecimal() else None
 
 
 def _check(partial: _Partial, url: str, crc32: str) -> None:
-    """Raise when what came is not the PDF that was meant; nothing of it is kept then."""
+    """Raise and discard the file when it is not the expected PDF."""
     is_pdf = _is_pdf(partial.path)
-    found = _crc32(partial.path) if crc32 else ""
-    if is_pdf and found == crc32:
+    checksum = _crc32(partial.path) if crc32 else ""
+    if is_pdf and checksum == crc32:
         return
     partial.discard()
     if not is_pdf:
         raise DownloadError(f"What came from {url} is not a PDF.")
     raise DownloadError(
-        f"The PDF at {url} is not the one that the metadata describe: its checksum is {found}, not {crc32}. "
-        "Newer metadata may know it."
+        f"The PDF at {url} is not the one that the metadata describe: its checksum is {checksum}, not "
+        f"{crc32}. Newer metadata may know it."
     )
 
 
@@ -262,7 +262,7 @@ def _crc32(path: Path) -> str:
 
 
 def _file_name(name: str) -> str:
-    """Return `name` as it is where any file system takes it, else with a hash that tells names apart."""
+    """Return `name` if every file system accepts it, else a plain form with a hash to stay unique."""
     plain = re.sub(r"[^A-Za-z0-9._-]", "_", name).lstrip(".")[-100:]
     if plain == name:
         return name

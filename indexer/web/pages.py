@@ -29,23 +29,23 @@ _SUFFIXES = {
     "text/x-markdown": ".md",
     _DOCX: ".docx",
 }
-_UNTOLD = frozenset(
+_UNSPECIFIC = frozenset(
     " application/octet-stream binary/octet-stream application/x-octet-stream application/binary unknown "
     "unknown/unknown application/unknown application/force-download application/x-download "
     "application/download".split(" ")
 )
 _MARKDOWN = ("text/markdown", "text/x-markdown")
-_WRITTEN = (".html", ".txt", ".md")
+_TEXT_SUFFIXES = (".html", ".txt", ".md")
 _PDF_WITHIN = 1024
 _META_CHARSET = re.compile(
     rb"(?:<meta[^>]{0,200}charset|<\?xml[^>]{0,100}encoding)\s*=\s*[\"']?([\w-]{1,40})", re.IGNORECASE
 )
 _PAGE = re.compile(rb"\s*(?:<\?xml[^>]{0,200}\?>\s*)?<(?:!doctype html|html)\b", re.IGNORECASE)
 _BYTE_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-# Of one byte a letter: text in them is no UTF-8 by chance.
+# Single-byte encodings: text in them is hardly ever valid UTF-8.
 _SINGLE_BYTES = re.compile(r"cp125\d|iso8859-\d+|cp874|latin_?1|koi8.*|tis-620")
 _META_WITHIN = 4096
-# Browsers read these names as the wider encodings: quotation marks and rare characters are in them alone.
+# As in browsers, these names mean their supersets, which add quotation marks and rare characters.
 _WIDER = {
     "iso8859-1": "cp1252",
     "iso8859-9": "cp1254",
@@ -70,21 +70,21 @@ class FetchLimits:
 
 @dataclass(frozen=True, slots=True)
 class FetchedPage:
-    """A document as it came: its file, and the address it was found at in the end."""
+    """A fetched document: its file, and its address after redirects."""
 
     path: Path
     url: str
 
 
 def fetch_page(address: str, folder: Path, limits: FetchLimits) -> FetchedPage:
-    """Fetch what is at a web address into a file of `folder`, named by its kind; raises ParseError."""
+    """Fetch a web address into a file of `folder`, with the suffix of its kind; raises ParseError."""
     deadline = time.monotonic() + limits.seconds
     url = web_address(address)
     for _ in range(MOST_REDIRECTS + 1):
         place = located(url, allow_private=limits.allow_private)
-        with _answered(place) as response:
+        with _respond(place) as response:
             if not response.has_redirect_location:
-                return FetchedPage(_kept(response, url, folder, limits, deadline), str(url))
+                return FetchedPage(_save(response, url, folder, limits, deadline), str(url))
             url = _next(url, response)
         if time.monotonic() > deadline:
             raise ParseError(f"{url.host} took more than {limits.seconds:.0f} s")
@@ -99,9 +99,9 @@ def _next(url: httpx.URL, response: httpx.Response) -> httpx.URL:
 
 
 @contextmanager
-def _answered(place: Place) -> Iterator[httpx.Response]:
-    """Ask the first of the checked addresses that can be connected to."""
-    # Proxies of the environment are left out: they would look the name up once more.
+def _respond(place: Place) -> Iterator[httpx.Response]:
+    """Send the request to the first checked address that accepts a connection."""
+    # A proxy of the environment would resolve the name again.
     with httpx.Client(trust_env=False, timeout=SILENT_SECONDS) as client:
         try:
             response = _connected(client, place)
@@ -126,7 +126,7 @@ def _connected(client: httpx.Client, place: Place) -> httpx.Response:
 
 
 def _request(client: httpx.Client, url: httpx.URL, address: str) -> httpx.Request:
-    """Return a request to an IP address in the name of the host: its certificate must be the host's."""
+    """Return a request to an IP address whose certificate must be the host's."""
     headers = {
         "Host": url.netloc.decode("ascii"),
         "User-Agent": USER_AGENT,
@@ -138,17 +138,17 @@ def _request(client: httpx.Client, url: httpx.URL, address: str) -> httpx.Reques
     )
 
 
-def _kept(
+def _save(
     response: httpx.Response, url: httpx.URL, folder: Path, limits: FetchLimits, deadline: float
 ) -> Path:
     if response.status_code != httpx.codes.OK:
         raise ParseError(f"{url.host} has no such page, or does not show it (HTTP {response.status_code})")
-    told = response.headers.get("content-length", "")
-    if told.isdecimal() and int(told) > limits.most_bytes:
+    length = response.headers.get("content-length", "")
+    if length.isdecimal() and int(length) > limits.most_bytes:
         raise _too_large(limits)
     content = _content(response, url, limits, deadline)
     suffix = _suffix(response, url, content)
-    if suffix in _WRITTEN:
+    if suffix in _TEXT_SUFFIXES:
         content = _as_utf8(response, content)
     path = folder / f"page{suffix}"
     try:
@@ -179,24 +179,18 @@ def _too_large(limits: FetchLimits) -> ParseError:
 
 
 def _suffix(response: httpx.Response, url: httpx.URL, content: bytes) -> str:
-    """Return the end of a file name for what came: by how it begins, else by the type that is told."""
-    told = response.headers.get("content-type", "").partition(";")[0].strip(" \t\"'").lower()
-    # Many servers send a PDF as a page or a download, and a page to sign in as a PDF.
+    """Return the suffix of a response by its first bytes, else by its content type."""
+    kind = response.headers.get("content-type", "").partition(";")[0].strip(" \t\"'").lower()
+    # Servers label PDFs as pages or downloads, and sign-in pages as PDFs.
     if content[:_PDF_WITHIN].lstrip().startswith(b"%PDF-"):
         return ".pdf"
-    if _PAGE.match(content[:_PDF_WITHIN]) and told not in _MARKDOWN:
+    if _PAGE.match(content[:_PDF_WITHIN]) and kind not in _MARKDOWN:
         return ".html"
-    if told in _UNTOLD:
-        return _suffix_by_look(url, content)
-    if told not in _SUFFIXES:
-        raise ParseError(f"{url.host} sent {told[:80]}; a web page, a PDF, a Word file or text can be read")
-    return ".md" if told == "text/plain" and _is_markdown(url) else _SUFFIXES[told]
-
-
-def _suffix_by_look(url: httpx.URL, content: bytes) -> str:
-    if content.startswith(b"PK\x03\x04"):
-        return ".docx"
-    return ".md" if _is_markdown(url) else ".txt"
+    if kind in _UNSPECIFIC:
+        return ".docx" if content.startswith(b"PK\x03\x04") else ".md" if _is_markdown(url) else ".txt"
+    if kind not in _SUFFIXES:
+        raise ParseError(f"{url.host} sent {kind[:80]}; a web page, a PDF, a Word file or text can be read")
+    return ".md" if kind == "text/plain" and _is_markdown(url) else _SUFFIXES[kind]
 
 
 def _is_markdown(url: httpx.URL) -> bool:
@@ -204,7 +198,7 @@ def _is_markdown(url: httpx.URL) -> bool:
 
 
 def _as_utf8(response: httpx.Response, content: bytes) -> bytes:
-    """Return text in UTF-8 with its mark, where it is said to be in something else, and is."""
+    """Return text in UTF-8 with a byte order mark, if it declares another encoding and is in it."""
     if content.startswith(_BYTE_MARKS):
         return content
     try:
@@ -217,9 +211,9 @@ def _as_utf8(response: httpx.Response, content: bytes) -> bytes:
 
 
 def _encoding(response: httpx.Response, content: bytes) -> str:
-    """Return the encoding that the server names, or the page where that is another's default."""
-    found = _META_CHARSET.search(content[:_META_WITHIN])
-    of_page = _known_name(found[1].decode("ascii")) if found else ""
+    """Return the encoding that the server declares, or the page where the server sends its default."""
+    declared = _META_CHARSET.search(content[:_META_WITHIN])
+    of_page = _known_name(declared[1].decode("ascii")) if declared else ""
     name = _known_name(response.charset_encoding or "") or of_page
     if name == "iso8859-1" and of_page not in ("", "utf-8"):
         name = of_page

@@ -1,4 +1,4 @@
-"""Replies of a GROBID server, classified: TEI, nothing found, busy, broken, refused."""
+"""Replies of a GROBID server, classified: TEI, nothing found, busy, failed, refused."""
 
 import re
 from typing import Literal
@@ -6,12 +6,12 @@ from typing import Literal
 from corpus.text import storable
 
 Kind = Literal["busy", "lost", "slow", "failed", "refused"]
-"""How a request went wrong, which decides how often it may be sent again."""
+"""How a request failed, which decides how often it is repeated."""
 
 DETAIL_LENGTH = 200
 ADVICE = "check that it runs and that PAPER_TRAIL_GROBID_URL is right"
 
-# These say something of the PDF, which will be the same when it is sent again.
+# Faults of the PDF, which a repeated request would not change.
 _PERMANENT = re.compile(rb"\s*\[(NO_BLOCKS|BAD_INPUT_DATA|TOO_MANY_[A-Z]+)\]")
 _STARTS_AS_TEI = re.compile(
     rb"(?>\xef\xbb\xbf)?(?>\s+|<\?.*?\?>|<!--.*?-->)*<(?:[\w.-]+:)?TEI[\s>]", re.DOTALL
@@ -21,7 +21,7 @@ _TAIL = 512
 
 
 class GrobidError(Exception):
-    """A PDF was not parsed by the server; the message is fit for the build report."""
+    """The server did not parse a PDF; the message is for the build report."""
 
     def __init__(self, message: str, kind: Kind = "refused") -> None:
         super().__init__(message)
@@ -30,18 +30,19 @@ class GrobidError(Exception):
 
 
 class GrobidUnreachableError(GrobidError):
-    """The server could not be had at all, whatever the PDF."""
+    """The server cannot be reached or is busy, whatever the PDF."""
 
 
 def read_answer(server: str, status: int, body: bytes) -> bytes:
-    """Return the TEI that `server` sent, unparsed; raises GrobidError for every other answer."""
+    """Return the unparsed TEI of a reply; raises GrobidError for every other reply."""
     match status:
         case 200:
             return _tei(server, body)
         case 204:
             raise GrobidError("GROBID found nothing in this PDF")
         case 500:
-            raise _processing_error(body)
+            kind: Kind = "refused" if _PERMANENT.match(body) else "failed"
+            raise GrobidError(f"GROBID failed on this PDF: {detail(body)}", kind)
         case 503:
             raise GrobidUnreachableError(f"{server} has no free engine (HTTP 503)", "busy")
         case 502 | 504:
@@ -59,15 +60,10 @@ def _tei(server: str, body: bytes) -> bytes:
         raise GrobidError(
             f"{server} answered with something that is no TEI, perhaps a proxy's page; {ADVICE}", "failed"
         )
-    # A body without a length ends where the connection does: only its end tells that it is whole.
+    # Without a length, only the end tag shows that the body is complete.
     if not _ENDS_AS_TEI.search(body[-_TAIL:]):
         raise GrobidError("GROBID's TEI of this PDF is cut off", "failed")
     return body
-
-
-def _processing_error(body: bytes) -> GrobidError:
-    message = f"GROBID failed on this PDF: {detail(body)}"
-    return GrobidError(message, "refused" if _PERMANENT.match(body) else "failed")
 
 
 def _refusal(server: str, status: int) -> GrobidError:
@@ -85,7 +81,7 @@ def _refusal(server: str, status: int) -> GrobidError:
 
 
 def detail(body: bytes) -> str:
-    """Return a server's own words in one short line."""
+    """Return a server's message on one short line."""
     if body.lstrip().startswith(b"<"):
         return "no reason given, a page of markup instead"
     words = " ".join(storable(body[: 8 * DETAIL_LENGTH].decode("utf-8", "replace")).split())
@@ -93,5 +89,5 @@ def detail(body: bytes) -> str:
 
 
 def _within(server: str) -> str:
-    """Return a server's name as it reads inside a sentence."""
+    """Return a server's name with a lower-case first letter."""
     return server[:1].lower() + server[1:]

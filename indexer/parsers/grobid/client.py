@@ -1,7 +1,7 @@
-"""PDFs to TEI by a GROBID server: asked with patience, never above its pool, no more often than can help.
+"""PDFs to TEI by a GROBID server, within its pool and with bounded retries.
 
-Transport is the official client's; its own retries and `process` methods are not used, because they repeat
-for ever when the server is busy and take a lost connection for a bad PDF.
+Requests go through the official client; its own retries and `process` methods are not used, because they
+repeat without end when the server is busy and take a lost connection for a bad PDF.
 """
 
 import ipaddress
@@ -33,7 +33,7 @@ LONGEST_CONNECT = 10.0
 READ_AT_ONCE = 64 * 1024
 
 COORDINATES = ("s", "p", "head", "figure", "ref", "biblStruct")
-# Consolidation would make the server ask services on the internet.
+# Consolidation would make the server call services on the internet.
 FIELDS = (
     ("segmentSentences", "1"),
     ("includeRawCitations", "1"),
@@ -46,9 +46,9 @@ FIELDS = (
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """The patience with a server: waits in seconds, and numbers of attempts.
+    """Retries of requests: waits in seconds, and numbers of attempts.
 
-    `busy_attempts` is also the most requests for one PDF; `papers_lost` in a row end the asking.
+    `busy_attempts` is also the most requests for one PDF; after `papers_lost` in a row no more are sent.
     """
 
     first_wait: float = 5.0
@@ -59,7 +59,7 @@ class Patience:
 
     def attempts(self, kind: Kind) -> int:
         """Return the number of requests for one PDF that may fail in this way."""
-        # After a time-out the server works on, with one engine less for others.
+        # After a time-out the server goes on working, with one engine fewer for others.
         attempts: dict[Kind, int] = {
             "busy": self.busy_attempts,
             "lost": self.lost_attempts,
@@ -74,12 +74,12 @@ PATIENT = Patience()
 
 
 class _Transport(GrobidClient):
-    """The official client, its answers streamed so that they can be bounded, its redirects not followed."""
+    """The official client, with streamed, bounded replies and without redirects."""
 
     def __init__(self, address: SplitResult, timeout: float) -> None:
         super().__init__(grobid_server=address.geturl(), check_server=False)
         self._timeouts = (min(timeout, LONGEST_CONNECT), timeout)
-        # A proxy of the environment stands between machines, not before this one.
+        # No proxy for a server on this machine.
         self._proxies = {"no_proxy": address.hostname or ""} if _is_this_machine(address) else None
 
     def call_api(  # noqa: PLR0917 - the signature is the client's
@@ -93,7 +93,7 @@ class _Transport(GrobidClient):
         timeout: float | None = None,
     ) -> tuple[requests.Response, int]:
         connect, read = self._timeouts
-        # The checks are JSON and plain text, which a strict server would not give for XML.
+        # Status replies are JSON and plain text; a strict server would refuse to send them as XML.
         accept = self.accept_type if method == "POST" else "*/*"
         response = requests.request(
             method,
@@ -112,7 +112,7 @@ class _Transport(GrobidClient):
 
 @dataclass(slots=True)
 class _Gate:
-    """Lets at most `limit` threads in; unlike a semaphore's, the limit can change."""
+    """A semaphore with a limit that can change."""
 
     limit: int = USUAL_CONCURRENCY
     _inside: int = 0
@@ -134,8 +134,8 @@ class _Gate:
 class GrobidServer:
     """One server for one run; any number of threads may use it.
 
-    `timeout` (seconds) is how long it may stay silent. `concurrency` 0 takes the server's own figure, and
-    none goes above that. Raises GrobidError when `url` is no address.
+    `timeout` (seconds) is how long it may stay silent. `concurrency` 0 means the size of the server's pool,
+    which is never exceeded. Raises GrobidError when `url` is invalid.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ class GrobidServer:
         self._given_up = threading.Event()
 
     def status(self) -> GrobidStatus:
-        """Ask the server how it is, once and without patience."""
+        """Ask the server for its status, once and without retries."""
         try:
             answers = [self._get(check) for check in ("isalive", "version", "health")]
         except GrobidError as error:
@@ -164,7 +164,7 @@ class GrobidServer:
         return read_status(self.url, *answers)
 
     def known_status(self) -> GrobidStatus:
-        """Return the server's status when it was first ready in this run."""
+        """Return the status when the server was first ready in this run, else the present one."""
         with self._asking:
             if not (self._status.ready or self._given_up.is_set()):
                 self._status = self.status()
@@ -189,12 +189,15 @@ class GrobidServer:
             tei = self._retrying(tries)(self._attempt, content, tries)
         except GrobidError as error:
             self._count(error)
-            raise _after(error, len(tries)) from None
+            if len(tries) > 1:
+                message = f"{error} (asked {len(tries)} times)"
+                raise type(error)(message, error.kind) from None
+            raise error from None
         self._count(None)
         return tei
 
     def stop(self) -> None:
-        """Ask no more in this run; who waits to ask again gives up at once."""
+        """Send no more requests in this run; waiting retries give up at once."""
         self._given_up.set()
 
     def _retrying(self, tries: list[Kind]) -> Retrying:
@@ -212,7 +215,7 @@ class GrobidServer:
                 ),
                 patience.longest_wait,
             ),
-            # Who waits wakes when the server is given up.
+            # Waiting threads wake when the server is given up.
             sleep=sleep_using_event(self._given_up),
             reraise=True,
         )
@@ -220,7 +223,13 @@ class GrobidServer:
     def _attempt(self, content: bytes, tries: list[Kind]) -> bytes:
         with self._gate.entered():
             if self._given_up.is_set():
-                raise GrobidUnreachableError(f"{self._name} is not asked again in this run: {self._why()}")
+                lost = self._patience.papers_lost
+                reason = (
+                    "the run is being stopped"
+                    if self._lost_papers < lost
+                    else f"it failed for {lost} papers in a row; {ADVICE}, then run this again"
+                )
+                raise GrobidUnreachableError(f"{self._name} is not asked again in this run: {reason}")
             answer: Answer | None = None
             try:
                 answer = self._post(content)
@@ -230,14 +239,8 @@ class GrobidServer:
                 tries.append(error.kind)
                 raise
 
-    def _why(self) -> str:
-        lost = self._patience.papers_lost
-        if self._lost_papers < lost:
-            return "the run is being stopped"
-        return f"it failed for {lost} papers in a row; {ADVICE}, then run this again"
-
     def _count(self, error: GrobidError | None) -> None:
-        """Count the papers in a row that the server was lost for, and give it up after some."""
+        """Count consecutive papers without a reply; after `papers_lost` give the server up."""
         with self._counting:
             self._lost_papers = self._lost_papers + 1 if isinstance(error, GrobidUnreachableError) else 0
             if self._lost_papers >= self._patience.papers_lost:
@@ -247,7 +250,7 @@ class GrobidServer:
         with self._errors_translated(self._timeout):
             response, status = self._client.post(
                 self._client.get_server_url("processFulltextDocument"),
-                # A list of pairs, because a field that is repeated has no place in a dictionary.
+                # A list of pairs, as fields repeat.
                 data=cast(dict[str, str], list(FIELDS)),
                 files={"input": ("paper.pdf", content, "application/pdf")},
             )
@@ -266,11 +269,11 @@ class GrobidServer:
             return Answer(status, self._read(response, LARGEST_MESSAGE, timeout))
 
     def _read(self, response: requests.Response, limit: int, seconds: float) -> bytes:
-        """Return the first `limit` bytes of the body, not decompressed; they must come within `seconds`."""
+        """Return the first `limit` bytes of the body; raises ReadTimeout after `seconds`."""
         deadline = time.monotonic() + seconds
         body = bytearray()
         with closing(response):
-            # Requests' own iterators wait for a full chunk, which a slow server may fill byte by byte.
+            # Requests' iterators wait for full chunks, which a slow server fills byte by byte.
             while piece := response.raw.read1(READ_AT_ONCE, decode_content=False):
                 body += piece
                 if len(body) >= limit:
@@ -281,7 +284,7 @@ class GrobidServer:
 
     @contextmanager
     def _errors_translated(self, seconds: float) -> Iterator[None]:
-        # Without the causes: their texts repeat the address, and with it a password.
+        # Without causes, whose messages may contain a password in the address.
         try:
             yield
         except requests.exceptions.SSLError:
@@ -296,7 +299,7 @@ class GrobidServer:
 
 
 class GrobidParser:
-    """A server and the TEI kept from it."""
+    """A server with a cache of its TEI."""
 
     def __init__(self, server: GrobidServer, kept: KeptTei) -> None:
         self.server = server
@@ -310,45 +313,35 @@ class GrobidParser:
         self.server.stop()
 
     def tei(self, pdf: Path, sha256: str) -> bytes:
-        """Return the TEI of a PDF with this hash, kept or asked for now; raises GrobidError.
+        """Return the TEI of a PDF, cached or from the server; raises GrobidError.
 
-        TEI of another version of the server serves only while the server cannot be had.
+        Cached TEI of other versions is used only while the server cannot be reached.
         """
         status = self.server.known_status()
-        if status.reachable:
-            kept = self._kept.of_version(sha256, status.version)
-        else:
-            kept = self._kept.newest(sha256)
-        return kept or self._ask(pdf, sha256)
-
-    def _ask(self, pdf: Path, sha256: str) -> bytes:
+        cache = self._kept
+        cached = cache.of_version(sha256, status.version) if status.reachable else cache.newest(sha256)
+        if cached:
+            return cached
         try:
             tei = self.server.fulltext(pdf)
         except GrobidUnreachableError:
-            if kept := self._kept.newest(sha256):
-                return kept
+            if cached := cache.newest(sha256):
+                return cached
             raise
         self._kept.keep(sha256, self.server.known_status().version, tei)
         return tei
 
 
 def open_grobid(settings: Settings) -> GrobidParser:
-    """Return the parser of the server that these settings name; raises GrobidError for a bad address."""
+    """Return a parser for the configured server; raises GrobidError for an invalid address."""
     server = GrobidServer(
         settings.grobid_url, timeout=settings.grobid_timeout, concurrency=settings.grobid_concurrency
     )
     return GrobidParser(server, KeptTei(settings.tei_path, FIELDS))
 
 
-def _after(error: GrobidError, attempts: int) -> GrobidError:
-    """Return the error with the number of requests that it took."""
-    if attempts < 2:
-        return error
-    return type(error)(f"{error} (asked {attempts} times)", error.kind)
-
-
 def _address(url: str) -> SplitResult:
-    """Return the server's root; raises GrobidError, without the address, which may hold a password."""
+    """Return the server's root; raises GrobidError, without the address, which may contain a password."""
     try:
         address = urlsplit(url.strip())
         usable = address.scheme in ("http", "https") and address.hostname and address.port != 0

@@ -1,4 +1,4 @@
-"""The status that a GROBID server reports; versions to 0.8 report little, from 0.9 on more."""
+"""The status of a GROBID server; versions up to 0.8 report little, from 0.9 on more."""
 
 import json
 import re
@@ -16,9 +16,9 @@ _NOT_GROBID = "something answers at this address, but not as GROBID does"
 
 @dataclass(frozen=True, slots=True)
 class GrobidStatus:
-    """A server's state; `pool` is how many PDFs it works on at once, None where it does not say.
+    """A server's state; `pool` is the number of PDFs it processes at once, None if not reported.
 
-    `problem` is empty when it is ready, else says why it is not.
+    `problem` is the reason why it is not ready, else empty.
     """
 
     url: str
@@ -32,7 +32,7 @@ class GrobidStatus:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An HTTP answer, its body bounded."""
+    """An HTTP response with a bounded body."""
 
     status: int
     body: bytes
@@ -55,27 +55,31 @@ class _Version(BaseModel):
 
 
 def read_status(url: str, alive: Answer, version: Answer, health: Answer) -> GrobidStatus:
-    """Make a status of the answers to /api/isalive, /api/version and /api/health."""
+    """Combine the responses of /api/isalive, /api/version and /api/health."""
     if alive.body.strip().lower() not in (b"true", b"false"):
         return GrobidStatus(url, reachable=True, problem=f"{_NOT_GROBID} (HTTP {alive.status})")
-    told_version, told_health = _read_version(version), _read_health(health)
-    problem = _problem(alive, health, told_health)
+    try:
+        reported = _Health.model_validate(_json(health.body))
+    except ValidationError:
+        reported = _Health()
+    versions, problem = _read_version(version), _problem(alive, health, reported)
+    size = reported.pool.size if reported.pool else None
     return GrobidStatus(
         url=url,
         reachable=True,
         ready=not problem,
-        version=_named(told_version.version),
-        revision=_named(told_version.revision),
-        pool=_pool_size(told_health),
+        version=_named(versions.version),
+        revision=_named(versions.revision),
+        pool=min(size, LARGEST_POOL) if size and size > 0 else None,
         problem=problem,
     )
 
 
-def _problem(alive: Answer, health: Answer, told: _Health) -> str:
-    if told.error:
-        return f"it failed to start: {detail(told.error.encode())}"
+def _problem(alive: Answer, health: Answer, reported: _Health) -> str:
+    if reported.error:
+        return f"it failed to start: {detail(reported.error.encode())}"
     is_alive = alive.status == 200 and alive.body.strip().lower() == b"true"
-    if not is_alive or health.status == 503 or told.ready is False:
+    if not is_alive or health.status == 503 or reported.ready is False:
         return "it is not ready: its models are still loading, or could not be loaded (its log says which)"
     return ""
 
@@ -90,13 +94,6 @@ def _read_version(answer: Answer) -> _Version:
         return _Version(version=answer.body[:100].decode("utf-8", "replace").strip())
 
 
-def _read_health(answer: Answer) -> _Health:
-    try:
-        return _Health.model_validate(_json(answer.body))
-    except ValidationError:
-        return _Health()
-
-
 def _json(body: bytes) -> Any:
     try:
         return json.loads(body)
@@ -105,10 +102,5 @@ def _json(body: bytes) -> Any:
 
 
 def _named(version: str) -> str:
-    """Return a version as it may be shown and used in a file's name, "" for anything else."""
+    """Return a version that is safe in messages and file names, else ""."""
     return version if _VERSION.fullmatch(version) else ""
-
-
-def _pool_size(health: _Health) -> int | None:
-    size = health.pool.size if health.pool else None
-    return min(size, LARGEST_POOL) if size and size > 0 else None

@@ -1,4 +1,4 @@
-"""OCR engines: rapidocr where it is installed, else Debian's tesseract, else none."""
+"""OCR engines: rapidocr if installed, else tesseract, else none."""
 
 import shutil
 from dataclasses import dataclass
@@ -11,16 +11,16 @@ from PIL import Image
 
 from corpus.settings import OcrChoice, Settings
 
-# Of the processor, in builds: a page takes 5 to 20, and four times that where it is turned to be read.
+# Processor time: a page takes 5 to 20 seconds, four times that if it is tried in all rotations.
 SECONDS_PER_PAGE = 60
 INSTALL = "To have them read: pip install 'paper-trail[ocr]'"
 
 
 @dataclass(frozen=True, slots=True)
 class OcrWord:
-    """A word of a picture, its place in pixels from the top left, and how surely it was read, 0..1.
+    """A word of a picture, its box in pixels from the top left, and its confidence, 0..1.
 
-    `line` counts the lines as they were found; words of one line stand from left to right.
+    `line` numbers the lines in the order found; words of a line are ordered from left to right.
     """
 
     text: str
@@ -39,13 +39,13 @@ class OcrEngine(Protocol):
     def name(self) -> str: ...
 
     def read(self, picture: Image.Image) -> list[OcrWord]:
-        """Return the words of a picture, line by line; those of text that is turned may be wrong."""
+        """Return the words of a picture, line by line; rotated text may be misread."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class OcrOptions:
-    """Who reads scans, "" for nobody, and how many pages of one file at most."""
+    """The engine for scans, "" for none, and the most pages of a file that are read."""
 
     engine: str = ""
     most_pages: int = 100
@@ -59,7 +59,7 @@ NO_OCR = OcrOptions()
 
 
 def engine_name(choice: OcrChoice) -> str:
-    """Return the engine that is there of those that may be taken, "" for none."""
+    """Return the installed engine for a choice, "" for none."""
     if choice in ("auto", "rapidocr") and find_spec("rapidocr") is not None:
         return "rapidocr"
     if choice in ("auto", "tesseract") and shutil.which("tesseract"):
@@ -68,18 +68,18 @@ def engine_name(choice: OcrChoice) -> str:
 
 
 def program_folders(options: OcrOptions) -> tuple[Path, ...]:
-    """Return where the programs lie that reading scans starts, and their data; none for rapidocr."""
-    found = shutil.which("tesseract") if options.engine == "tesseract" else None
-    if not found:
+    """Return the folders of the programs that OCR starts, and their data; none for rapidocr."""
+    program = shutil.which("tesseract") if options.engine == "tesseract" else None
+    if not program:
         return ()
-    folder = Path(found).resolve().parent
+    folder = Path(program).resolve().parent
     return folder, folder.parent / "lib", folder.parent / "share"
 
 
 @cache
 def open_engine(name: str) -> OcrEngine:
-    """Return an engine by its name, loaded once for the process."""
-    # Loading rapidocr takes a second and 100 MiB, which only scans need.
+    """Return an engine by its name, loaded once per process."""
+    # Loading rapidocr takes a second and 100 MiB.
     if name == "rapidocr":
         from indexer.parsers.ocr.rapid import RapidEngine  # noqa: PLC0415
 

@@ -1,7 +1,7 @@
-"""Pages of a scan to pages of words: turned upright, with sizes of type measured from the picture.
+"""Pages of a scan to pages of words: rotated upright, with type sizes measured from the picture.
 
-A picture says nothing of fonts. How high the small letters of a line are gives its size, and how much ink
-they take whether it is bold; with both the parser of ordinary PDFs finds titles and headings.
+The x-height of a line gives its type size, and the share of ink whether it is bold; with both, the parser of
+ordinary PDFs finds titles and headings.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,9 +18,9 @@ from corpus.pdf.pages import PdfPage
 from corpus.pdf.words import Word
 from indexer.parsers.ocr.engines import OcrEngine, OcrWord
 
-_SCALE = 2.5  # pixels to the point: 180 dots to the inch
+_SCALE = 2.5  # pixels per point: 180 dpi
 _LEAST_INK = 0.002
-# Lines that were read upright are surer than this; others are read turned as well.
+# Below this confidence a page is also tried in other rotations.
 _SURE = 0.85
 _TURNS = (0, 1, 3, 2)
 _X_HEIGHT, _CAPITAL_HEIGHT = 0.45, 0.67
@@ -34,9 +34,9 @@ _Ink = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """A page as it was read: its words stand upright.
+    """A page read by OCR, rotated upright.
 
-    `confidence` is the mean of its words', weighted by their letters; 0 for a page without words.
+    `confidence` is the mean over its letters; 0 for a page without words.
     """
 
     page: PdfPage
@@ -44,19 +44,19 @@ class Scan:
 
 
 def read_scans(path: Path, pages: Iterable[PdfPage], engine: OcrEngine) -> list[Scan]:
-    """Return the pages with what is read from their pictures, blank ones without words; raises PdfError."""
-    read: list[_Page] = []
+    """Read pages by OCR; blank pages have no words. Raises PdfError."""
+    results: list[_Page] = []
     for page in pages:
-        # The pages of a scan mostly lie alike.
-        read.append(_read(path, page, engine, read[-1].turn if read else 0))
-    lines = [line for page in read for line in page.lines]
+        # The pages of a scan mostly have the same rotation.
+        results.append(_read(path, page, engine, results[-1].turn if results else 0))
+    lines = [line for page in results for line in page.lines]
     body = _weighted_median([(line.size, line.letters) for line in lines])
     usual = _weighted_median([(line.density, line.letters) for line in lines])
-    return [page.scan(body, usual) for page in read]
+    return [page.scan(body, usual) for page in results]
 
 
 def _read(path: Path, page: PdfPage, engine: OcrEngine, first: int) -> "_Page":
-    """Read one page, tried as the `first` turn has it before others."""
+    """Read one page, trying the rotation `first` before others."""
     picture, scale = page_picture(path, page.number, _SCALE)
     picture = picture.convert("L")
     ink = _ink(picture)
@@ -69,19 +69,14 @@ def _read(path: Path, page: PdfPage, engine: OcrEngine, first: int) -> "_Page":
 
 
 def _upright(picture: Image.Image, engine: OcrEngine, first: int) -> tuple[int, list[OcrWord]]:
-    """Return the turn by which the text of a picture stands upright, and its words then."""
+    """Return the rotation (in quarters) that makes a picture's text upright, and the words read then."""
     tried: dict[int, list[OcrWord]] = {}
     for turn in sorted(_TURNS, key=lambda turn: turn != first):
-        words = tried[turn] = engine.read(_turned(picture, turn))
+        words = tried[turn] = engine.read(picture.rotate(90 * turn, expand=True) if turn else picture)
         if _sureness(words) >= _SURE and _lies_flat(words):
             break
     best = max(tried, key=lambda turn: (_lies_flat(tried[turn]), _sureness(tried[turn])))
     return best, tried[best]
-
-
-def _turned(picture: Image.Image, turn: int) -> Image.Image:
-    """Rotate a picture counterclockwise by `turn` quarters."""
-    return picture.rotate(90 * turn, expand=True) if turn else picture
 
 
 def _sureness(words: Sequence[OcrWord]) -> float:
@@ -90,7 +85,7 @@ def _sureness(words: Sequence[OcrWord]) -> float:
 
 
 def _lies_flat(words: Sequence[OcrWord]) -> bool:
-    """Return True if most lines are wider than high, as they are where text is not on its side."""
+    """Return True if most lines are wider than high: the text is not on its side."""
     flat = total = 0
     for line in _lines(words):
         letters = sum(len(word.text) for word in line)
@@ -108,7 +103,7 @@ def _lines(words: Sequence[OcrWord]) -> Iterator[list[OcrWord]]:
 
 
 def _ink(picture: Image.Image) -> _Ink:
-    """Return the mask of ink in a grey picture: darker than halfway from its darkest to its paper."""
+    """Return the mask of ink in a grey picture: darker than midway between ink and paper."""
     grey = np.asarray(picture)
     dark, paper = np.percentile(grey, (1, 50))
     return np.asarray(grey < (min(dark, paper - 40.0) + paper) / 2)
@@ -116,7 +111,7 @@ def _ink(picture: Image.Image) -> _Ink:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line and how it is set, in points; `size` is 0 where too few letters tell.
+    """A line with its typography, in points; `size` is 0 with too few letters to measure.
 
     `density` is the share of ink in the band of its small letters.
     """
@@ -132,7 +127,7 @@ class _Line:
         return sum(len(word.text) for word in self.words) if self.size else 0
 
     def set_in(self, body: float, usual: float) -> Iterator[Word]:
-        """Yield the words as they are set; small differences from the body's type are the scanner's."""
+        """Yield the words with their type size; sizes near that of the body are set to it."""
         like_body = not self.size or abs(self.size - body) <= _OF_BODY_SIZE * body
         for word in self.words:
             yield Word(
@@ -163,20 +158,20 @@ class _Page:
 
 
 def _measured(words: Sequence[OcrWord], ink: _Ink, scale: float) -> _Line:
-    """Measure the band in which the small letters of a line stand, which holds most of its ink."""
+    """Measure the band of a line's small letters, which has most of its ink."""
     top, bottom = min(word.top for word in words), max(word.bottom for word in words)
     small = [word for word in words if sum(map(str.islower, word.text)) > 0.7 * len(word.text)]
     large = [word for word in words if word.text.isupper()]
-    told, share = (small, _X_HEIGHT) if small or not large else (large, _CAPITAL_HEIGHT)
+    measured, share = (small, _X_HEIGHT) if small or not large else (large, _CAPITAL_HEIGHT)
     profile = np.zeros(max(1, int(bottom) + 1 - int(top)))
-    for word in told or words:
+    for word in measured or words:
         strip = ink[int(top) : int(bottom) + 1, max(0, int(word.left)) : int(word.right) + 1].sum(axis=1)
         profile[: len(strip)] += strip
     dense = np.flatnonzero(profile >= _DENSE * np.percentile(profile, 90)) if profile.any() else np.array([0])
     first, last = int(dense[0]), int(dense[-1])
-    width = sum(word.right - word.left for word in told or words)
+    width = sum(word.right - word.left for word in measured or words)
     density = float(profile[first : last + 1].sum()) / max((last - first + 1) * width, 1.0)
-    enough = sum(len(word.text) for word in told) >= _LETTERS_TO_TELL
+    enough = sum(len(word.text) for word in measured) >= _LETTERS_TO_TELL
     size = (last - first + 1) / share / scale if enough else 0.0
     return _Line(words, scale, size, (int(top) + last + 1) / scale, density)
 

@@ -1,4 +1,4 @@
-"""tesseract, Debian's package: a program of its own, asked for words and their boxes as TSV."""
+"""tesseract, an external program, called for words and boxes as TSV."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ _WORD = "5"
 
 
 class TesseractEngine:
-    """Hands each picture to the program and reads what it prints."""
+    """Runs the program on each picture and parses its output."""
 
     name = "tesseract"
 
@@ -32,7 +32,7 @@ class TesseractEngine:
 
 
 def _words(tsv: str) -> list[OcrWord]:
-    """Return the words of a table that tesseract printed."""
+    """Parse the words in tesseract's TSV output."""
     words: list[OcrWord] = []
     numbers: dict[tuple[str, ...], int] = {}
     for row in csv.DictReader(io.StringIO(tsv), delimiter="\t", quoting=csv.QUOTE_NONE):

@@ -1,4 +1,4 @@
-"""PDF to document without a server: the parts of a paper, recognised by how they are set."""
+"""PDF to document without a server: the parts of a paper, recognised by their typography."""
 
 import re
 from collections.abc import Sequence
@@ -44,20 +44,20 @@ PARSER = "pypdfium2"
 MOST_PAGES = 1_000
 """The most pages read of one file: their words take about 600 MiB."""
 
-_FEWEST_TURNED = 12  # words; stamps and the labels of axes have fewer
-_UNBOUNDED_AUTHORS = 8  # lines below a title among which authors may stand where no abstract ends them
+_FEWEST_TURNED = 12  # words; stamps and axis labels have fewer
+_UNBOUNDED_AUTHORS = 8  # lines below a title searched for authors if there is no abstract
 
-# Lines of an abstract begin with "keyword", too.
+# Not "keyword" at the beginning of an abstract's line.
 _KEYWORDS = re.compile(
     rf"(?!key ?-?word\b)(?:{KEYWORDS.pattern}|general terms)\b\s*[:.—–-]*\s*", re.IGNORECASE
 )
 
 
 def read_pdf(path: Path, most_pages: int = MOST_PAGES, ocr: OcrOptions = NO_OCR) -> Document:
-    """Read a paper from the text layer of its PDF, of which no more than `most_pages` are read.
+    """Read a paper from the text layer of its PDF, at most `most_pages` pages.
 
-    Pages without text are read from their pictures as `ocr` says. Raises ParseError for files that are
-    broken, encrypted or empty, and for scans that nobody reads.
+    Pages without text are read with `ocr`. Raises ParseError for files that are broken, encrypted or empty,
+    and for scans without OCR.
     """
     try:
         count = page_count(path)
@@ -75,29 +75,29 @@ def read_pdf(path: Path, most_pages: int = MOST_PAGES, ocr: OcrOptions = NO_OCR)
         count
     )
     document = _with_cover(scanned.as_shown(document), [line for line in lines if line.page <= covers])
-    arxiv_id, posted = read_arxiv_stamp(_text_with_margins(scanned.pages[0])) or ("", None)
+    # The stamp in the margin is rotated; its words come first.
+    words = sorted(scanned.pages[0].words, key=lambda word: word.upright)
+    arxiv_id, posted = read_arxiv_stamp(" ".join(word.text for word in words)) or ("", None)
+    left_out = f"only the first {most_pages:,} of its {count:,} pages were read"
+    missing = f"letters are missing on {page_list(unread)}: the font does not say which they are"
     return replace(
         document,
         year=next(filter(None, map(printed_year, reversed(scanned.pages[: covers + 1]))), None) or posted,
         arxiv_id=arxiv_id,
         notes=(
-            *_left_out(count, most_pages),
+            *((left_out,) if count > most_pages else ()),
             *scanned.notes,
             *document.notes,
             *_turned_text(scanned.pages),
-            *_missing_letters(unread),
+            *((missing,) if unread else ()),
         ),
         hidden_text=sum(len(word.text) for page in pages for word in page.unseen),
         hidden_pages=tuple(page.number for page in pages if page.unseen),
     )
 
 
-def _left_out(count: int, most: int) -> tuple[str, ...]:
-    return (f"only the first {most:,} of its {count:,} pages were read",) if count > most else ()
-
-
 def _with_cover(document: Document, cover: Sequence[Line]) -> Document:
-    """Return a document with what its cover sheets say of it, and a remark on these."""
+    """Return a document with metadata from its cover sheets, and a remark on these."""
     if not cover:
         return document
     count = cover[-1].page
@@ -107,19 +107,13 @@ def _with_cover(document: Document, cover: Sequence[Line]) -> Document:
         else f"pages 1-{count} are cover sheets and left out"
     )
     starts = range(1, min(len(cover), _UNBOUNDED_AUTHORS))
-    named = (author_names([cover[start:]]) for start in starts)
-    authors = document.authors or next(filter(None, named), ())
+    authors = document.authors or next(filter(None, (author_names([cover[start:]]) for start in starts)), ())
     doi = find_doi(" ".join(line.text for line in cover))
     return replace(document, authors=authors, doi=document.doi or doi, notes=(*document.notes, remark))
 
 
-def _text_with_margins(page: PdfPage) -> str:
-    """Return the words of a page, those that lie on their side first."""
-    return " ".join(word.text for word in sorted(page.words, key=lambda word: word.upright))
-
-
 def _turned_text(pages: Sequence[PdfPage]) -> tuple[str, ...]:
-    """Return a remark on the pages with text of some length that is not read as it does not stand upright."""
+    """Return a remark on the pages with longer text that is not upright, which is not read."""
     unread = [
         page.number
         for page in pages
@@ -128,12 +122,6 @@ def _turned_text(pages: Sequence[PdfPage]) -> tuple[str, ...]:
     if not unread:
         return ()
     return (f"text on {page_list(unread)} lies on its side or upside down and was not read",)
-
-
-def _missing_letters(pages: Sequence[int]) -> tuple[str, ...]:
-    if not pages:
-        return ()
-    return (f"letters are missing on {page_list(pages)}: the font does not say which they are",)
 
 
 @dataclass(slots=True)
@@ -145,7 +133,7 @@ class _SectionLines:
 
 
 class _Reader:
-    """Takes the lines of one paper apart, from the first to the last."""
+    """Sorts the lines of one paper into its parts."""
 
     def __init__(self, lines: list[Line], printed_title: str) -> None:
         self._style = Style.of(lines)
@@ -163,14 +151,14 @@ class _Reader:
     def document(self, page_count: int) -> Document:
         title = self._vocabulary.join_lines(printed_text(self._lines[index]) for index in self._title)
         front, start, abstract, keywords = self._abstract()
-        beside = authors_beside(self._lines, self._title, front) if abstract else range(0)
+        right = authors_beside(self._lines, self._title, front) if abstract else range(0)
         below = range(self._title.stop, front if abstract else self._title.stop + _UNBOUNDED_AUTHORS)
-        for index in beside:
+        for index in right:
             self._roles[index] = "artifact"
         sections, references = self._sections(start)
         return Document(
-            title=_clean_title(title),
-            authors=author_names(self._lines[part.start : part.stop] for part in (below, beside)),
+            title=re.sub(r"(?:(?<!\s)\s++)?(?<![*∗†‡§¶])[*∗†‡§¶]++$", "", title).strip(),
+            authors=author_names(self._lines[part.start : part.stop] for part in (below, right)),
             abstract=abstract,
             keywords=keywords,
             sections=tuple(sections),
@@ -181,7 +169,7 @@ class _Reader:
         )
 
     def _abstract(self) -> tuple[int, int, tuple[Paragraph, ...], tuple[str, ...]]:
-        """Return where the abstract begins, where the body begins, the abstract and the keywords."""
+        """Return the first line of the abstract and of the body, the abstract and the keywords."""
         start = self._abstract_start()
         if start is None:
             bare = bare_abstract(self._lines, self._title.stop)
@@ -201,7 +189,11 @@ class _Reader:
         paragraphs = [paragraph(group, self._vocabulary, "abstract") for group in groups]
         if lines and begins_run_in(lines[0]):
             paragraphs = _without_run_in(paragraphs)
-        return tuple(paragraphs), self._keywords(words)
+        # Longer keywords are text after them.
+        printed = _KEYWORDS.sub("", paragraph(words[:6], self._vocabulary).text, count=1) if words else ""
+        separator = next((mark for mark in (";", "·", "•", ",") if mark in printed), ",")
+        terms = (term.strip(" .") for term in printed.split(separator))
+        return tuple(paragraphs), tuple(term for term in terms if 1 < len(term) < 80)
 
     def _abstract_start(self) -> int | None:
         first_pages = [i for i, line in enumerate(self._lines) if line.page <= 2 and i >= self._title.stop]
@@ -212,7 +204,7 @@ class _Reader:
         return None
 
     def _abstract_stop(self, first: int) -> int:
-        """Return the first line behind the abstract: a heading, or where the lines become longer than its."""
+        """Return the first line after the abstract: a heading, or where lines exceed its width."""
         finder = HeadingFinder(self._lines, self._style, self._vocabulary)
         for index in range(first + 1, min(first + 120, len(self._lines))):
             if self._roles[index] == "body" and finder.at(index) is not None:
@@ -220,13 +212,6 @@ class _Reader:
             if leaves_inset(self._lines, first, index):
                 return index
         return min(first + 30, len(self._lines))
-
-    def _keywords(self, lines: list[Line]) -> tuple[str, ...]:
-        if not lines:
-            return ()
-        text = _KEYWORDS.sub("", paragraph(lines[:6], self._vocabulary).text, count=1)
-        separator = next((mark for mark in (";", "·", "•", ",") if mark in text), ",")
-        return tuple(word.strip(" .") for word in text.split(separator) if 1 < len(word.strip(" .")) < 80)
 
     def _sections(self, start: int) -> tuple[list[DocumentSection], list[Line]]:
         finder = HeadingFinder(self._lines, self._style, self._vocabulary)
@@ -241,7 +226,9 @@ class _Reader:
             if (
                 heading is not None
                 and in_references
-                and not self._ends_references(heading, self._lines[index])
+                and not (line := self._lines[index]).bold
+                and line.size <= 1.04 * self._style.size
+                and not heading.section.title.isupper()
             ):
                 heading = None
             if heading is None:
@@ -253,9 +240,6 @@ class _Reader:
             if not in_references:
                 sections.append(_SectionLines(_path(sections[-1].path, depths, heading)))
         return [self._section(section) for section in sections if section.path or section.body], references
-
-    def _ends_references(self, heading: Heading, line: Line) -> bool:
-        return line.bold or line.size > 1.04 * self._style.size or heading.section.title.isupper()
 
     def _add(self, index: int, section: _SectionLines, references: list[Line] | None) -> None:
         line, role = self._lines[index], self._roles[index]
@@ -275,7 +259,7 @@ class _Reader:
             section.body.append(line)
 
     def _has_caption(self, index: int) -> bool:
-        """Return True if the table around a line ends at a caption; entries that look like rows never do."""
+        """Return True if the table around a line ends at a caption, unlike references that look like rows."""
         column = self._lines[index].column
         for line, role in zip(self._lines[index:], self._roles[index:], strict=True):
             if role != "table" or line.column != column:
@@ -283,14 +267,14 @@ class _Reader:
         return False
 
     def _add_float(self, index: int, section: _SectionLines, kind: PassageKind) -> None:
-        goes_on = (
+        continues = (
             index > 0
             and section.floats
             and self._roles[index - 1] == self._roles[index]
             and section.floats[-1][1][-1] is self._lines[index - 1]
             and not begins_float(self._lines, index, self._roles[index])
         )
-        if goes_on:
+        if continues:
             section.floats[-1][1].append(self._lines[index])
         else:
             section.floats.append((kind, [self._lines[index]]))
@@ -307,19 +291,15 @@ class _Reader:
         return replace(paragraph(lines, self._vocabulary, kind), area=area)
 
     def _mark_insides(self) -> None:
-        """Mark what stands in figures, such as the numbers at axes, which else may be taken for tables."""
+        """Mark lines within figures, such as axis numbers, which look like tables."""
         for run in caption_runs(self._lines, self._roles):
             caption = [self._lines[index] for index in run]
             if TABLE_CAPTION.match(caption[0].text):
                 continue
             area = figure_area(self._lines, self._roles, caption)
-            for index, role in enumerate(self._roles):
-                if (
-                    area
-                    and role == "table"
-                    and index not in self._tables
-                    and _is_in(self._lines[index], area)
-                ):
+            rows = [index for index, role in enumerate(self._roles) if role == "table"] if area else []
+            for index in rows:
+                if area and index not in self._tables and _is_in(self._lines[index], area):
                     self._roles[index] = "figure"
 
     def _table(self, table: FoundTable) -> Paragraph:
@@ -333,7 +313,7 @@ def _is_in(line: Line, area: Box) -> bool:
 
 
 def _path(path: tuple[Section, ...], depths: list[int], heading: Heading) -> tuple[Section, ...]:
-    """Return the path of a heading that follows one with `path`; `depths` is kept in step with it."""
+    """Return the path of a heading after one with `path`; `depths` is updated with it."""
     keep = sum(depth < heading.depth for depth in depths)
     del depths[keep:]
     depths.append(heading.depth)
@@ -341,13 +321,9 @@ def _path(path: tuple[Section, ...], depths: list[int], heading: Heading) -> tup
 
 
 def _without_run_in(paragraphs: list[Paragraph]) -> list[Paragraph]:
-    """Take the word "Abstract" off the front of the first sentence, which may be that word alone."""
-    first, *rest = paragraphs
-    opening, *others = first.sentences
+    """Remove the word "Abstract" from the first sentence, which may consist of it."""
+    first, *remaining = paragraphs
+    opening, *sentences = first.sentences
     text = without_run_in(opening.text)
-    pieces = (Piece(text, opening.boxes), *others) if text else tuple(others)
-    return [Paragraph(pieces, first.kind), *rest] if pieces else rest
-
-
-def _clean_title(title: str) -> str:
-    return re.sub(r"(?:(?<!\s)\s++)?(?<![*∗†‡§¶])[*∗†‡§¶]++$", "", title).strip()
+    pieces = (Piece(text, opening.boxes), *sentences) if text else tuple(sentences)
+    return [Paragraph(pieces, first.kind), *remaining] if pieces else remaining

@@ -1,4 +1,4 @@
-"""The words of a page as pieces of lines, without what is printed round the text: heads, feet and numbers."""
+"""The words of a page as fragments of lines, without running heads, feet and page numbers."""
 
 import re
 from collections import Counter
@@ -28,9 +28,9 @@ LEAST_GUTTER = 7.0
 
 @dataclass(slots=True)
 class Fragment:
-    """Words that follow each other in the file on one line without a wide gap.
+    """Consecutive words of the file on one line without a wide gap.
 
-    `parts` are the places of the words that begin behind a gap which may be that between two columns.
+    `parts` are the indices of words after a gap that may separate two columns.
     """
 
     words: list[Word]
@@ -51,21 +51,21 @@ def fragments_of(words: Iterable[Word]) -> list[Fragment]:
 
 
 def _follow(words: Sequence[Word]) -> NDArray[np.bool_]:
-    """Flag the words after the first that follow the one before on its line without a wide gap."""
+    """Flag the words, from the second on, that continue the line of the previous without a wide gap."""
     columns = list(zip(*words, strict=True))[1:7]
     left, top, right, bottom, _, sizes = (np.array(column) for column in columns)
     size, height, gap = np.maximum(sizes[:-1], sizes[1:]), bottom - top, left[1:] - right[:-1]
     overlap = np.minimum(bottom[:-1], bottom[1:]) - np.maximum(top[:-1], top[1:])
     on_line = overlap > 0.4 * np.minimum(height[:-1], height[1:])
     near: NDArray[np.bool_] = on_line & (-0.5 * size < gap) & (gap < 3.5 * size)
-    for at in np.flatnonzero(near & (gap >= 1.5 * size)).tolist():
-        near[at] = LABEL.fullmatch(words[at].text) is not None
+    for index in np.flatnonzero(near & (gap >= 1.5 * size)).tolist():
+        near[index] = LABEL.fullmatch(words[index].text) is not None
     return near
 
 
 def fragment_of(words: list[Word]) -> Fragment:
     texts, lefts, tops, rights, bottoms, baselines, sizes, *_ = zip(*words, strict=True)
-    # The baseline is that of the largest word; of several the longest, of these the first.
+    # The baseline of the largest word, of several the longest, of these the first.
     *_, place = max(zip(sizes, map(len, texts), range(0, -len(words), -1), strict=True))
     gaps = enumerate(zip(rights, lefts[1:], strict=False), 1)
     parts = [place for place, (end, start) in gaps if start - end >= LEAST_GUTTER]
@@ -81,31 +81,31 @@ def _text(fragment: Fragment) -> str:
 
 
 def without_artifacts(pages: list[list[Fragment]], sizes: Sequence[PdfPage]) -> list[list[Fragment]]:
-    """Drop page numbers and banners, and what several pages repeat on their outermost lines."""
+    """Drop page numbers, banners, and outermost lines that several pages repeat."""
     keys = [
         {id(f): _edge_key(f, page) for f in _edge_rows(fragments)}
         for fragments, page in zip(pages, sizes, strict=True)
     ]
-    seen = Counter(key for of_page in keys for key in set(of_page.values()) if key[0])
+    repeats = Counter(key for of_page in keys for key in set(of_page.values()) if key[0])
     least = 2 if len(pages) < 6 else 3
     return [
         [
             fragment
             for fragment in fragments
             if id(fragment) not in of_page
-            or not (seen[of_page[id(fragment)]] >= least or _is_artifact(fragment, page))
+            or not (repeats[of_page[id(fragment)]] >= least or _is_artifact(fragment, page))
         ]
         for fragments, page, of_page in zip(pages, sizes, keys, strict=True)
     ]
 
 
 def _edge_key(fragment: Fragment, page: PdfPage) -> tuple[str, int]:
-    """Return the text that running heads repeat, and its height; no text for other fragments."""
+    """Return the text and height by which running heads recur; "" for numbers of tables."""
     text, height = _text(fragment).lower(), round(fragment.baseline / 12)
     if any(map(str.isalpha, text)):
-        # Facing pages print the number on the outer side: before the running title or after it.
+        # Facing pages have the number before or after the running title.
         return re.sub(r"\d+", "#", re.sub(r"^\d+ | \d+$", "", text)), height
-    # Tables have figures at the same height too, but only page numbers grow with the pages.
+    # Numbers of tables may be at the same height, but only page numbers grow with the pages.
     number = re.fullmatch(r"\W*(\d{1,5})\W*", text)
     return f"# {int(number[1]) - page.number}" if number else "", height
 
@@ -124,14 +124,11 @@ def _edge_rows(fragments: list[Fragment]) -> list[Fragment]:
     return edge
 
 
-def _at_edge(fragment: Fragment, page: PdfPage) -> bool:
-    return fragment.bottom < _MARGIN * page.height or fragment.top > (1 - _MARGIN) * page.height
-
-
 def _is_artifact(fragment: Fragment, page: PdfPage) -> bool:
     text = _text(fragment)
-    if not _at_edge(fragment, page):
+    top, bottom = _MARGIN * page.height, (1 - _MARGIN) * page.height
+    if fragment.bottom >= top and fragment.top <= bottom:
         return False
     if _PAGE_NUMBER.fullmatch(text):
         return True
-    return _BANNER.search(text) is not None and (page.number == 1 or fragment.bottom < _MARGIN * page.height)
+    return _BANNER.search(text) is not None and (page.number == 1 or fragment.bottom < top)

@@ -1,4 +1,4 @@
-"""The head of a paper's first page: title, authors, and where the abstract begins."""
+"""The front matter of a PDF: title, authors, and the beginning of the abstract."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ _BANNER = re.compile(
     re.IGNORECASE,
 )
 _YEAR = re.compile(r"\b(?:19[5-9]\d|20[0-4]\d)\b")
-# The circled c of TeX's fonts is read as "c" or "flc".
+# TeX's circled c is extracted as "c" or "flc".
 _COPYRIGHT = re.compile(rf"(?:©|\bcopyright|\(c\)|\b(?:fl)?c\b) ?c?[ ,]*({_YEAR.pattern})", re.IGNORECASE)
 _IMPRINT = re.compile(
     r"proceedings|conference|workshop|symposium|\bjournal\b|transactions on|\bvol(?:ume)?\b|\bpages? \d"
@@ -61,22 +61,22 @@ _WORD_RUN_IN = re.compile(r"(?:abstract|summary)\b[\s—–:.-]*", re.IGNORECASE
 def cover_pages(lines: Sequence[Line], style: Style) -> int:
     """Count the pages before the paper's first: cover sheets of a repository, or a title page.
 
-    They hold no text of the paper; the page behind them begins with its title, which they repeat, or they say
-    where the file comes from.
+    They have no text of the paper, and the next page begins with its title; they repeat the title or name the
+    file's origin.
     """
     covers = 0
     while covers < _MOST_COVERS:
         cover = [line for line in lines if line.page == covers + 1]
-        rest = [line for line in lines if line.page > covers + 1]
-        if not cover or not rest or rest[0].page != covers + 2 or _begins_text(cover):
+        paper = [line for line in lines if line.page > covers + 1]
+        if not cover or not paper or paper[0].page != covers + 2 or _begins_text(cover):
             break
-        title = title_lines(rest, style)
-        first = [line for line in rest if line.page == rest[0].page]
+        title = title_lines(paper, style)
+        first = [line for line in paper if line.page == paper[0].page]
         if not title or title.start > _TITLE_AT_MOST or not _begins_text(first[title.stop :]):
             break
         text = " ".join(line.text for line in cover)
-        wanted = letters_of("".join(rest[index].text for index in title))
-        is_repeated = len(wanted) >= _LETTERS_OF_TITLE and wanted in letters_of(text)
+        letters = letters_of("".join(paper[index].text for index in title))
+        is_repeated = len(letters) >= _LETTERS_OF_TITLE and letters in letters_of(text)
         if not is_repeated and not _COVER.search(text):
             break
         covers += 1
@@ -94,7 +94,7 @@ def _begins_text(lines: Sequence[Line]) -> bool:
 
 
 def printed_year(first: PdfPage) -> int | None:
-    """Return the one year of a first page's copyright or, without one, of the imprint in its margins."""
+    """Return the year of a first page's copyright, else of the imprint in its margins; None if ambiguous."""
     margin = _MARGIN * first.height
     rows = [(row, " ".join(word.text for word in row.words)) for row in fragments_of(first.words)]
     years = {int(match[1]) for _, text in rows for match in _COPYRIGHT.finditer(text)}
@@ -105,24 +105,24 @@ def printed_year(first: PdfPage) -> int | None:
 
 
 def find_title(lines: Sequence[Line], title: str) -> range:
-    """Return the lines of page 1 that print `title`, as the file's properties give it; may be empty."""
-    wanted = letters_of(title)
+    """Return the lines of the first page that print `title`, from the file's properties; may be empty."""
+    letters = letters_of(title)
     first = [line for line in lines if line.page == lines[0].page]
-    if len(title.split()) < 3 or len(wanted) < 12 or _BANNER.search(title):
+    if len(title.split()) < 3 or len(letters) < 12 or _BANNER.search(title):
         return range(0)
     for start in range(len(first)):
         text = ""
         for stop in range(start, min(start + 6, len(first))):
             text += letters_of(first[stop].text)
-            if text == wanted:
+            if text == letters:
                 return range(start, stop + 1)
-            if not wanted.startswith(text):
+            if not letters.startswith(text):
                 break
     return range(0)
 
 
 def title_lines(lines: Sequence[Line], style: Style) -> range:
-    """Return the range of title lines: the largest type before the abstract; may be empty."""
+    """Return the title lines: those in the largest type before the abstract; may be empty."""
     end = next((i for i, line in enumerate(lines) if is_abstract_heading(line)), 0) or len(lines)
     first = [
         index
@@ -142,7 +142,7 @@ def title_lines(lines: Sequence[Line], style: Style) -> range:
 
 
 def _end_of_plain(lines: Sequence[Line], start: int) -> int:
-    """Return the end of a title in the type of the text: one line, or two that stand close above names."""
+    """Return the end of a title in the body's type: one line, or two close lines above names."""
     if start + 3 > len(lines):
         return start + 1
     first, second, names = lines[start : start + 3]
@@ -165,7 +165,7 @@ def _continues_title(lines: Sequence[Line], index: int, first: Line) -> bool:
     if abs(line.size - first.size) < 0.05 * first.size:
         return True
     after = lines[index + 1].baseline - line.baseline if index + 1 < len(lines) else 0.0
-    # Scanners misjudge sizes: a line set close below, with the authors further off, belongs to the title too.
+    # OCR misjudges sizes: a close line with a gap before the authors belongs to the title too.
     return gap < 1.3 * first.size and 0.8 * first.size < line.size < first.size and after > 1.6 * gap
 
 
@@ -174,7 +174,7 @@ def is_abstract_heading(line: Line) -> bool:
 
 
 def begins_run_in(line: Line) -> bool:
-    """Return True if an abstract begins here with the word itself, apart by a mark or by its type."""
+    """Return True if a line begins with "Abstract", set off by punctuation or type."""
     if not line.text[0].isupper() or len(line.words) < 2:
         return False
     if _RUN_IN.match(line.text):
@@ -190,9 +190,9 @@ def without_run_in(text: str) -> str:
 
 
 def bare_abstract(lines: Sequence[Line], start: int) -> range:
-    """Return the lines of an abstract without a heading; empty unless it is unmistakable.
+    """Return the lines of an abstract without heading; empty unless it is unmistakable.
 
-    It is the prose right above the introduction on the first page, in one type and of an abstract's length.
+    It is prose directly above the introduction on the first page, in one type and of usual length.
     """
     page = [i for i in range(start, len(lines)) if lines[i].page == lines[0].page]
     stop = next((i for i in page if INTRODUCTION.fullmatch(parse_heading(lines[i].text).title)), start)
@@ -206,7 +206,7 @@ def bare_abstract(lines: Sequence[Line], start: int) -> range:
 
 
 def leaves_inset(lines: Sequence[Line], first: int, index: int) -> bool:
-    """Return True if an abstract set in from both edges of its column ends above a line, by its measure."""
+    """Return True if an abstract indented on both sides ends above a line."""
     above, below = lines[first:index], lines[index : index + 2]
     if (
         len(above) < 3
@@ -221,16 +221,16 @@ def leaves_inset(lines: Sequence[Line], first: int, index: int) -> bool:
 
 def _same_block(line: Line, below: Line) -> bool:
     gap = below.baseline - line.baseline
-    # The last line of text across the page may be so short that it counts to the left column.
+    # The short last line of a text across the page may be in the left column.
     aligned = line.page == below.page and abs(line.left - below.left) < 3 * below.size
     near = aligned and 0 < gap < 1.5 * below.size
     return near and abs(line.size - below.size) < 0.06 * below.size and line.bold == below.bold
 
 
 def authors_beside(lines: Sequence[Line], title: range, abstract: int) -> range:
-    """Return the lines of authors in the column to the right of the abstract's, above its height.
+    """Return the lines of authors in the column to the right of the abstract's, above it.
 
-    Most stand off its margin, hardly one fills it, and white space keeps them apart from the text below.
+    Most are indented, few fill the column, and white space separates them from the text below.
     """
     heading = lines[abstract]
     start = stop = next(
@@ -249,24 +249,24 @@ def authors_beside(lines: Sequence[Line], title: range, abstract: int) -> range:
 
 
 def author_names(blocks: Iterable[Sequence[Line]]) -> tuple[Author, ...]:
-    """Return the authors with whose names the blocks of lines below a title begin.
+    """Return the authors at the beginning of blocks of lines below a title.
 
-    Behind affiliations in another type, and in the blocks after the first, names count in the type of the
-    first ones only. There are none where the first block begins with anything else.
+    After affiliations in another type, and in later blocks, only names in the type of the first ones count.
+    There are none if the first block begins with anything else.
     """
     authors: list[Author] = []
     first: Line | None = None
     for lines in blocks:
-        at = 0
-        while at < len(lines) and (first is None or _in_type(lines[at], first)):
-            names, stop = _names_from(lines, at)
+        index = 0
+        while index < len(lines) and (first is None or _in_type(lines[index], first)):
+            names, stop = _names_from(lines, index)
             if not names:
                 break
             authors.extend(names)
-            first = first or lines[at]
-            at = stop
-            while at < min(stop + _LONGEST_AFFILIATION, len(lines)) and not _in_type(lines[at], first):
-                at += 1
+            first = first or lines[index]
+            index = stop
+            while index < min(stop + _LONGEST_AFFILIATION, len(lines)) and not _in_type(lines[index], first):
+                index += 1
         if first is None:
             break
     return tuple(authors)
@@ -277,17 +277,21 @@ def _in_type(line: Line, first: Line) -> bool:
 
 
 def _names_from(lines: Sequence[Line], start: int) -> tuple[list[Author], int]:
-    """Return who is named in the lines from `start` on, and the first line of something else."""
+    """Return the authors named in the lines from `start` on, and the index of the next other line."""
     authors: list[Author] = []
-    at = start
-    while at < len(lines) and _in_type(lines[at], lines[start]) and (stop := _end_of_names(lines, at)) > at:
-        authors.extend(_names(lines[at:stop]))
-        at = stop
-    return authors, at
+    index = start
+    while (
+        index < len(lines)
+        and _in_type(lines[index], lines[start])
+        and (stop := _end_of_names(lines, index)) > index
+    ):
+        authors.extend(_names(lines[index:stop]))
+        index = stop
+    return authors, index
 
 
 def _end_of_names(lines: Sequence[Line], start: int) -> int:
-    """Return the end of the lines from `start` on that hold whole names; a row may break within one."""
+    """Return the end of lines with whole names from `start` on; a name may be broken across lines."""
     most = _LONGEST_NAMES if _BETWEEN_NAMES.search(lines[start].text) else 1
     stops = range(start + 1, min(start + most, len(lines)) + 1)
     whole = [stop for stop in stops if _names(lines[start:stop])]
@@ -296,7 +300,7 @@ def _end_of_names(lines: Sequence[Line], start: int) -> int:
 
 
 def _names(lines: Sequence[Line]) -> list[Author]:
-    """Return the authors named in lines that hold nothing but names, else nobody."""
+    """Return the authors in lines that hold only names, else none."""
     names: list[Author] = []
     for cell in _cells(lines):
         plain = _GRADES.sub(",", _ORCID.sub(",", cell)).strip()
@@ -304,14 +308,14 @@ def _names(lines: Sequence[Line]) -> list[Author]:
             return []
         for part in _BETWEEN_NAMES.split(_MARKS.sub(",", plain)):
             if name := part.strip(" .·•|"):
-                if not (read := _read_names(name)):
+                if not (authors := _read_names(name)):
                     return []
-                names.extend(read)
+                names.extend(authors)
     return names
 
 
 def _cells(lines: Sequence[Line]) -> list[str]:
-    """Return the texts of lines, apart where white space keeps them apart."""
+    """Return the texts of lines, split at wide gaps."""
     cells = [""]
     for line in lines:
         for before, word in zip((None, *line.words), line.words, strict=False):
@@ -322,9 +326,9 @@ def _cells(lines: Sequence[Line]) -> list[str]:
 
 
 def _read_names(text: str) -> list[Author]:
-    """Read one name or, where family names come first in capitals, a row of them; empty for anything else."""
+    """Parse one name, or several with capitalised family names first; empty for other text."""
     parts = text.split()
-    if not all(map(_is_name_part, parts)):
+    if not all(p in _PARTICLES or (p[0].isupper() and _NAME_PART.fullmatch(p)) for p in parts):
         return []
     if _families_first(parts):
         return [Author(given, family.title()) for family, given in zip(parts[::2], parts[1::2], strict=True)]
@@ -341,7 +345,3 @@ def _families_first(parts: Sequence[str]) -> bool:
     families, given = parts[::2], parts[1::2]
     is_loud = all(part.isalpha() and part.isupper() and len(part) > 1 for part in families)
     return len(families) == len(given) and is_loud and not any(map(str.isupper, given))
-
-
-def _is_name_part(part: str) -> bool:
-    return part in _PARTICLES or (part[0].isupper() and _NAME_PART.fullmatch(part) is not None)

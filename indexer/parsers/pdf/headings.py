@@ -1,4 +1,4 @@
-"""Section headings among the lines of a PDF, and their places in the tree of sections."""
+"""Section headings among the lines of a PDF, with their depths."""
 
 import re
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _LONGEST = 120
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading as printed, how deep it lies (1 is outermost), and how many lines it takes."""
+    """A heading as printed, its depth (1 is outermost), and its number of lines."""
 
     section: Section
     depth: int
@@ -60,7 +60,7 @@ def number_depth(number: str) -> int:
 
 
 class HeadingFinder:
-    """Finds headings line after line; what it found before decides which numbers may follow."""
+    """Finds headings in order; earlier headings decide which numbers may follow."""
 
     def __init__(self, lines: Sequence[Line], style: Style, vocabulary: Vocabulary) -> None:
         self._lines = lines
@@ -71,7 +71,7 @@ class HeadingFinder:
         self._roman = any(_ROMAN.fullmatch(line.text) and self._stands_out(line) for line in lines)
 
     def at(self, index: int) -> Heading | None:
-        """Return the heading that begins with line `index`, if one does."""
+        """Return the heading that begins at line `index`, None for other lines."""
         line = self._lines[index]
         if len(line.text) > _LONGEST or not _LETTERS.search(line.text):
             return None
@@ -124,7 +124,7 @@ class HeadingFinder:
         return self._remember(line, heading)
 
     def _letter_may_head(self, line: Line, section: Section) -> bool:
-        """Return True for "A Proofs" in heading type, "A. Proofs" in any that stands out, not "R to this"."""
+        """Return True for "A Proofs" in bold or larger type, and "A. Proofs" in any distinct type."""
         if line.bold or line.size > 1.04 * self._style.size:
             return True
         marked = len(section.number) > 1 or line.text[1:2] in ".:"
@@ -143,7 +143,7 @@ class HeadingFinder:
         return heading if followed and heading.lines <= 3 else None
 
     def _looks_plain(self, line: Line) -> bool:
-        """Return True if a line could be a heading without a number by its type and its wording."""
+        """Return True if a line may be an unnumbered heading by its type and wording."""
         if not (line.bold or line.size > 1.08 * self._style.size or self._other_font(line)):
             return False
         worded = line.text[0].isupper() and _WORD.search(line.text) is not None
@@ -151,20 +151,20 @@ class HeadingFinder:
         return worded and not small and not line.text.endswith((".", ",", ";", "-"))
 
     def _with_next_lines(self, index: int, depth: int) -> Heading:
-        """Take in the lines that continue a heading in the same type."""
+        """Return the heading with the following lines that continue it in the same type."""
         line = self._lines[index]
         text, count = line.text, 1
         while index + count < len(self._lines):
             following = self._lines[index + count]
             near = 0 < following.baseline - self._lines[index + count - 1].baseline < 1.35 * line.size
-            if count >= 4 or not (near and self._goes_on(line, following)):
+            if count >= 4 or not (near and self._continues(line, following)):
                 break
             text = self._vocabulary.join_lines((text, following.text))
             count += 1
         return Heading(parse_heading(text), depth, count)
 
-    def _goes_on(self, line: Line, following: Line) -> bool:
-        """Return True if a line is set as the heading's before it in its column, and has no number."""
+    def _continues(self, line: Line, following: Line) -> bool:
+        """Return True if a line has the heading's type and column, and no number."""
         same = following.bold == line.bold and abs(following.size - line.size) < 0.4
         if not same or following.column != line.column:
             return False
@@ -183,7 +183,7 @@ class HeadingFinder:
         )
 
     def _runs_in(self, line: Line) -> bool:
-        """Return True if a paragraph opens here, with words in bold or italics, and no heading."""
+        """Return True if a paragraph begins with words in bold or italics."""
         first = next((w for w in line.words if sum(map(str.isalpha, w.text)) > 1), line.words[0])
         last = line.words[-1]
         turns = (first.bold, first.italic) != (last.bold, last.italic) and (first.bold or first.italic)
@@ -193,7 +193,7 @@ class HeadingFinder:
         return line.right > line.column_right - 0.06 * (line.column_right - line.column_left)
 
     def _gap_above(self, index: int) -> float:
-        """Return the distance to the line above in units of the usual one; large at the head of a column."""
+        """Return the distance to the line above in leadings; 9 at the top of a column."""
         line, before = self._lines[index], self._lines[index - 1] if index else None
         if before is None or before.column != line.column:
             return 9.0
@@ -211,7 +211,7 @@ class HeadingFinder:
 
 
 def _may_follow(last: tuple[int, ...], number: tuple[int, ...], step: int) -> bool:
-    """Return True if a section number may come after another, at most `step` further on its level."""
+    """Return True if a section number may follow another, at most `step` further on its level."""
     if not last:
         return len(number) <= 2 and number[0] <= 2
     if number <= last:

@@ -1,4 +1,4 @@
-"""From the words of PDF pages to lines in reading order: columns found, page artifacts dropped."""
+"""From the words of PDF pages to lines in reading order: find columns, drop page artifacts."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -40,38 +40,38 @@ def lines_in_order(pages: Sequence[PdfPage]) -> list[Line]:
 
 
 def _gutters(pages: list[list[Fragment]], sizes: Sequence[PdfPage]) -> list[tuple[float, ...]]:
-    """Find, page by page, the left edges of the columns after the first."""
+    """Return per page the left edges of the columns after the first."""
     starts = [_starts(fragments, page) for fragments, page in zip(pages, sizes, strict=True)]
-    own = [_strong_edges(counts, 3) for counts in starts]
-    usual = _usual_edges(starts, own)
+    edges_of = [_strong_edges(counts, 3) for counts in starts]
+    usual = _usual_edges(starts, edges_of)
     result = []
-    for fragments, counts, edges in zip(pages, starts, own, strict=True):
+    for fragments, counts, edges in zip(pages, starts, edges_of, strict=True):
         shared = {_nearest(counts, edge) or _clear_edge(fragments, edge) for edge in usual} - {0}
         result.append(tuple(sorted(_apart(shared))) or edges)
     return result
 
 
-def _usual_edges(starts: Sequence[dict[int, int]], own: Sequence[tuple[float, ...]]) -> list[float]:
-    """Return the edges that several pages have, or, in short papers, many lines of one page.
+def _usual_edges(starts: Sequence[dict[int, int]], edges_of: Sequence[tuple[float, ...]]) -> list[float]:
+    """Return the edges that several pages share, or, in short papers, many lines of one page.
 
-    A page of tables misleads; the columns of the other pages, where it has them too, are surer.
+    The edges of a single page are unreliable, as tables may mislead.
     """
-    least = max(2, 0.3 * len(own))
-    pages_with = Counter(round(edge / 6) for edges in own for edge in edges)
+    least = max(2, 0.3 * len(edges_of))
+    pages_with = Counter(round(edge / 6) for edges in edges_of for edge in edges)
     usual = [key * 6.0 for key, count in pages_with.items() if count >= least]
-    if usual or len(own) > 3:
+    if usual or len(edges_of) > 3:
         return usual
-    pairs = zip(starts, own, strict=True)
+    pairs = zip(starts, edges_of, strict=True)
     return [edge for counts, edges in pairs for edge in edges if _near(counts, round(edge)) >= 12]
 
 
 def _clear_edge(fragments: list[Fragment], usual: float) -> int:
-    """Return the edge near `usual` of a page whose text keeps to the left of it, 0 when it does not.
+    """Return the edge near `usual` of a page whose text ends left of it, else 0.
 
-    The last page may hold only a few lines to the right of it, another one a table in place of text.
+    The last page may have only a few lines to the right of the edge, and other pages a table.
     """
     begins = [usual]
-    beside = across = 0
+    inside = across = 0
     for fragment in fragments:
         after = min((word.left for word in fragment.words if word.left >= usual - 6), default=None)
         begins.extend([after] if after is not None and after <= usual + 6 else [])
@@ -79,28 +79,28 @@ def _clear_edge(fragments: list[Fragment], usual: float) -> int:
             continue
         end = max(word.right for word in fragment.words if word.left < usual - 6)
         is_clear = end < usual and (after is None or after - end >= LEAST_GUTTER)
-        beside += is_clear
+        inside += is_clear
         across += not is_clear
-    return int(min(begins)) if beside >= 5 and across < 3 * beside else 0
+    return int(min(begins)) if inside >= 5 and across < 3 * inside else 0
 
 
 def _nearest(counts: dict[int, int], edge: float) -> int:
-    """Return the leftmost place near `edge` where a fair share of the lines begin, 0 when hardly any do."""
+    """Return the leftmost place near `edge` where many lines begin, 0 without such a place."""
     places = [p for p in counts if abs(p - edge) <= 12 and _near(counts, p) >= 2]
     most = max((_near(counts, p) for p in places), default=0)
     return min((p for p in places if _near(counts, p) >= 0.2 * most), default=0)
 
 
 def _apart(edges: set[int]) -> list[int]:
-    kept: list[int] = []
+    distinct: list[int] = []
     for edge in sorted(edges):
-        if not kept or edge - kept[-1] > 90:
-            kept.append(edge)
-    return kept
+        if not distinct or edge - distinct[-1] > 90:
+            distinct.append(edge)
+    return distinct
 
 
 def _starts(fragments: list[Fragment], page: PdfPage) -> dict[int, int]:
-    """Count, per point of the page's width, the lines of text that begin there to the right of other text."""
+    """Count, per point of the page's width, the lines that begin there to the right of other text."""
     counts: Counter[int] = Counter()
     reached = _leftmost_ends(fragments)
     for fragment in fragments:
@@ -108,9 +108,9 @@ def _starts(fragments: list[Fragment], page: PdfPage) -> dict[int, int]:
             word = fragment.words[index]
             if not 0.27 * page.width < word.left < 0.78 * page.width:
                 continue
-            rest = fragment.words[index:]
-            beside = min(reached.get(round(word.baseline / 8) + step, page.width) for step in (-1, 0, 1))
-            if len(rest) >= 3 and rest[-1].right - word.left > 0.15 * page.width and beside < word.left - 5:
+            words = fragment.words[index:]
+            before = min(reached.get(round(word.baseline / 8) + step, page.width) for step in (-1, 0, 1))
+            if len(words) >= 3 and words[-1].right - word.left > 0.15 * page.width and before < word.left - 5:
                 counts[round(word.left)] += 1
     crossed = Counter[int]()
     for fragment in fragments:
@@ -120,19 +120,16 @@ def _starts(fragments: list[Fragment], page: PdfPage) -> dict[int, int]:
             near = not begins.isdisjoint(range(point - 3, point + 3))
             if not (near and any(abs(word.left - point) < 2.5 for word in fragment.words)):
                 crossed[point] += 1
+    # Lines may cross the edge of a column: pages are often partly in one column.
     return {
-        point: count for point, count in counts.items() if crossed[point] < _most_crossings(counts, point)
+        point: count
+        for point, count in counts.items()
+        if crossed[point] < (3 if _near(counts, point) >= 5 else 1) * _near(counts, point)
     }
 
 
-def _most_crossings(counts: dict[int, int], point: int) -> int:
-    """Return the most lines that may cross the edge of a column: pages are often partly in one column."""
-    near = _near(counts, point)
-    return 3 * near if near >= 5 else near
-
-
 def _leftmost_ends(fragments: list[Fragment]) -> dict[int, float]:
-    """Return, per strip of eight points down the page, where its first text of some length ends."""
+    """Return per horizontal strip of eight points the leftmost end of text in it."""
     ends: dict[int, float] = {}
     for fragment in fragments:
         strip = round(fragment.baseline / 8)
@@ -153,14 +150,14 @@ def _strong_edges(counts: dict[int, int], least: int) -> tuple[float, ...]:
         peak = _near(counts, point)
         if peak < least or any(abs(point - edge) <= 90 for edge in edges):
             continue
-        # Most lines may be indented, as in lists; the column begins where its leftmost lines do.
-        beside = (p for p in counts if point - 40 < p < point and _near(counts, p) >= max(2, 0.12 * peak))
-        edges.append(min((*beside, point)))
+        # Most lines may be indented, as in lists; the column begins at its leftmost lines.
+        left = (p for p in counts if point - 40 < p < point and _near(counts, p) >= max(2, 0.12 * peak))
+        edges.append(min((*left, point)))
     return tuple(sorted(edges))
 
 
 def _cut(fragments: list[Fragment], gutters: tuple[float, ...]) -> list[Fragment]:
-    """Cut the fragments that run on from one column into the next."""
+    """Split fragments that run from one column into the next."""
     parts: list[Fragment] = []
     for fragment in fragments:
         begin = 0
@@ -175,14 +172,14 @@ def _cut(fragments: list[Fragment], gutters: tuple[float, ...]) -> list[Fragment
 
 
 def _is_row_of_figures(words: list[Word]) -> bool:
-    """Return True if words are a row of a table that spans the page: its gaps are no gutter."""
+    """Return True for a table's row across the page, whose gaps are no gutters."""
     return len(words) >= 5 and sum(has_figure(w.text) for w in words) > 0.6 * len(words)
 
 
 def _blocks(
     fragments: list[Fragment], gutters: tuple[float, ...], *, right_to_left: bool
 ) -> list[list[Fragment]]:
-    """Put fragments into reading order: down each column, between the lines that span columns."""
+    """Return fragments in reading order: down each column, between lines that span columns."""
     blocks: list[list[Fragment]] = []
     columns: dict[int, list[Fragment]] = {}
     middles = _middles(fragments, gutters)
@@ -198,7 +195,7 @@ def _blocks(
 
 
 def _middles(fragments: list[Fragment], edges: tuple[float, ...]) -> tuple[float, ...]:
-    """Return the middle of the white strip to the left of each edge."""
+    """Return the middle of the gutter to the left of each edge."""
     middles = []
     for edge in edges:
         ends = sorted(f.right for f in fragments if len(f.words) > 2 and edge - 80 < f.right < edge - 2)
@@ -208,7 +205,7 @@ def _middles(fragments: list[Fragment], edges: tuple[float, ...]) -> tuple[float
 
 
 def _column(fragment: Fragment, middles: tuple[float, ...]) -> int:
-    """Return the number of the fragment's column, or that it spans columns."""
+    """Return the number of the fragment's column, _SPANNING if it spans columns."""
     width = fragment.right - fragment.left
     for middle in middles:
         if min(middle - fragment.left, fragment.right - middle) > max(14, 0.08 * width):
@@ -217,7 +214,7 @@ def _column(fragment: Fragment, middles: tuple[float, ...]) -> int:
 
 
 def _wide_rows(fragments: list[Fragment], middles: tuple[float, ...]) -> set[int]:
-    """Find the rows of tables across the page: of figures, or short pieces next to a line that spans it."""
+    """Return ids of fragments of tables across the page: rows of figures, or short pieces near wide lines."""
     if not middles:
         return set()
     extent = max(f.right for f in fragments) - min(f.left for f in fragments)
@@ -232,8 +229,8 @@ def _wide_rows(fragments: list[Fragment], middles: tuple[float, ...]) -> set[int
         for f in row
     }
     for start, end in _runs([a and b for a, b in zip(short, sides, strict=True)]):
-        beside = (start > 0 and spans[start - 1]) or (end < len(rows) and spans[end])
-        if end - start >= 2 and beside:
+        adjoins = (start > 0 and spans[start - 1]) or (end < len(rows) and spans[end])
+        if end - start >= 2 and adjoins:
             wide.update(id(fragment) for row in rows[start:end] for fragment in row)
     return wide
 
@@ -258,7 +255,7 @@ def _runs(flags: list[bool]) -> Iterator[tuple[int, int]]:
 
 
 def _rows(fragments: list[Fragment]) -> list[list[Word]]:
-    """Join the fragments of one column to lines; raised and lowered marks go with their line."""
+    """Join the fragments of one column to lines, with superscripts and subscripts."""
     rows: list[list[Fragment]] = []
     for fragment in sorted(fragments, key=lambda f: (f.baseline, f.left)):
         home = next((row for row in reversed(rows[-3:]) if _on_row(row, fragment)), None)

@@ -1,8 +1,7 @@
-"""Line numbers that preprints and review copies print beside their text.
+"""Line numbers of preprints and review copies.
 
-They stand in a strip of the page that holds nothing else, and grow down the page with its lines: each by as
-much as there are lines from one to the next. Tables, lists and contents have other text above or below their
-numbers.
+They are alone in a vertical strip of the page and count its lines from top to bottom. Numbers of tables,
+lists and contents have other text above or below them.
 """
 
 from bisect import bisect_left, bisect_right
@@ -16,21 +15,21 @@ from corpus.pdf.pages import PdfPage
 from corpus.pdf.words import Word
 
 _LONGEST = 5  # digits
-_MOST_NUMBERS = 500  # on a page; of a page of tables the other pages tell where line numbers stand
-_NEAR = 60.0  # points from one number of a listing to the next at most
+_MOST_NUMBERS = 500  # on a page; pages with more are tables, where other pages give the position
+_NEAR = 60.0  # points between consecutive numbers of a listing
 _STEPS = (1, 2, 5, 10)
 _ALIGNED = 1.5  # points by which the edges of numbers in a strip differ at most
 _SAME_LINE = 3.0  # points between the baselines of a number and of its line
-_MANY = 15  # numbers of a long listing, which covers only a part of its column
-_FEWEST, _FEWEST_APART = 5, 3  # numbers at every line, and at every second, fifth or tenth
-_MOST_BESIDE = 0.25  # lines in the strip that are none of its numbers, for each of them
+_MANY = 15  # numbers of a long listing, which may cover only part of its column
+_FEWEST, _FEWEST_APART = 5, 3  # fewest numbers on every line, and on every second, fifth or tenth
+_MOST_BESIDE = 0.25  # other lines in the strip, per number
 _LEAST_COVERED = 0.7  # of the lines of a column
 _MOST_UNNUMBERED = 60  # lines of floats and displays between two numbers
 
 
 @dataclass(frozen=True, slots=True)
 class _Strip:
-    """Numbers under each other; `words` by their places on the page, from the top."""
+    """Numbers in a column; `words` are their indices on the page, from the top."""
 
     left: float
     right: float
@@ -40,17 +39,17 @@ class _Strip:
 
 
 def without_line_numbers(pages: Sequence[PdfPage]) -> list[PdfPage]:
-    """Return the pages without the numbers of their lines; others are the same objects."""
+    """Return the pages without line numbers; unchanged pages are the same objects."""
     candidates = [_candidates(page.words) for page in pages]
-    found = [_strips(page, numbers) for page, numbers in zip(pages, candidates, strict=True)]
-    known = [strip for strips in found for strip in strips]
-    if not known:
+    strips_of = [_strips(page, numbers) for page, numbers in zip(pages, candidates, strict=True)]
+    certain = [strip for strips in strips_of for strip in strips]
+    if not certain:
         return list(pages)
     result = []
     last: _Strip | None = None
-    for page, numbers, own in zip(pages, candidates, found, strict=True):
-        # A page of few lines has few numbers; they stand where those of other pages do.
-        strips = own or _continued(page, numbers, known, last)
+    for page, numbers, certain_strips in zip(pages, candidates, strips_of, strict=True):
+        # A page with few lines has few numbers, at the position of other pages'.
+        strips = certain_strips or _continued(page, numbers, certain, last)
         drop = {place for strip in strips for place in strip.words}
         last = strips[-1] if strips else last
         words = tuple(word for place, word in enumerate(page.words) if place not in drop)
@@ -67,12 +66,12 @@ def _candidates(words: Sequence[Word]) -> list[int]:
 
 
 def _strips(page: PdfPage, numbers: Sequence[int]) -> list[_Strip]:
-    """Return the strips of a page that hold the numbers of its lines and hardly anything else."""
+    """Return the strips of a page that hold line numbers and hardly anything else."""
     strips: list[_Strip] = []
-    left = list(numbers) if len(numbers) <= _MOST_NUMBERS else []
-    while len(left) >= _FEWEST_APART and (strip := _largest_strip(page, left)):
+    remaining = list(numbers) if len(numbers) <= _MOST_NUMBERS else []
+    while len(remaining) >= _FEWEST_APART and (strip := _largest_strip(page, remaining)):
         strips.append(strip)
-        left = [place for place in left if place not in strip.words]
+        remaining = [place for place in remaining if place not in strip.words]
     return strips
 
 
@@ -103,9 +102,9 @@ def _aligned(words: Sequence[Word], numbers: Iterable[int]) -> list[tuple[int, .
 
 
 def _chain(words: Sequence[Word], group: Sequence[int], step: int, most: float = inf) -> _Strip | None:
-    """Return the longest chain of numbers of a group, each of them `step` above the one before.
+    """Return the longest chain of numbers of a group, each `step` more than the previous.
 
-    Where lines of floats have none, the next number is still the next; it is `most` points below.
+    Lines of floats may be unnumbered; the next number is at most `most` points below.
     """
     best: dict[int, list[int]] = {}
     longest: list[int] = []
@@ -130,10 +129,10 @@ def _chain(words: Sequence[Word], group: Sequence[int], step: int, most: float =
 
 
 def _is_of_lines(page: PdfPage, strip: _Strip) -> bool:
-    """Return True if a strip holds hardly anything else, and its numbers grow with the lines beside it."""
+    """Return True if a strip holds hardly anything else, and its numbers count the lines next to it."""
     members = set(strip.words)
     heights = [page.words[place].baseline for place in strip.words]
-    others = [
+    intruders = [
         word
         for place, word in enumerate(page.words)
         if place not in members
@@ -141,14 +140,14 @@ def _is_of_lines(page: PdfPage, strip: _Strip) -> bool:
         and word.left < strip.right - 0.5
         and (len(members) < _MANY or heights[0] - _SAME_LINE < word.baseline < heights[-1] + _SAME_LINE)
     ]
-    if len(_baselines(others)) > max(1.0, _MOST_BESIDE * len(members)):
+    if len(_baselines(intruders)) > max(1.0, _MOST_BESIDE * len(members)):
         return False
-    beside = _lines_beside(page, strip, members)
-    return _is_listing(heights) or any(_keeps_step(strip, heights, rows) for rows in beside)
+    sides = _lines_beside(page, strip, members)
+    return _is_listing(heights) or any(_keeps_step(strip, heights, rows) for rows in sides)
 
 
 def _is_listing(heights: Sequence[float]) -> bool:
-    """Return True for the numbers of a long listing: one to three lines apart, as long lines are broken."""
+    """Return True for the numbers of a long listing: one to three lines apart, as long lines wrap."""
     gaps = [after - before for before, after in pairwise(heights)]
     leading = median(sorted(gaps)[: len(gaps) // 2 + 1])
     lines = [gap / leading for gap in gaps]
@@ -158,14 +157,12 @@ def _is_listing(heights: Sequence[float]) -> bool:
 
 
 def _lines_beside(page: PdfPage, strip: _Strip, members: set[int]) -> list[list[float]]:
-    """Return the baselines of the lines to the right and to the left of a strip, within its column."""
+    """Return the baselines of the lines right and left of a strip, within its column."""
     size = median(page.words[place].bottom - page.words[place].top for place in strip.words)
     reach = max(60.0, 6 * size)
-    others = [word for place, word in enumerate(page.words) if place not in members]
-    right = [word for word in others if word.left - strip.right >= -0.5 and word.left < strip.right + reach]
-    left = [
-        word for word in others if strip.left - word.right >= -0.5 and word.right > strip.left - 4 * reach
-    ]
+    text = [word for place, word in enumerate(page.words) if place not in members]
+    right = [word for word in text if word.left - strip.right >= -0.5 and word.left < strip.right + reach]
+    left = [word for word in text if strip.left - word.right >= -0.5 and word.right > strip.left - 4 * reach]
     return [_baselines(side) for side in (right, left) if side]
 
 
@@ -178,13 +175,13 @@ def _baselines(words: Iterable[Word]) -> list[float]:
 
 
 def _keeps_step(strip: _Strip, heights: Sequence[float], rows: Sequence[float]) -> bool:
-    """Return True if most numbers stand at lines, as many apart as they count, and cover most of them."""
-    at = [bisect_left(rows, height - _SAME_LINE) for height in heights]
+    """Return True if most numbers are level with lines, advance by the step, and cover most lines."""
+    indices = [bisect_left(rows, height - _SAME_LINE) for height in heights]
     level = sum(
         row < len(rows) and abs(rows[row] - height) <= _SAME_LINE
-        for row, height in zip(at, heights, strict=True)
+        for row, height in zip(indices, heights, strict=True)
     )
-    steps = [after - before for before, after in pairwise(at)]
+    steps = [after - before for before, after in pairwise(indices)]
     exact = sum(abs(rise - strip.step) <= (0 if strip.step == 1 else 1) for rise in steps)
     gaps = [after - before for before, after in pairwise(heights)]
     usual = median(gaps)
@@ -196,28 +193,34 @@ def _keeps_step(strip: _Strip, heights: Sequence[float], rows: Sequence[float]) 
 
 
 def _continued(
-    page: PdfPage, numbers: Sequence[int], known: Sequence[_Strip], last: _Strip | None
+    page: PdfPage, numbers: Sequence[int], certain: Sequence[_Strip], last: _Strip | None
 ) -> list[_Strip]:
-    """Return the numbers that stand where those of other pages do and go on from them, or begin anew."""
+    """Return the numbers at the position of other pages' that continue these or start again."""
     words = page.words
     strips: list[_Strip] = []
-    for other in {(round(strip.left), strip.step): strip for strip in known}.values():
+    for reference in {(round(strip.left), strip.step): strip for strip in certain}.values():
         near = [
             place
             for place in numbers
             if (
-                abs(words[place].right - other.right) < _ALIGNED
-                or abs(words[place].left - other.left) < _ALIGNED
+                abs(words[place].right - reference.right) < _ALIGNED
+                or abs(words[place].left - reference.left) < _ALIGNED
             )
-            and int(words[place].text) % other.step == other.values[0] % other.step
+            and int(words[place].text) % reference.step == reference.values[0] % reference.step
         ]
         near.sort(key=lambda place: words[place].baseline)
         values = [int(words[place].text) for place in near]
         rising = all(0 < b - a <= _MOST_UNNUMBERED for a, b in pairwise(values))
-        starts = {0, 1, other.step, other.values[0], (last.values[-1] + other.step) if last else 0}
+        starts = {
+            0,
+            1,
+            reference.step,
+            reference.values[0],
+            (last.values[-1] + reference.step) if last else 0,
+        }
         if near and rising and values[0] in starts:
-            strip = _Strip(other.left, other.right, other.step, tuple(near), tuple(values))
-            taken = {place for found in strips for place in found.words}
-            if not taken & set(near):
+            strip = _Strip(reference.left, reference.right, reference.step, tuple(near), tuple(values))
+            used = {place for earlier in strips for place in earlier.words}
+            if not used & set(near):
                 strips.append(strip)
     return strips

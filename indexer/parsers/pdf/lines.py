@@ -1,4 +1,4 @@
-"""Lines of running text, and how they are set."""
+"""Lines of running text and their typography."""
 
 import re
 import unicodedata
@@ -17,11 +17,10 @@ _LETTER = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010
 class Line:
     """Words on one line of one column, in reading order; lengths in points from the top left of the page.
 
-    `column` counts the columns in reading order through the document; text that spans the page has its own.
-    `column_left` and `column_right` are the edges of that column; a line that `fills` it runs from edge to
-    edge. `font` is that of all words, "" when they differ; `cells` is how many pieces the line falls into at
-    wide gaps, as the rows of a table do. In a line that runs from `right_to_left`, `begin` and `end` are
-    counted from the right edge of the page, leftwards.
+    `column` numbers the columns of the document in reading order; text across the page has its own number.
+    `column_left` and `column_right` are the column's edges, and `fills` means that the line reaches both.
+    `font` is that of all words, "" if they differ; `cells` is the number of parts between wide gaps, as in
+    the rows of tables. For `right_to_left` lines, `begin` and `end` are negative coordinates from the right.
     """
 
     page: int
@@ -46,7 +45,7 @@ class Line:
     def of(
         cls, words: Sequence[Word], page: int, column: int, column_left: float, column_right: float
     ) -> "Line":
-        """Make a line of words given from left to right."""
+        """Make a line of words ordered from left to right."""
         texts, lefts, tops, rights, bottoms, baselines, sizes, fonts, bold, *_ = zip(*words, strict=True)
         text = " ".join(texts) + ("-" if words[-1].hyphenated else "")
         right_to_left = False
@@ -90,10 +89,6 @@ class Line:
         return -self.left if self.right_to_left else self.right
 
     @property
-    def column_begin(self) -> float:
-        return -self.column_right if self.right_to_left else self.column_left
-
-    @property
     def column_end(self) -> float:
         return -self.column_left if self.right_to_left else self.column_right
 
@@ -115,7 +110,7 @@ def _weighted_median(values: Sequence[float], weights: Sequence[int]) -> float:
 
 
 def _common_font(line: str, fonts: Sequence[str], texts: Sequence[str]) -> str:
-    """Return the one font of the words with letters, "" where there is none."""
+    """Return the font of all words with letters, "" if they differ."""
     if len(set(fonts)) == 1:
         return fonts[0] if any(map(str.isalpha, line)) else ""
     of_letters = {font for font, text in zip(fonts, texts, strict=True) if any(map(str.isalpha, text))}
@@ -125,7 +120,7 @@ def _common_font(line: str, fonts: Sequence[str], texts: Sequence[str]) -> str:
 def _cells(gaps: list[float], first: str, size: float, *, fills: bool) -> int:
     if not gaps or max(gaps) <= 1.4 * size:
         return 1
-    # Justified lines of few words have wide gaps too, but all alike.
+    # Justified lines with few words also have wide gaps, but equal ones.
     if LABEL.fullmatch(first) or first.isdecimal():
         gaps = gaps[1:]
     justified = len(gaps) > 1 and fills and max(gaps) < 2 * min(gaps) + 0.5 * size
@@ -133,7 +128,7 @@ def _cells(gaps: list[float], first: str, size: float, *, fills: bool) -> int:
 
 
 def runs_right_to_left(words: Sequence[Word]) -> bool:
-    """Return True if more letters of words run from right to left than from left to right."""
+    """Return True if most letters are of right-to-left scripts."""
     if not _LETTER.search(" ".join([word.text for word in words])):
         return False
     classes = [unicodedata.bidirectional(sign) for word in words for sign in word.text]
@@ -141,9 +136,9 @@ def runs_right_to_left(words: Sequence[Word]) -> bool:
 
 
 def _reading_order(words: Sequence[Word], *, right_to_left: bool) -> list[Word]:
-    """Return the words of a line, given from left to right, as they are read.
+    """Return the words of a line, ordered from left to right, in reading order.
 
-    Words of the other direction keep their own order among themselves; figures go with the words around them.
+    Words of the opposite direction keep their order; numbers go with the words around them.
     """
     runs = []
     for against, run in groupby(_runs_against(words, right_to_left=right_to_left), key=lambda pair: pair[0]):
@@ -154,20 +149,20 @@ def _reading_order(words: Sequence[Word], *, right_to_left: bool) -> list[Word]:
 
 
 def _runs_against(words: Sequence[Word], *, right_to_left: bool) -> list[tuple[bool, Word]]:
-    """Return each word with whether it runs against the line."""
+    """Return each word with whether its direction is opposite to the line's."""
     directions = [_direction(word.text) for word in words]
-    known = [place for place, direction in enumerate(directions) if direction is not None]
+    directed = [index for index, direction in enumerate(directions) if direction is not None]
     result = []
     for place, word in enumerate(words):
-        before = next((directions[at] for at in reversed(known) if at <= place), None)
-        after = next((directions[at] for at in known if at >= place), None)
+        before = next((directions[index] for index in reversed(directed) if index <= place), None)
+        after = next((directions[index] for index in directed if index >= place), None)
         against = before is not None and before == after and before != right_to_left
         result.append((against, word))
     return result
 
 
 def _direction(text: str) -> bool | None:
-    """Return True for a word from right to left, False for one from left to right, None for figures."""
+    """Return True for a right-to-left word, False for left-to-right, None for numbers."""
     for sign in text:
         direction = unicodedata.bidirectional(sign)
         if direction in _RIGHT_TO_LEFT or direction == "L":

@@ -19,45 +19,45 @@ LIST_MARK = re.compile(r"(?:[•‣◦▪●■–—*-]|\d{1,2}[.)]|\(?[a-z0-9i
 LITTLE_WORDS = frozenset(
     "a an and are as be by for from in is it of on that the this to we which with".split()
 )
-"""Words that prose is full of, and titles, names and tables are not."""
+"""Words that are frequent in prose, but not in titles, names and tables."""
 _TERMINAL = re.compile(r"[.!?:;…][\"'”’)\]]*(?:\d{1,2}|\[\d+\])?$")
 _LETTERS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-# A raised number or signs; behind few letters, Greek ones or a formula in brackets it is an exponent.
+# A superscript number or sign; after few letters, Greek letters or a bracketed formula it is an exponent.
 _NOTE_MARK = re.compile(r"\d{1,3}(?:[,–-]\d{1,3}){0,5}|[*†‡§¶∗]{1,3}")
 _BEFORE_NOTE = re.compile(r"[^\W\d_\u0370-\u03ff]{4}$|[^\W_\u0370-\u03ff]{4}[)\]]$|[.,;:!?”’\"']$")
 _LINE_END_HYPHEN = re.compile(r"[^\W_][-\u2010]$")
 _LINE_END_DASH = re.compile(r"\w[\u2013\u2014]$")
-# Of addresses every hyphen is a part, also at the end of a line.
+# Addresses keep their hyphens, also at line ends.
 _ADDRESS = re.compile(r"://|^www\.|@|^10\.\d{4,}/|/[^/]*\.|\.[^.]*/")
 _CLOSING = frozenset((".", ",", ";", ":", ")", "]", ").", "),"))
-# Behind a suspended hyphen: "two- or threefold".
+# After a suspended hyphen: "two- or threefold".
 _LINKING = frozenset("and or to und oder et y o nor versus vs. but".split())
-# Halves that are words but hardly ever stand before a hyphen: "with-out" is "without".
+# Words that are hardly ever the first half of a compound: "with-out" is "without".
 _FUNCTION_WORDS = frozenset(
     "a an and as at be by can for fore further how in into is it may more of on or per some the there to up "
     "what when where with".split()
 )
-# Halves that keep their hyphen before any word of the document: "non-relevant", "multi-paragraph".
+# First halves that keep their hyphen before any word of the document: "non-relevant".
 _FIRST_HALVES = frozenset("cross high low multi non pre self semi zero".split())
-# Halves that hardly ever follow without a hyphen: "entailment-based", "word-level".
+# Second halves that nearly always follow a hyphen: "entailment-based", "word-level".
 _SECOND_HALVES = frozenset("aware based driven grained level oriented specific".split())
 
 
 class Vocabulary:
-    """The words of one document, to tell the hyphens of its words from those of its line ends."""
+    """The words of one document, to tell hyphens of compounds from those of line breaks."""
 
     def __init__(self, lines: Iterable[Line]) -> None:
         whole: list[str] = []
         cut = False
         for line in lines:
-            # The second half of a cut word is no word of its own.
+            # Skip the second half of a broken word.
             words = line.words[1:] if cut else line.words
             cut = line.words[-1].hyphenated or _LINE_END_HYPHEN.search(line.words[-1].text) is not None
             whole.extend(word.text for word in (words[:-1] if cut else words))
         self._counts = Counter(map(str.lower, _LETTERS.findall(" ".join(whole))))
 
     def joint(self, before: str, after: str) -> str:
-        """Return the joint of a word cut at a line end: nothing or a hyphen."""
+        """Return the joint of a word broken at a line end: "" or "-"."""
         left = re.search(r"(?<![^\W_])(?<![^\W_]-)[^\W_]++(?:-[^\W_]++)*+$", before)
         right = re.match(r"[^\W\d_]+(?:-[^\W\d_]+)*", after)
         if left is None or right is None:
@@ -82,13 +82,13 @@ class Vocabulary:
         return "-" if is_phrase or is_compound(last, head) or self._is_compound(lead, last, second) else ""
 
     def end_of_line(self, word: str, following: str) -> tuple[str, str]:
-        """Return the last word of a line, given with its hyphen, as it is in the text, and the gap behind."""
+        """Return the last word of a line as it is in running text, and the gap after it."""
         first = word[:-1]
         if not _LINE_END_HYPHEN.search(word) or not following[:1].isalnum():
             is_joined = _LINE_END_DASH.search(word) and following[:1].isalnum()
             return word, "" if is_joined or (word.endswith("-") and _ADDRESS.search(word)) else " "
         if _ADDRESS.search(word):
-            # DOIs have hyphens between figures, and are hyphenated between letters.
+            # In DOIs, hyphens between letters are line breaks; those between digits are part of them.
             is_hyphenated = "doi.org/10." in word and first[-1].isalpha() and following[0].isalpha()
             return first if is_hyphenated else word, ""
         if following.lower() in _LINKING and not is_word(
@@ -107,7 +107,7 @@ class Vocabulary:
         return joined
 
     def _is_compound(self, lead: Sequence[str], last: str, second: str) -> bool:
-        """Return True if both halves are words; `lead` is what is hyphenated before them: "end-to-"."""
+        """Return True if both halves are words of the document; `lead` are earlier parts: "end-to-"."""
         if second in lead:
             return True
         if not self._counts[second] or len(second) < 3:
@@ -119,9 +119,9 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """The style of running text: font, its height, and line distance, in points.
+    """The typography of running text: type size and leading in points, and font.
 
-    `font` is empty when no font prevails.
+    `font` is "" if none prevails.
     """
 
     size: float
@@ -146,12 +146,12 @@ class Style:
 
 
 def paragraph(lines: Sequence[Line], vocabulary: Vocabulary, kind: PassageKind = "body") -> Paragraph:
-    """Join lines to one paragraph; each sentence gets one box per line that it covers."""
+    """Join lines to a paragraph; each sentence gets one box per line."""
     return Paragraph(tuple(_pieces(_joined(lines, vocabulary))), kind)
 
 
 class _Joined(NamedTuple):
-    """A text, and of each of its words where it starts and ends, on which page and line, and how set."""
+    """A text with the start, end, (page, line) and typography of each word."""
 
     text: str
     starts: Sequence[int]
@@ -185,13 +185,13 @@ def _joined(lines: Sequence[Line], vocabulary: Vocabulary) -> _Joined:
 
 
 def without_note(word: Word) -> str:
-    """Return the text of a word without the mark of a footnote; other raised figures stay raised."""
+    """Return the text of a word without footnote mark; other superscripts stay."""
     text, mark = word.text[: len(word.text) - word.raised], word.text[len(word.text) - word.raised :]
     return text if _NOTE_MARK.fullmatch(mark) and _BEFORE_NOTE.search(text) else word.marked or word.text
 
 
 def printed_text(line: Line) -> str:
-    """Return the text of a line without marks of footnotes, raised figures as such."""
+    """Return the text of a line without footnote marks, with superscripts."""
     return " ".join(map(without_note, line.words)) + ("-" if line.words[-1].hyphenated else "")
 
 
@@ -209,7 +209,7 @@ def _boxes(joined: _Joined, start: int, end: int) -> Iterable[Box]:
         _, lefts, tops, rights, bottoms, _, sizes, *_ = zip(*words, strict=True)
         left = min((_edge(joined, places[0], start, lefts[0]), *lefts[1:]))
         right = max((_edge(joined, places[-1], end, rights[-1]), *rights[:-1]))
-        # Raised and lowered marks would make the boxes of neighbouring lines overlap.
+        # Superscripts and subscripts would make the boxes of neighbouring lines overlap.
         full = 0.8 * max(sizes)
         is_full = [size >= full for size in sizes]
         top, bottom = min(compress(tops, is_full)), max(compress(bottoms, is_full))
@@ -217,7 +217,7 @@ def _boxes(joined: _Joined, start: int, end: int) -> Iterable[Box]:
 
 
 def _edge(joined: _Joined, place: int, offset: int, edge: float) -> float:
-    """Return where in a word an offset lies, in points, or `edge` when it lies outside."""
+    """Return the position of an offset within a word, in points, else `edge`."""
     start, end, word = joined.starts[place], joined.ends[place], joined.words[place]
     if not start < offset < end:
         return edge
@@ -225,23 +225,21 @@ def _edge(joined: _Joined, place: int, offset: int, edge: float) -> float:
 
 
 def split_paragraphs(lines: Sequence[Line], style: Style) -> list[list[Line]]:
-    """Group lines of running text into paragraphs, across the breaks of columns and pages."""
+    """Group lines of running text into paragraphs, across columns and pages."""
     groups: list[list[Line]] = []
-    margins = _margins(lines)
+    lefts: dict[int, Counter[int]] = {}
+    for line in lines:
+        lefts.setdefault(line.column, Counter())[round(line.begin)] += 1
+    # Per column, where most of its lines begin.
+    margins: dict[int, float] = {
+        column: min(counts, key=lambda x: (-counts[x], x)) for column, counts in lefts.items()
+    }
     for line in lines:
         if groups and not _begins_paragraph(groups[-1], line, style, margins):
             groups[-1].append(line)
         else:
             groups.append([line])
     return groups
-
-
-def _margins(lines: Sequence[Line]) -> dict[int, float]:
-    """Return, per column, where most of its lines begin."""
-    lefts: dict[int, Counter[int]] = {}
-    for line in lines:
-        lefts.setdefault(line.column, Counter())[round(line.begin)] += 1
-    return {column: min(counts, key=lambda x: (-counts[x], x)) for column, counts in lefts.items()}
 
 
 def _begins_paragraph(group: list[Line], line: Line, style: Style, margins: dict[int, float]) -> bool:
@@ -259,7 +257,7 @@ def _begins_paragraph(group: list[Line], line: Line, style: Style, margins: dict
 
 
 def _begins_column(last: Line, line: Line, ended: bool, indented: bool) -> bool:
-    # Text that goes back to a column before it on a page is another.
+    # Text that goes back to an earlier column of the page is a new paragraph.
     if line.page == last.page and line.end < last.begin:
         return True
     if not ended:
@@ -269,7 +267,7 @@ def _begins_column(last: Line, line: Line, ended: bool, indented: bool) -> bool:
 
 
 def _turns(group: list[Line], line: Line, ended: bool, style: Style) -> bool:
-    """Return True if indentation, a list mark or a short line before it begin a paragraph within a column."""
+    """Return True if indentation, a list mark or a short previous line begin a paragraph."""
     last = group[-1]
     marked = LIST_MARK.match(group[0].text) is not None
     if LIST_MARK.match(line.text) and (ended or marked):
@@ -286,6 +284,6 @@ def _turns(group: list[Line], line: Line, ended: bool, style: Style) -> bool:
 
 
 def _is_displayed(line: Line, style: Style) -> bool:
-    """Return True for an equation in the middle of its column."""
+    """Return True for a displayed equation."""
     left, right = line.left - line.column_left, line.column_right - line.right
     return " = " in line.text and left > 0.6 * style.size and abs(left - right) < 0.4 * style.size

@@ -1,4 +1,4 @@
-"""The bibliography of a PDF: its lines split into entries, and what is certain of each."""
+"""The bibliography of a PDF: split into entries, with certain metadata of each."""
 
 import re
 from collections import Counter
@@ -17,9 +17,11 @@ _AFTER_YEAR = re.compile(r"(?:19|20)\d\d[a-z]?\)?[.,:]\s++(?P<title>[^.?!]{12,30
 
 
 def split_references(lines: Sequence[Line], vocabulary: Vocabulary) -> tuple[Reference, ...]:
-    """Split the lines of a bibliography into entries; lines before the first entry are left out."""
+    """Split the lines of a bibliography into entries; lines before the first are dropped."""
     entries: list[list[Line]] = []
-    begins = _entry_starts(lines)
+    labelled = [_LABEL.match(line.text) is not None for line in lines]
+    is_labelled = bool(lines) and labelled[0] and sum(labelled) >= 0.15 * len(lines)
+    begins = labelled if is_labelled else _hanging(lines) or _by_full_stops(lines)
     for line, begin in zip(lines, begins, strict=True):
         if begin:
             entries.append([line])
@@ -30,7 +32,7 @@ def split_references(lines: Sequence[Line], vocabulary: Vocabulary) -> tuple[Ref
 
 
 def read_reference(text: str) -> Reference:
-    """Recognise title, year and DOI of an entry where they are certain; authors are left in the text."""
+    """Parse title, year and identifiers of an entry where certain; authors stay in the text."""
     years = sorted({int(year) for year in _YEAR.findall(text)})
     title = _QUOTED.search(text) or _AFTER_YEAR.search(text)
     return Reference(
@@ -42,19 +44,12 @@ def read_reference(text: str) -> Reference:
     )
 
 
-def _entry_starts(lines: Sequence[Line]) -> list[bool]:
-    labelled = [_LABEL.match(line.text) is not None for line in lines]
-    if lines and labelled[0] and sum(labelled) >= 0.15 * len(lines):
-        return labelled
-    return _hanging(lines) or _by_full_stops(lines)
-
-
 def _hanging(lines: Sequence[Line]) -> list[bool]:
-    """Flag the lines that stand out to the left of those under them; [] without such a pattern."""
+    """Flag the first lines of hanging entries; [] without hanging indents."""
     edges = {}
     for column in {line.column for line in lines}:
         lefts = Counter(round(line.left) for line in lines if line.column == column)
-        # A column may hold the lines of one entry only; then most of them are the indented ones.
+        # A column may have lines of a single entry, most of them indented.
         usual = [left for left, count in lefts.items() if count >= 2 or lefts.total() <= 6]
         usual = usual or list(lefts)
         edges[column] = min(usual)

@@ -1,4 +1,4 @@
-"""Words that a PDF gives in pieces, or in wrong letters: initials, ligatures, and fonts without a code."""
+"""Words that a PDF splits or encodes wrongly: initials, ligatures, and fonts without a mapping."""
 
 import re
 from collections import defaultdict
@@ -17,22 +17,22 @@ _LIGATURES = (("fi", "fl", "ff", "ffi", "ffl"), ("Th", "tt", "ti", "ft", "ct", "
 _SIGNS = "()[]{}<>.,;:!?\"'“”„‘’«»-–—*†‡0123456789"
 _ENDING = re.compile(r"['’]\w{1,2}$")
 _MOST_LIGATURES = 3  # in a word
-# A font is a cipher by the share of words without a vowel or with a capital inside, and of function words:
-# of 147 fonts of papers none is beyond both bounds.
+# A font is a cipher if too many words lack a vowel or have an inner capital, and too few are function words:
+# none of 147 fonts of papers exceeds both bounds.
 _FEWEST_WORDS, _MOST_ODD, _FEWEST_FUNCTION_WORDS = 60, 0.15, 0.02
 _VOWEL = re.compile(r"[aeiouyà-æè-ïò-öø-ýÿāăąēĕėęěĩīĭįıōŏőœũūŭůűų]", re.IGNORECASE)
 _INNER_CAPITAL = re.compile(r"[a-zß-ÿ][A-Z]")
 _LAST_LATIN = "\u024f"
 _LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
-_INITIAL = 1.6  # of the height of the page's type
-_BESIDE = 1.2  # heights of type between an initial and its word at most
-# In heights of type: how close a raised word stands, and how high.
+_INITIAL = 1.6  # times the page's type size
+_BESIDE = 1.2  # type sizes between an initial and its word at most
+# In type sizes: the gap before a superscript, its height, and its relative size.
 _TOUCHING, _HIGHEST, _SMALL = 0.15, 0.8, 0.86
 _WORDS_OF_ONE_LETTER = frozenset("AIO")
 
 
 def with_initials_joined(page: PdfPage) -> PdfPage:
-    """Return a page on which large initials are part of the words that they begin."""
+    """Join large initials with the words that they begin."""
     initials = [
         place
         for place, word in enumerate(page.words)
@@ -57,14 +57,14 @@ def with_initials_joined(page: PdfPage) -> PdfPage:
 
 
 def _begins(initial: str, rest: str) -> bool:
-    """Return True if an initial is the first letter of the word beside it, as it is not in a formula."""
+    """Return True if an initial is the first letter of the next word, unlike a variable."""
     bare, whole = rest.rstrip(",.;:").lower(), (initial + rest).rstrip(",.;:").lower()
     return is_word(whole) or (len(bare) > 2 and bare.isalpha() and not is_word(bare))
 
 
 def _word_of(initial: Word, words: Sequence[Word]) -> int | None:
-    """Return the place of the word beside the top of an initial, or on its baseline where it stands out."""
-    beside = [
+    """Return the index of the word next to an initial's top or baseline, None without one."""
+    candidates = [
         (word.baseline, word.left, place)
         for place, word in enumerate(words)
         if word.upright
@@ -73,28 +73,28 @@ def _word_of(initial: Word, words: Sequence[Word]) -> int | None:
         and initial.bottom - initial.size < word.baseline <= initial.baseline + 0.3 * word.size
         and word.text[0].isalpha()
     ]
-    return min(beside)[2] if beside else None
+    return min(candidates)[2] if candidates else None
 
 
 def with_exponents_joined(words: Sequence[Word]) -> list[Word]:
-    """Return the words of a line, those that are raised beside a word as its last characters."""
+    """Join superscripts with the words before them."""
     result: list[Word] = []
     for word in words:
         before = result[-1] if result else None
-        if before is not None and _is_close(before, word) and (joined := _joined(before, word)) is not None:
+        is_close = (
+            before is not None
+            and not before.hyphenated
+            and -0.3 * before.size < word.left - before.right < _TOUCHING * before.size
+        )
+        if before is not None and is_close and (joined := _joined(before, word)) is not None:
             result[-1] = joined
         else:
             result.append(word)
     return result
 
 
-def _is_close(before: Word, word: Word) -> bool:
-    gap = word.left - before.right
-    return -0.3 * before.size < gap < _TOUCHING * before.size and not before.hyphenated
-
-
 def _joined(before: Word, word: Word) -> Word | None:
-    """Return two words as one where the second is raised, with all that is raised at its end."""
+    """Return a word with a superscript appended, None if `word` is none."""
     rise = (before.baseline - word.baseline) / before.size
     end = before.text[len(before.text) - before.raised :]
     raised = raised_figures(end + word.text)
@@ -116,9 +116,9 @@ def _joined(before: Word, word: Word) -> Word | None:
 
 
 def without_ciphers(pages: Sequence[PdfPage]) -> tuple[list[PdfPage], list[int]]:
-    """Return the pages without words in fonts that give wrong letters for theirs, and the numbers of those.
+    """Remove words in fonts with wrong character codes; return the pages and the numbers of those changed.
 
-    Such a font is drawn as it should be, and its text is a cipher: "7KH PLOO" for "The mill".
+    Such a font is drawn correctly, but its text is a cipher: "7KH PLOO" for "The mill".
     """
     by_font: dict[str, list[str]] = defaultdict(list)
     for page in pages:
@@ -127,11 +127,13 @@ def without_ciphers(pages: Sequence[PdfPage]) -> tuple[list[PdfPage], list[int]]
     ciphers = {font for font, words in by_font.items() if _is_cipher(words)}
     if not ciphers:
         return list(pages), []
-    kept = [
+    cleaned = [
         replace(page, words=tuple(word for word in page.words if word.font not in ciphers)) for page in pages
     ]
-    found = [new.number for page, new in zip(pages, kept, strict=True) if len(new.words) < len(page.words)]
-    return kept, found
+    changed = [
+        new.number for page, new in zip(pages, cleaned, strict=True) if len(new.words) < len(page.words)
+    ]
+    return cleaned, changed
 
 
 def _is_cipher(words: Sequence[str]) -> bool:
@@ -147,7 +149,7 @@ def _is_cipher(words: Sequence[str]) -> bool:
 
 
 def with_letters_found(pages: Sequence[PdfPage]) -> tuple[list[PdfPage], list[int]]:
-    """Return the pages with the ligatures that their words tell, and which pages still miss letters."""
+    """Restore ligatures by the words they complete; return the pages and the numbers of incomplete ones."""
     broken = [page for page in pages if any(UNKNOWN_LETTER in word.text for word in page.words)]
     if not broken:
         return list(pages), []
@@ -167,9 +169,9 @@ def _repaired(word: Word, known: set[str]) -> Word:
     for ligatures in _LIGATURES:
         texts = [_filled(word.text, letters) for letters in product(ligatures, repeat=count)]
         for test in (known.__contains__, is_word):
-            found = [text for text in texts if test(_bare(text))]
-            if len(found) == 1:
-                return word._replace(text=found[0])
+            matches = [text for text in texts if test(_bare(text))]
+            if len(matches) == 1:
+                return word._replace(text=matches[0])
     return word
 
 
@@ -179,5 +181,5 @@ def _filled(text: str, letters: Iterable[str]) -> str:
 
 
 def _bare(text: str) -> str:
-    """Return a word in small letters, without the signs around it and an apostrophe's ending."""
+    """Return a word in lower case, without punctuation and a possessive ending."""
     return _ENDING.sub("", text.lower().strip(_SIGNS))

@@ -1,4 +1,4 @@
-"""Lines of a PDF that are no running text: captions, footnotes, the insides of tables and figures."""
+"""Roles of PDF lines: running text, captions, footnotes, tables, figures and page artifacts."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -39,7 +39,7 @@ _SMALL = 0.94
 
 
 def roles(lines: Sequence[Line], style: Style) -> list[Role]:
-    """Return for each line what it is part of."""
+    """Return the role of each line."""
     result: list[Role] = ["body"] * len(lines)
     _mark_captions(lines, style, result)
     _mark_feet(lines, style, result)
@@ -54,18 +54,20 @@ def roles(lines: Sequence[Line], style: Style) -> list[Role]:
 
 
 def _mark_feet(lines: Sequence[Line], style: Style, result: list[Role]) -> None:
-    """Mark the feet of pages, and of columns up to the bibliography: entries are small print too."""
+    """Mark the feet of pages, and of columns before the bibliography, which is in small print too."""
     end = next((i for i, line in enumerate(lines) if BIBLIOGRAPHY.fullmatch(line.text)), len(lines))
     for foot, is_artifact in (*_page_feet(lines, style), *_column_feet(lines[:end], style)):
-        if all(result[index] == "body" for index in foot) and not _heads_references(lines, foot[0]):
+        if all(result[index] == "body" for index in foot) and not (
+            foot[0] > 0 and BIBLIOGRAPHY.fullmatch(lines[foot[0] - 1].text)
+        ):
             for index in foot:
                 result[index] = "artifact" if is_artifact else "note"
 
 
 def _page_feet(lines: Sequence[Line], style: Style) -> Iterator[tuple[list[int], bool]]:
-    """Yield the lines under all other text of a page, and whether they are page artifacts.
+    """Yield the foot lines of each page, and whether they are page artifacts.
 
-    They are small, few, and white space or a rule keeps them apart from what is above.
+    They are few, in small print, and set off by white space or a rule.
     """
     for page, group in groupby(range(len(lines)), key=lambda index: lines[index].page):
         downwards = sorted(group, key=lambda index: lines[index].baseline)
@@ -78,9 +80,9 @@ def _page_feet(lines: Sequence[Line], style: Style) -> Iterator[tuple[list[int],
 
 
 def _column_feet(lines: Sequence[Line], style: Style) -> Iterator[tuple[list[int], bool]]:
-    """Yield the small lines at the foot of a column that speak of authors or licences, and which they are.
+    """Yield the foot lines of columns on authors or licences, and whether they are page artifacts.
 
-    Their wording has to tell: small print at the foot of one column may as well be an abstract or a list.
+    Their wording decides, as small print at the foot of a column may also be an abstract or a list.
     """
     for _, group in groupby(range(len(lines)), key=lambda index: lines[index].column):
         foot = _foot(lines, list(group), style, gap=1.05)
@@ -91,7 +93,7 @@ def _column_feet(lines: Sequence[Line], style: Style) -> Iterator[tuple[list[int
 
 
 def _foot(lines: Sequence[Line], downwards: Sequence[int], style: Style, gap: float) -> list[int]:
-    """Return the last of some lines, when they are small and `gap` times the leading below the others."""
+    """Return the last lines if in small print and at least `gap` leadings below the others."""
     rows = 0
     for position in range(len(downwards) - 1, 0, -1):
         line, above = lines[downwards[position]], lines[downwards[position - 1]]
@@ -106,12 +108,8 @@ def _foot(lines: Sequence[Line], downwards: Sequence[int], style: Style, gap: fl
     return []
 
 
-def _heads_references(lines: Sequence[Line], index: int) -> bool:
-    return index > 0 and BIBLIOGRAPHY.fullmatch(lines[index - 1].text) is not None
-
-
 def begins_float(lines: Sequence[Line], index: int, role: Role) -> bool:
-    """Return True if a caption, note or table begins here although the line above is of the same role."""
+    """Return True if a caption, note or table begins at a line that follows one of the same role."""
     line, before = lines[index], lines[index - 1]
     if role == "caption":
         return _CAPTION.match(line.text) is not None and line.text[0].isupper()
@@ -168,15 +166,17 @@ def _continues_caption(lines: Sequence[Line], start: int, index: int) -> bool:
 
 
 def _mark_tables(lines: Sequence[Line], style: Style, result: list[Role]) -> None:
-    """Mark runs of lines in cells, and single ones beside a caption."""
+    """Mark runs of lines in cells, and single ones next to a caption."""
     rows = {index for index, line in enumerate(lines) if result[index] == "body" and _is_row(line)}
     for index in sorted(rows):
         near = [
-            other
-            for other in (index - 2, index - 1, index + 1, index + 2)
-            if other in rows or _is_caption(result, other)
+            neighbour
+            for neighbour in (index - 2, index - 1, index + 1, index + 2)
+            if neighbour in rows or (0 <= neighbour < len(result) and result[neighbour] == "caption")
         ]
-        if any(lines[other].page == lines[index].page for other in near) or _is_all_figures(lines[index]):
+        if any(lines[neighbour].page == lines[index].page for neighbour in near) or _is_all_figures(
+            lines[index]
+        ):
             result[index] = "table"
     for index in range(1, len(lines) - 1):
         between = result[index - 1] in ("table", "caption") and result[index + 1] in ("table", "caption")
@@ -193,12 +193,12 @@ def _mark_tables(lines: Sequence[Line], style: Style, result: list[Role]) -> Non
 
 
 def is_prose(line: Line) -> bool:
-    """Return True if a short line is text between two formulas, by its little words, not a row of a table."""
+    """Return True if a short line is prose, by its function words, not a table's row."""
     return sum(word.text.lower() in LITTLE_WORDS for word in line.words) >= 3
 
 
 def _mark_table_heads(lines: Sequence[Line], result: list[Role]) -> None:
-    """Mark the short lines among a table or above a caption that a page begins with."""
+    """Mark the short lines at the top of a page within a table or above a caption."""
     for _, group in groupby(range(len(lines)), key=lambda index: lines[index].page):
         members = list(group)
         above = list(takewhile(lambda index: result[index] != "caption", members))
@@ -216,7 +216,7 @@ def _mark_table_heads(lines: Sequence[Line], result: list[Role]) -> None:
 
 
 def _mark_column_heads(lines: Sequence[Line], result: list[Role]) -> None:
-    """Mark the line that heads a table's rows where they begin a column."""
+    """Mark a table's header line at the top of a column."""
     for index in range(1, len(lines) - 1):
         line, after = lines[index], lines[index + 1]
         first = lines[index - 1].column != line.column == after.column
@@ -229,7 +229,7 @@ def _is_sparse(line: Line, role: Role) -> bool:
 
 
 def _mark_labels(lines: Sequence[Line], style: Style, result: list[Role]) -> None:
-    """Mark the scattered words above a figure's caption: they stand in the figure."""
+    """Mark scattered words above a caption as part of the figure."""
     for caption in range(1, len(lines)):
         if result[caption] != "caption" or result[caption - 1] != "body":
             continue
@@ -249,7 +249,7 @@ def _is_row(line: Line) -> bool:
     if line.cells >= 3 or (len(line.words) >= 3 and figures > 0.6 * len(line.words)):
         return True
     if len(line.words) >= 6 and len({word.text for word in line.words}) <= 0.5 * len(line.words):
-        # The head of a table says the same of several columns: "P R F P R F".
+        # A table's header repeats words: "P R F P R F".
         return True
     return line.cells == 2 and not re.search(r"\(\d{1,3}[a-z]?\)$", line.text)
 
@@ -259,12 +259,8 @@ def _is_all_figures(line: Line) -> bool:
     return len(line.words) >= 4 and figures == len(line.words) and not line.text.endswith((".", ";", ","))
 
 
-def _is_caption(result: list[Role], index: int) -> bool:
-    return 0 <= index < len(result) and result[index] == "caption"
-
-
 def _mark_notes(lines: Sequence[Line], column: list[int], style: Style, result: list[Role]) -> None:
-    """Mark the small lines at the foot of a column from the first that begins with a mark."""
+    """Mark small print at the foot of a column, from the first footnote mark on."""
     small = len(column)
     while small and result[column[small - 1]] == "body":
         line = lines[column[small - 1]]
@@ -279,7 +275,7 @@ def _mark_notes(lines: Sequence[Line], column: list[int], style: Style, result: 
 
 
 def _mark_figures(lines: Sequence[Line], style: Style, result: list[Role]) -> None:
-    """Mark scattered small print that does not fill its column: labels of axes, nodes and legends."""
+    """Mark scattered small print that does not fill its column: labels and legends of figures."""
     small = [
         role == "body" and line.size < 0.88 * style.size for line, role in zip(lines, result, strict=True)
     ]
@@ -289,7 +285,7 @@ def _mark_figures(lines: Sequence[Line], style: Style, result: list[Role]) -> No
         column = lines[members[0]].column_right - lines[members[0]].column_left
         if not is_small[0] or (width >= 0.6 * column and lines[members[0]].size > 0.66 * style.size):
             continue
-        # Listings and prompts are set small too, but in words; they are worth keeping.
+        # Listings and prompts in small print have words and are kept.
         words = sum(len(lines[i].words) for i in members) / len(members)
         for index in members:
             result[index] = "table" if words >= 3 and len(members) >= 3 else "figure"

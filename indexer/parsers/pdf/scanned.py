@@ -1,4 +1,4 @@
-"""The pages of a PDF that are pictures: read by OCR where it is there, and said where it is not."""
+"""Pages of a PDF that are pictures: read by OCR if available, else reported."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,10 +17,10 @@ from indexer.parsers.ocr.scans import Scan, read_scans
 from indexer.parsers.pdf.repair import without_ciphers
 
 _FEWEST_LETTERS_A_PAGE = 40
-# In a document with text a page without is a scan if pictures cover so much of it, else a drawing.
+# In a document with text, a page without text is a scan if pictures cover this share of it, else a drawing.
 _LEAST_PICTURED = 0.5
 NO_CODE = "its fonts do not say which letters they draw"
-# Messages in PDFs whose content other programs than Adobe's do not show.
+# Messages in PDFs whose content only Adobe's programs show.
 _PLACEHOLDERS = (
     (
         re.compile(
@@ -40,14 +40,14 @@ _MOST_PLACEHOLDER_WORDS = 200
 
 @dataclass(frozen=True, slots=True)
 class ScannedPages:
-    """The pages of a document, those of scans with the words that were read on them."""
+    """The pages of a document, scans with the words read by OCR."""
 
     pages: Sequence[PdfPage]
     scans: Mapping[int, Scan] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     def as_shown(self, document: Document) -> Document:
-        """Return a document made of these pages with its boxes where they are on the pages as shown."""
+        """Convert the boxes of a document to the displayed pages, and add the figures of OCR."""
         if not self.scans and not any(page.turn for page in self.pages):
             return document
         letters = {number: _letters(scan.page) for number, scan in self.scans.items()}
@@ -75,7 +75,7 @@ class ScannedPages:
 
 
 def with_scans_read(path: Path, pages: Sequence[PdfPage], ocr: OcrOptions) -> ScannedPages:
-    """Return the pages with those of scans read, as far as `ocr` reads; raises PdfError and ParseError."""
+    """Read scanned pages with `ocr`; raises PdfError and ParseError."""
     damage = tuple(f"page {page.number} is damaged and left out" for page in pages if page.damaged)
     pages, ciphers = without_ciphers(pages)
     pictures = _pictures(path, pages, ciphers)
@@ -84,26 +84,26 @@ def with_scans_read(path: Path, pages: Sequence[PdfPage], ocr: OcrOptions) -> Sc
         damage += (f"text on {page_list(unread)} cannot be read: {NO_CODE}",)
         pictures = [page for page in pictures if page.number not in unread]
     if not pictures or not ocr.engine:
-        left = (_unread(pictures, f". {INSTALL}"),) if pictures else ()
-        return ScannedPages(pages, notes=(*damage, *left))
+        unread_pictures = (_unread(pictures, f". {INSTALL}"),) if pictures else ()
+        return ScannedPages(pages, notes=(*damage, *unread_pictures))
     scans: dict[int, Scan] = {}
-    wanted = pictures[: ocr.most_pages]
-    for scan in read_scans(path, _in_time(wanted), open_engine(ocr.engine)):
+    selected = pictures[: ocr.most_pages]
+    for scan in read_scans(path, _in_time(selected), open_engine(ocr.engine)):
         if scan.page.words:
             scans[scan.page.number] = scan
-    read = tuple(scans[page.number].page if page.number in scans else page for page in pages)
+    merged = tuple(scans[page.number].page if page.number in scans else page for page in pages)
     notes = _notes(scans, ocr.engine) + (
-        (_unread(pictures[len(wanted) :], f": of one file {ocr.most_pages} are"),)
-        if len(pictures) > len(wanted)
+        (_unread(pictures[len(selected) :], f": of one file {ocr.most_pages} are"),)
+        if len(pictures) > len(selected)
         else ()
     )
-    return ScannedPages(read, scans, (*damage, *notes))
+    return ScannedPages(merged, scans, (*damage, *notes))
 
 
 def check_text(path: Path, pages: Sequence[PdfPage], ocr: OcrOptions, notes: Sequence[str] = ()) -> None:
-    """Raise ParseError for pages that are all damaged, hold too little text to be a paper's, or none of it.
+    """Raise ParseError for a placeholder, and for pages that are all damaged or have too little text.
 
-    `notes` say what could not be read of them.
+    `notes` are the remarks on what could not be read.
     """
     if placeholder := _placeholder(pages):
         raise ParseError(f"{path.name} is {placeholder}")
@@ -122,7 +122,7 @@ def check_text(path: Path, pages: Sequence[PdfPage], ocr: OcrOptions, notes: Seq
 
 
 def _placeholder(pages: Sequence[PdfPage]) -> str:
-    """Describe a PDF that holds a message in place of its content, "" for another."""
+    """Describe a PDF that has a message in place of its content, "" for others."""
     if sum(len(page.words) for page in pages) > _MOST_PLACEHOLDER_WORDS:
         return ""
     text = " ".join(word.text for page in pages for word in page.words)
@@ -130,9 +130,9 @@ def _placeholder(pages: Sequence[PdfPage]) -> str:
 
 
 def _pictures(path: Path, pages: Sequence[PdfPage], ciphers: Sequence[int]) -> list[PdfPage]:
-    """Return the pages that are pictures of text, or may be: drawings among pages of text are left alone.
+    """Return the pages that may be pictures of text, without drawings in a document with text.
 
-    Of `ciphers` there is no text, whatever they show.
+    Pages of `ciphers` count whatever they show, as their text was removed.
     """
     bare = [page for page in pages if not page.damaged and _letters(page) < _FEWEST_LETTERS_A_PAGE]
     if not _has_text(pages):
@@ -150,7 +150,7 @@ def _has_text(pages: Sequence[PdfPage]) -> bool:
 
 
 def _in_time(pages: Sequence[PdfPage]) -> Iterator[PdfPage]:
-    """Yield pages, granting the process the time that each may take."""
+    """Yield pages, extending the process's time limit for each."""
     for page in pages:
         grant(SECONDS_PER_PAGE)
         yield page
@@ -161,15 +161,17 @@ def _letters(page: PdfPage) -> int:
 
 
 def _notes(scans: Mapping[int, Scan], engine: str) -> tuple[str, ...]:
-    """Return the build report's remarks on pages read by OCR."""
+    """Return remarks on pages read by OCR."""
     if not scans:
         return ()
     least = min(scans.values(), key=lambda scan: scan.confidence)
     numbers = _numbers(sorted(scans))
     turned = _numbers([number for number, scan in sorted(scans.items()) if scan.page.turn])
     sure = f"the least sure is page {least.page.number}, {least.confidence:.2f}"
-    said = f"{numbers} read from {'its picture' if len(scans) == 1 else 'their pictures'} by {engine}; {sure}"
-    return (said, *((f"{turned} turned upright to be read",) if turned else ()))
+    remark = (
+        f"{numbers} read from {'its picture' if len(scans) == 1 else 'their pictures'} by {engine}; {sure}"
+    )
+    return (remark, *((f"{turned} turned upright to be read",) if turned else ()))
 
 
 def _unread(pages: Sequence[PdfPage], why: str) -> str:

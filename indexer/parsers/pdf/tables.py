@@ -1,4 +1,4 @@
-"""Tables of a PDF: the rows that belong to a caption, taken apart into cells where white strips run down."""
+"""Tables of a PDF: the rows that belong to a caption, split into cells at vertical white strips."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,9 +16,9 @@ TABLE_CAPTION = re.compile(
     r"(?:\w+ ){0,2}(?:table|tab\.|tabla|cuadro|tableau|tabelle)\s*\W?[\dA-Z]", re.IGNORECASE
 )
 _CONTINUED = re.compile(r"\bcont(?:inued|['\u2019]?d|\.)", re.IGNORECASE)
-# In leadings: how far rows stand apart at most, and a caption from its table.
+# In leadings: the largest gaps between rows, before or after a caption, and to further rows above.
 _ROW_GAP, _CAPTION_GAP, _GROWTH = 1.6, 3.0, 0.7
-# In sizes of type: from there on a gap is between two cells.
+# In type sizes: the least gap between two cells.
 _CELL_GAP = 0.55
 _LEAST_FILLED = 0.35
 _FEWEST_TOLD = 3
@@ -26,7 +26,7 @@ _FEWEST_TOLD = 3
 
 @dataclass(frozen=True, slots=True)
 class FoundTable:
-    """A table of a page: the numbers of its caption's lines and its own, its cells, and where it stands.
+    """A table of a page: the indices of its caption's lines and its own, its cells, and its boxes.
 
     `row_boxes` run parallel to the rows below the header.
     """
@@ -44,7 +44,7 @@ class FoundTable:
 
 @dataclass(frozen=True, slots=True)
 class _Extent:
-    """Some lines of one page and the rectangle round them, in points."""
+    """Lines of one page and their bounding rectangle, in points."""
 
     lines: tuple[int, ...]
     page: int
@@ -57,25 +57,25 @@ class _Extent:
         return self.left < other.right and other.left < self.right
 
     def below(self, other: "_Extent") -> float:
-        """Return the vertical distance to another box above this one."""
+        """Return the vertical distance to an extent above this one."""
         return self.top - other.bottom
 
 
 def find_tables(lines: Sequence[Line], roles: Sequence[Role], style: Style) -> list[FoundTable]:
-    """Return the tables that have a caption and rows of several cells, in the order of their captions."""
+    """Return the tables with a caption and rows of several cells, in the order of their captions."""
     captions = [_extent(lines, run) for run in caption_runs(lines, roles)]
     tabular = [run for run in captions if TABLE_CAPTION.match(lines[run.lines[0]].text)]
     parts = list(_parts(lines, roles, captions, style))
-    found: list[FoundTable] = []
+    tables: list[FoundTable] = []
     for caption, chosen in _claims(tabular, parts, style):
         members = _grown(lines, roles, [index for part in chosen for index in part.lines], style)
         if table := _table(lines, caption.lines, members):
-            found.append(table)
-    return _joined_over_pages(lines, found, parts)
+            tables.append(table)
+    return _joined_over_pages(lines, tables, parts)
 
 
 def caption_runs(lines: Sequence[Line], roles: Sequence[Role]) -> Iterator[list[int]]:
-    """Yield the numbers of the lines of each caption."""
+    """Yield the line indices of each caption."""
     run: list[int] = []
     for index, role in enumerate(roles):
         if run and (role != "caption" or begins_float(lines, index, "caption")):
@@ -100,21 +100,21 @@ def _extent(lines: Sequence[Line], run: Sequence[int]) -> _Extent:
 
 
 def _union(extents: Sequence[_Extent]) -> _Extent:
-    """Return the extent of all lines of several on one page."""
+    """Return the extent of several extents of one page."""
     return _Extent(
-        tuple(index for one in extents for index in one.lines),
+        tuple(index for extent in extents for index in extent.lines),
         extents[0].page,
-        min(one.left for one in extents),
-        min(one.top for one in extents),
-        max(one.right for one in extents),
-        max(one.bottom for one in extents),
+        min(extent.left for extent in extents),
+        min(extent.top for extent in extents),
+        max(extent.right for extent in extents),
+        max(extent.bottom for extent in extents),
     )
 
 
 def _parts(
     lines: Sequence[Line], roles: Sequence[Role], captions: Sequence[_Extent], style: Style
 ) -> Iterator[_Extent]:
-    """Yield lines that stand under each other without a caption between them, put together."""
+    """Yield vertically adjacent lines without a caption between them, merged."""
     rows = [index for index, role in enumerate(roles) if role in ("table", "figure")]
     rows.extend(_among(lines, roles, rows))
     pages: dict[int, list[_Extent]] = {}
@@ -126,11 +126,11 @@ def _parts(
 
 
 def _among(lines: Sequence[Line], roles: Sequence[Role], rows: Sequence[int]) -> Iterator[int]:
-    """Yield short lines of running text with rows right above and below them."""
-    known = set(rows)
+    """Yield short lines of running text directly between rows."""
+    row_indices = set(rows)
     for index in range(1, len(lines) - 1):
         line = lines[index]
-        between = {index - 1, index + 1} <= known and lines[index - 1].page == lines[index + 1].page
+        between = {index - 1, index + 1} <= row_indices and lines[index - 1].page == lines[index + 1].page
         if roles[index] == "body" and between and not line.fills and len(line.words) <= 12:
             yield index
 
@@ -153,23 +153,23 @@ def _is_under(extent: _Extent, group: _Extent, walls: Sequence[_Extent], reach: 
 def _claims(
     tabular: Sequence[_Extent], parts: Sequence[_Extent], style: Style
 ) -> Iterator[tuple[_Extent, list[_Extent]]]:
-    """Yield each caption with the parts beside it: all captions of a paper stand on one side, if they can."""
+    """Yield each caption with its parts, if possible all on the same side of the captions."""
     reach = _CAPTION_GAP * style.leading
     above = {caption: _beside(caption, parts, reach, under=True) for caption in tabular}
     below = {caption: _beside(caption, parts, reach, under=False) for caption in tabular}
     only_above = sum(bool(above[c]) and not below[c] for c in tabular)
     only_below = sum(bool(below[c]) and not above[c] for c in tabular)
-    taken: set[_Extent] = set()
+    used: set[_Extent] = set()
     for caption in tabular:
         first, second = (above, below) if only_above >= only_below else (below, above)
-        chosen = [part for part in first[caption] or second[caption] if part not in taken]
-        taken.update(chosen)
+        chosen = [part for part in first[caption] or second[caption] if part not in used]
+        used.update(chosen)
         if chosen:
             yield caption, chosen
 
 
 def _beside(caption: _Extent, parts: Sequence[_Extent], reach: float, *, under: bool) -> list[_Extent]:
-    """Return the parts right above a caption that stands under them, or right below it."""
+    """Return the parts directly above a caption (`under` them), or directly below it."""
     near = []
     for part in parts:
         gap = caption.below(part) if under else part.below(caption)
@@ -179,7 +179,7 @@ def _beside(caption: _Extent, parts: Sequence[_Extent], reach: float, *, under: 
 
 
 def _grown(lines: Sequence[Line], roles: Sequence[Role], members: Sequence[int], style: Style) -> list[int]:
-    """Return some rows with the lines right above them, or between them, that are no running text."""
+    """Return rows with the lines directly above or between them that are no running text."""
     grown = set(members)
     extent = _extent(lines, members)
     page = lines[members[0]].page
@@ -208,7 +208,7 @@ def _may_be_row(line: Line) -> bool:
 
 
 def _table(lines: Sequence[Line], caption: tuple[int, ...], members: Sequence[int]) -> FoundTable | None:
-    """Return the table that some lines are, None where they fall into no columns."""
+    """Return the table in some lines, None if they have no columns."""
     rows = _rows([lines[index] for index in members])
     size = max(1.0, sorted(line.size for line in (lines[index] for index in members))[len(members) // 2])
     chunked = [_chunks(row, _CELL_GAP * size) for row in rows]
@@ -233,7 +233,7 @@ def _table(lines: Sequence[Line], caption: tuple[int, ...], members: Sequence[in
 
 
 def _rows(lines: Sequence[Line]) -> list[list[Word]]:
-    """Return the words of each row from left to right, whatever columns of the page cut it."""
+    """Return the words of each row from left to right, across columns of the page."""
     rows: list[list[Line]] = []
     for line in sorted(lines, key=lambda line: line.baseline):
         if rows and line.baseline - rows[-1][0].baseline < 0.4 * line.size:
@@ -245,7 +245,7 @@ def _rows(lines: Sequence[Line]) -> list[list[Word]]:
 
 @dataclass(frozen=True, slots=True)
 class _Chunk:
-    """Words that stand together in a row."""
+    """Adjacent words of a row."""
 
     text: str
     left: float
@@ -253,7 +253,7 @@ class _Chunk:
 
 
 def _chunks(words: Sequence[Word], gap: float, columns: Sequence[tuple[float, float]] = ()) -> list[_Chunk]:
-    """Return the words of a row that stand together; a figure in a column of its own stands alone."""
+    """Return the words of a row grouped by gaps; a number in a column of its own is separate."""
     groups: list[list[Word]] = []
     for word in words:
         is_near = groups and word.left - groups[-1][-1].right < gap
@@ -276,34 +276,34 @@ def _begins_column(word: Word, before: Word, columns: Sequence[tuple[float, floa
 
 
 def _columns(rows: Sequence[Sequence[_Chunk]]) -> list[tuple[float, float]]:
-    """Return the left and right edge of each column: what the rows leave white between them is no column.
+    """Return the left and right edge of each column, by the white strips between them.
 
-    Heads run across columns, so where there are rows of figures these alone tell.
+    Headers may span columns, so if there are rows of figures only these count.
     """
-    told = [row for row in rows if sum(is_number(chunk.text) for chunk in row) * 2 >= len(row) > 1]
-    told = told if len(told) >= 2 else [row for row in rows if len(row) > 1]
-    most = max(map(len, told), default=0)
-    # A row that lacks cells may have a label that runs on over them.
-    told = [row for row in told if 2 * len(row) > most]
-    return list(_covered([(chunk.left, chunk.right) for row in told for chunk in row], len(told) // 10))
+    numeric = [row for row in rows if sum(is_number(chunk.text) for chunk in row) * 2 >= len(row) > 1]
+    numeric = numeric if len(numeric) >= 2 else [row for row in rows if len(row) > 1]
+    most = max(map(len, numeric), default=0)
+    # In a row with empty cells, a label may extend over them.
+    numeric = [row for row in numeric if 2 * len(row) > most]
+    return list(_covered([(chunk.left, chunk.right) for row in numeric for chunk in row], len(numeric) // 10))
 
 
 def _with_figures_apart(
     columns: Sequence[tuple[float, float]], rows: Sequence[Sequence[Word]]
 ) -> list[tuple[float, float]]:
-    """Return the columns with those split in which figures stand close behind labels, or other figures."""
+    """Split columns in which figures closely follow labels or other figures."""
     split: list[tuple[float, float]] = []
     for left, right in columns:
         inside = [[word for word in row if left <= word.left and word.right <= right] for row in rows]
-        told = [words for words in inside if len(words) > 1 and is_number(words[-1].text)]
-        parts = list(_covered([(word.left, word.right) for words in told for word in words], 0))
-        apart = len(told) >= _FEWEST_TOLD and _stand_apart(parts, told)
+        with_figures = [words for words in inside if len(words) > 1 and is_number(words[-1].text)]
+        parts = list(_covered([(word.left, word.right) for words in with_figures for word in words], 0))
+        apart = len(with_figures) >= _FEWEST_TOLD and _stand_apart(parts, with_figures)
         split.extend([(left, parts[0][1]), *parts[1:-1], (parts[-1][0], right)] if apart else [(left, right)])
     return split
 
 
 def _stand_apart(parts: Sequence[tuple[float, float]], rows: Sequence[Sequence[Word]]) -> bool:
-    """Return True if all parts but the first hold one figure of each row."""
+    """Return True if every part after the first has one figure of each row."""
     return len(parts) > 1 and all(
         sum(left <= word.left and word.right <= right and is_number(word.text) for word in row) == 1
         for left, right in parts[1:]
@@ -315,20 +315,20 @@ def _covered(spans: Sequence[tuple[float, float]], outliers: int) -> Iterator[tu
     """Yield the intervals that more than `outliers` spans cover, from left to right."""
     edges = sorted([(left, 1) for left, _ in spans] + [(right, -1) for _, right in spans])
     depth, begin = 0, 0.0
-    for at, step in edges:
+    for edge, step in edges:
         if step > 0 and depth == outliers:
-            begin = at
+            begin = edge
         depth += step
         if step < 0 and depth == outliers:
-            yield begin, at
+            yield begin, edge
 
 
 def _cells(chunks: Sequence[_Chunk], columns: Sequence[tuple[float, float]]) -> tuple[str, ...]:
-    """Return a row's cells: each chunk is in the column that most of it is over, else the nearest."""
+    """Return a row's cells: each chunk goes to the column it overlaps most, else the nearest."""
     cells = [""] * len(columns)
     for chunk in chunks:
-        at = max(range(len(columns)), key=lambda index: _overlap(chunk, columns[index]))
-        cells[at] = f"{cells[at]} {chunk.text}".strip()
+        column = max(range(len(columns)), key=lambda index: _overlap(chunk, columns[index]))
+        cells[column] = f"{cells[column]} {chunk.text}".strip()
     return tuple(cells)
 
 
@@ -338,7 +338,7 @@ def _overlap(chunk: _Chunk, column: tuple[float, float]) -> float:
 
 
 def _spread(chunks: Sequence[_Chunk], columns: Sequence[tuple[float, float]], size: float) -> tuple[str, ...]:
-    """Return the cells of a head, which stands over all columns that it is nearest to."""
+    """Return the cells of a header row; a header over several columns is repeated in each."""
     if len(chunks) >= len(columns):
         return _cells(chunks, columns)
     cells = list(_cells(chunks, columns))
@@ -362,13 +362,13 @@ class _Row:
         return bool(self.cells[0]) and not any(self.cells[1:])
 
     def joined(self, under: "_Row") -> "_Row":
-        """Return this row with the cells of another written under its own."""
+        """Return this row with the cells of the row below appended."""
         cells = (f"{mine} {others}".strip() for mine, others in zip(self.cells, under.cells, strict=True))
         return _Row(tuple(cells), (*self.boxes, *under.boxes))
 
 
 def _with_split_labels(rows: Sequence[_Row]) -> list[_Row]:
-    """Join the lines of labels that stand half a line above and below the figures of their row."""
+    """Join labels of two lines with the figures set half a line between them."""
     joined: list[_Row] = []
     for row in rows:
         close = joined and _is_half_a_line_below(joined[-1], row)
@@ -386,32 +386,31 @@ def _is_half_a_line_below(above: _Row, row: _Row) -> bool:
 
 
 def _unwrapped(rows: Sequence[_Row]) -> list[_Row]:
-    """Join the lines of cells that were wrapped: text without a first cell, under text.
+    """Join wrapped cells: rows of text without a first cell, below text.
 
-    A text alone in a column of figures is no cell of it: it heads the rows below it.
+    Text alone in a column of figures becomes the label of the rows below.
     """
-    of_figures = [_is_of_figures([row.cells[at] for row in rows]) for at in range(len(rows[0].cells))]
+    columns = [
+        [cell for cell in column if not is_nothing(cell)]
+        for column in zip(*(row.cells for row in rows), strict=True)
+    ]
+    of_figures = [2 * sum(map(is_number, cells)) > len(cells) for cells in columns]
     joined: list[_Row] = []
     for row in rows:
-        filled = [at for at, cell in enumerate(row.cells) if cell]
+        filled = [index for index, cell in enumerate(row.cells) if cell]
         if len(filled) == 1 and of_figures[filled[0]] and not is_number(row.cells[filled[0]]):
             joined.append(_Row((row.cells[filled[0]], *[""] * (len(row.cells) - 1)), row.boxes))
-        elif joined and not row.cells[0] and _goes_on(joined[-1], row):
+        elif joined and not row.cells[0] and _continues(joined[-1], row):
             joined[-1] = joined[-1].joined(row)
         else:
             joined.append(row)
     return joined
 
 
-def _goes_on(above: _Row, row: _Row) -> bool:
-    """Return True if all cells of a row are text under text."""
+def _continues(above: _Row, row: _Row) -> bool:
+    """Return True if all cells of a row are text below text."""
     pairs = [pair for pair in zip(above.cells, row.cells, strict=True) if pair[1]]
     return not any(is_nothing(cell) or is_number(cell) for pair in pairs for cell in pair)
-
-
-def _is_of_figures(cells: Sequence[str]) -> bool:
-    filled = [cell for cell in cells if not is_nothing(cell)]
-    return 2 * sum(map(is_number, filled)) > len(filled)
 
 
 def _box(page: int, words: Iterable[Word]) -> Box:
@@ -422,47 +421,52 @@ def _box(page: int, words: Iterable[Word]) -> Box:
 
 
 def _joined_over_pages(
-    lines: Sequence[Line], found: Sequence[FoundTable], parts: Sequence[_Extent]
+    lines: Sequence[Line], tables: Sequence[FoundTable], parts: Sequence[_Extent]
 ) -> list[FoundTable]:
-    """Join to tables what goes on overleaf: captioned as continued, or under no caption at a page's top."""
+    """Join tables continued on the next page, with a "continued" caption or without any at the top."""
     joined: list[FoundTable] = []
-    for table in found:
+    for table in tables:
         if joined and _CONTINUED.search(" ".join(lines[index].text for index in table.caption)):
             joined[-1] = _one_table(joined[-1], table) or table
         else:
             joined.append(table)
-    taken = {index for table in joined for index in table.members}
+    used = {index for table in joined for index in table.members}
     for part in parts:
         before = next((t for t in joined if t.area.page == part.page - 1 and _ends_page(lines, t)), None)
-        if before and not taken & set(part.lines) and _begins_page(lines, part):
-            rest = _table(lines, (), part.lines)
-            if rest and (whole := _one_table(before, rest)):
+        if before and not used & set(part.lines) and _begins_page(lines, part):
+            continuation = _table(lines, (), part.lines)
+            if continuation and (whole := _one_table(before, continuation)):
                 joined[joined.index(before)] = whole
     return joined
 
 
-def _one_table(table: FoundTable, rest: FoundTable) -> FoundTable | None:
-    """Return a table with the rows that go on elsewhere, None where these have other columns."""
-    if len(table.table.rows[0]) != len(rest.table.rows[0]):
+def _one_table(table: FoundTable, continuation: FoundTable) -> FoundTable | None:
+    """Return a table with its continued rows, None if these have other columns."""
+    if len(table.table.rows[0]) != len(continuation.table.rows[0]):
         return None
     heads = table.table.rows[: table.table.header]
-    repeats = rest.table.header and rest.table.rows[: rest.table.header] == heads
-    more = rest.table.rows[rest.table.header if repeats or not rest.table.header else 0 :]
-    boxes = rest.row_boxes if len(rest.row_boxes) == len(more) else ((rest.area,),) * len(more)
+    repeats = continuation.table.header and continuation.table.rows[: continuation.table.header] == heads
+    rows = continuation.table.rows[
+        continuation.table.header if repeats or not continuation.table.header else 0 :
+    ]
+    boxes = (
+        continuation.row_boxes
+        if len(continuation.row_boxes) == len(rows)
+        else ((continuation.area,),) * len(rows)
+    )
     return replace(
         table,
-        caption=(*table.caption, *rest.caption),
-        members=table.members | rest.members,
-        table=Table((*table.table.rows, *more), table.table.header),
+        caption=(*table.caption, *continuation.caption),
+        members=table.members | continuation.members,
+        table=Table((*table.table.rows, *rows), table.table.header),
         row_boxes=(*table.row_boxes, *boxes),
     )
 
 
 def _ends_page(lines: Sequence[Line], table: FoundTable) -> bool:
-    """Return True if nothing but notes stands under a table on its page."""
-    last = max(lines[index].bottom for index in table.members)
-    under = [line for line in lines if line.page == table.area.page and line.top > last]
-    return not under
+    """Return True if nothing follows a table on its page."""
+    bottom = max(lines[index].bottom for index in table.members)
+    return not any(line.page == table.area.page and line.top > bottom for line in lines)
 
 
 def _begins_page(lines: Sequence[Line], part: _Extent) -> bool:

@@ -1,4 +1,4 @@
-"""The sections of a TEI file: flat divisions, split paragraphs and figures at the end, put in order."""
+"""The sections of a TEI file: flat divisions, split paragraphs and displaced figures, put in order."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -46,12 +46,12 @@ _CAPTION_LABEL = re.compile(
 _PAGE_ARTIFACT = re.compile(r"(?>.* \| ).*+|(?>.*\bvol(?:ume|\.)\s*\d).*+", re.IGNORECASE)
 _LONGEST_ARTIFACT = 15
 _SHORTEST_REPEAT = 8
-_LEAST_HEIGHT = 30.0  # points: what is lower is a line
+_LEAST_HEIGHT = 30.0  # points; lower boxes are lines of text
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A paragraph or formula as it stands in a division; `ragged` when its start is not a paragraph's."""
+    """A paragraph or formula of a division; `ragged` if it begins in mid-sentence."""
 
     pieces: tuple[Piece, ...]
     is_formula: bool = False
@@ -64,7 +64,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Division:
-    """A heading and what follows it up to the next; `targets` are the figures and notes it refers to."""
+    """A heading with the blocks up to the next; `targets` are the ids of figures and notes it refers to."""
 
     heading: Heading
     blocks: tuple[Block, ...]
@@ -74,7 +74,7 @@ class Division:
 
 @dataclass(frozen=True, slots=True)
 class FloatOrNote:
-    """A caption or note, which GROBID moves to the end of the body, and the xml:id of it and its copies."""
+    """A caption or note, which GROBID moves to the end of the body, and the xml:ids of its copies."""
 
     identifiers: frozenset[str]
     paragraph: Paragraph
@@ -82,7 +82,7 @@ class FloatOrNote:
 
 @dataclass(slots=True)
 class _Draft:
-    """A section in the making."""
+    """A section being assembled."""
 
     path: Path
     blocks: list[Block] = field(default_factory=list)
@@ -92,7 +92,7 @@ class _Draft:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The sections of a paper, the headings that were left out, and remarks for the build report."""
+    """The sections of a paper, the headings left out, and remarks for the build report."""
 
     sections: tuple[DocumentSection, ...]
     artifacts: tuple[str, ...] = ()
@@ -102,27 +102,25 @@ class Body:
 def read_body(text: Element) -> Body:
     """Read body and back matter into sections.
 
-    A caption or note goes to the section that refers to it first, behind its paragraphs; those that nobody
-    refers to form sections of their own at the end. A paragraph printed twice is kept once.
+    A caption or note is appended to the first section that refers to it; unreferenced ones form sections of
+    their own at the end. Repeated paragraphs are left out.
     """
-    found = [*_divisions(text.findall("body")), *_divisions(text.findall("back"))]
-    artifacts = tuple(division.heading.text for division in found if is_artifact(division.heading))
-    divisions = _settle_headings(found)
+    parsed = [
+        *(division for body in text.findall("body") for division in _read_divisions(body, "")),
+        *(division for back in text.findall("back") for division in _read_divisions(back, "annex")),
+    ]
+    artifacts = tuple(division.heading.text for division in parsed if is_artifact(division.heading))
+    divisions = _settle_headings(parsed)
     drafts = _merge_same(_place(divisions))
     floats = _unique_floats((*_captions(text), *_notes(text)))
     drafts.extend(_home_floats(drafts, floats))
     repeats = _Repeats()
-    sections = tuple(section for draft in drafts if (section := _finish(draft, repeats)).paragraphs)
+    sections = []
+    for draft in drafts:
+        paragraphs = filter(repeats.is_new, _paragraphs(draft.blocks))
+        sections.append(DocumentSection(draft.path, (*paragraphs, *draft.floats)))
     remarks = (f"repeated paragraphs left out: {repeats.count}",) if repeats.count else ()
-    return Body(sections, artifacts, remarks)
-
-
-def _divisions(containers: Iterable[Element]) -> list[Division]:
-    return [
-        division
-        for container in containers
-        for division in _read_divisions(container, "annex" if container.tag == "back" else "")
-    ]
+    return Body(tuple(section for section in sections if section.paragraphs), artifacts, remarks)
 
 
 def _read_divisions(container: Element, wrapper: str) -> Iterator[Division]:
@@ -135,7 +133,7 @@ def _read_divisions(container: Element, wrapper: str) -> Iterator[Division]:
         if child.tag == "head":
             heading = Heading(text_of(child), child.get("n", ""))
         elif child.tag == "div" and child.get("type") != "references":
-            # Only the back matter is wrapped by type.
+            # Only divisions of the back matter have wrappers with types.
             yield from _read_divisions(child, (child.get("type") or wrapper) if wrapper else "")
         elif child.tag not in _NOT_TEXT and child.tag != "div":
             blocks.extend(_blocks(child))
@@ -160,7 +158,7 @@ def _blocks(element: Element) -> Iterator[Block]:
             yield from (*_blocks(child), *_loose(child.tail))
         return
     if element.tag == "formula":
-        # Not split: a full stop in a formula ends nothing, and its number belongs to it.
+        # Not split: a full stop in a formula ends no sentence, and its number belongs to it.
         block = Block((Piece(text_of(element), boxes_of(element)),), is_formula=True)
     else:
         block = Block(pieces_of(element))
@@ -170,7 +168,7 @@ def _blocks(element: Element) -> Iterator[Block]:
 
 
 def _settle_headings(divisions: Sequence[Division]) -> list[Division]:
-    """Take away headings that are none: page artifacts and labels for good, pieces of text as text."""
+    """Remove false headings: drop page artifacts and labels, turn pieces of text into text."""
     present = [
         division
         for division in divisions
@@ -190,7 +188,7 @@ def _settle_headings(divisions: Sequence[Division]) -> list[Division]:
 
 
 def _place(divisions: Sequence[Division]) -> Iterator[tuple[Path, Division]]:
-    """Yield each division with its section path; the parts of the back matter stand beside each other."""
+    """Yield each division with its section path; parts of the back matter are siblings."""
     body = [division for division in divisions if not division.wrapper]
     yield from zip(find_paths([division.heading for division in body]), body, strict=True)
     annex = [division for division in divisions if division.wrapper == "annex"]
@@ -206,7 +204,7 @@ def _place(divisions: Sequence[Division]) -> Iterator[tuple[Path, Division]]:
 
 
 def _merge_same(placed: Iterable[tuple[Path, Division]]) -> list[_Draft]:
-    """Join neighbours of one path, as after a heading that was repeated or left out."""
+    """Join adjacent divisions with the same path, as after a removed heading."""
     drafts: list[_Draft] = []
     for path, division in placed:
         if not division.blocks:
@@ -227,18 +225,14 @@ def _captions(text: Element) -> Iterator[FloatOrNote]:
         table = _table(figure)
         paragraph = Paragraph(pieces, "caption", area=_area(figure, "graphic"))
         if table:
-            paragraph = _table_paragraph(pieces, table, _area(figure, "table"))
+            # GROBID gives the position of the table, not of its rows.
+            area, rows = _area(figure, "table"), len(table.rows) - table.header
+            paragraph = table_paragraph(pieces, table, ((area,),) * rows if area else (), area)
         yield FloatOrNote(_identifiers(figure), paragraph)
 
 
-def _table_paragraph(caption: tuple[Piece, ...], table: Table, area: Box | None) -> Paragraph:
-    """Return a table; where its rows stand GROBID does not say, but where it stands as a whole."""
-    rows = len(table.rows) - table.header
-    return table_paragraph(caption, table, ((area,),) * rows if area else (), area)
-
-
 def _table(figure: Element) -> Table | None:
-    """Return the cells of a table where GROBID has found any: two rows and two columns at least."""
+    """Return the cells of a table, None for fewer than two rows or columns."""
     rows = [list(_cells(row)) for row in figure.iterfind("table/row")]
     width = max(map(len, rows), default=0)
     if len(rows) < FEWEST_ROWS or not FEWEST_ROWS <= width <= MOST_COLUMNS:
@@ -249,7 +243,7 @@ def _table(figure: Element) -> Table | None:
 
 
 def _cells(row: Element) -> Iterator[str]:
-    """Yield the texts of a row's cells, one that spans columns for each of these."""
+    """Yield the texts of a row's cells, repeated for each column they span."""
     for cell in row.iterfind("cell"):
         span = cell.get("cols", "1")
         times = int(span) if span.isdecimal() and len(span) < 3 else 1
@@ -257,20 +251,20 @@ def _cells(row: Element) -> Iterator[str]:
 
 
 def _area(figure: Element, tag: str) -> Box | None:
-    """Return where a figure's graphic or table stands, if that is on one page; else its largest part."""
+    """Return the box of a figure's graphic or table if on one page, else its largest box."""
     inside = [box for child in figure.iter(tag) for box in boxes_of(child)]
     if inside:
         return enclosing(inside)
-    # The lines of the caption are parts of it, too.
+    # The boxes of a figure include its caption's lines.
     largest = max(boxes_of(figure), key=lambda box: box.width * box.height, default=None)
     return largest if largest and largest.height >= _LEAST_HEIGHT else None
 
 
 def _caption_pieces(figure: Element) -> tuple[Piece, ...]:
-    """Return the caption with its label in front, which GROBID repeats in the description or not."""
+    """Return the caption with its label first, which GROBID may repeat in the description."""
     pieces = tuple(piece for child in figure.findall("figDesc") for piece in pieces_of(child))
-    under = (piece for child in figure.findall("note") for piece in pieces_of(child))
-    pieces += tuple(piece for piece in under if piece not in pieces)
+    notes = (piece for child in figure.findall("note") for piece in pieces_of(child))
+    pieces += tuple(piece for piece in notes if piece not in pieces)
     if len(pieces) > 1 and _CAPTION_LABEL.fullmatch(pieces[0].text):
         # "Figure 3." is no sentence.
         pieces = (join(pieces[0], pieces[1]), *pieces[2:])
@@ -295,12 +289,10 @@ def _notes(text: Element) -> Iterator[FloatOrNote]:
     for note in text.iter("note"):
         inside = {ancestor.tag for ancestor in note.iterancestors()}
         pieces = pieces_of(note) if not inside & {"figure", "biblStruct", "listBibl"} else ()
-        if pieces and not _is_page_artifact(" ".join(piece.text for piece in pieces)):
+        printed = " ".join(piece.text for piece in pieces)
+        is_artifact = len(printed.split()) <= _LONGEST_ARTIFACT and _PAGE_ARTIFACT.fullmatch(printed)
+        if pieces and not is_artifact:
             yield FloatOrNote(_identifiers(note), Paragraph(pieces, "note"))
-
-
-def _is_page_artifact(text: str) -> bool:
-    return len(text.split()) <= _LONGEST_ARTIFACT and _PAGE_ARTIFACT.fullmatch(text) is not None
 
 
 def _identifiers(element: Element) -> frozenset[str]:
@@ -318,14 +310,14 @@ def _unique_floats(floats: Iterable[FloatOrNote]) -> list[FloatOrNote]:
 
 
 def _home_floats(drafts: Sequence[_Draft], floats: Iterable[FloatOrNote]) -> list[_Draft]:
-    """Add each caption and note to the first section that refers to it; return sections for the others."""
+    """Add captions and notes to the first section that refers to them; return sections of the others."""
     titles: dict[PassageKind, str] = {"caption": "Figures and tables", "note": "Notes"}
-    others = {kind: _Draft((Section("", title),)) for kind, title in titles.items()}
+    unreferenced = {kind: _Draft((Section("", title),)) for kind, title in titles.items()}
     for float_or_note in floats:
         home = next((draft for draft in drafts if float_or_note.identifiers & draft.targets), None)
         kind: PassageKind = "note" if float_or_note.paragraph.kind == "note" else "caption"
-        (home or others[kind]).floats.append(float_or_note.paragraph)
-    return list(others.values())
+        (home or unreferenced[kind]).floats.append(float_or_note.paragraph)
+    return list(unreferenced.values())
 
 
 class _Repeats:
@@ -336,7 +328,7 @@ class _Repeats:
         self._seen: set[str] = set()
 
     def is_new(self, paragraph: Paragraph) -> bool:
-        """Return True if a paragraph long enough not to recur by chance has not been seen."""
+        """Return False for a repeat of a paragraph too long to recur by chance."""
         text = paragraph.text
         if len(text.split()) < _SHORTEST_REPEAT:
             return True
@@ -346,28 +338,16 @@ class _Repeats:
         return is_new
 
 
-def _finish(draft: _Draft, repeats: _Repeats) -> DocumentSection:
-    paragraphs = [paragraph for paragraph in _paragraphs(draft.blocks) if repeats.is_new(paragraph)]
-    return DocumentSection(draft.path, (*paragraphs, *draft.floats))
-
-
 def _paragraphs(blocks: Iterable[Block]) -> list[Paragraph]:
-    """Join what columns, figures and formulas split: formulas, and lower case where a stop is missing."""
+    """Join paragraphs split by columns, figures and formulas."""
     paragraphs: list[tuple[Piece, ...]] = []
     for block in blocks:
-        if paragraphs and _belongs(paragraphs[-1][-1].text, block):
-            paragraphs[-1] = _append(paragraphs[-1], block)
+        last = paragraphs[-1][-1] if paragraphs else None
+        is_ended = last is not None and ends_with_stop(last.text)
+        if last and (block.is_formula or (block.ragged and not is_ended) or runs_on(last.text, block.text)):
+            first, *pieces = block.pieces
+            joined = (last, first) if is_ended else (join(last, first),)
+            paragraphs[-1] = (*paragraphs[-1][:-1], *joined, *pieces)
         else:
             paragraphs.append(block.pieces)
     return [Paragraph(pieces) for pieces in paragraphs]
-
-
-def _belongs(before: str, block: Block) -> bool:
-    ragged = block.ragged and not ends_with_stop(before)
-    return block.is_formula or ragged or runs_on(before, block.text)
-
-
-def _append(paragraph: tuple[Piece, ...], block: Block) -> tuple[Piece, ...]:
-    if ends_with_stop(paragraph[-1].text):
-        return (*paragraph, *block.pieces)
-    return (*paragraph[:-1], join(paragraph[-1], block.pieces[0]), *block.pieces[1:])

@@ -1,4 +1,4 @@
-"""Where text stands on its pages: the @coords of a TEI file, of which only what can be true is kept."""
+"""Boxes of text on pages: the @coords of a TEI file, of which implausible ones are dropped."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,24 +10,24 @@ from corpus.records import Box
 Element = etree._Element
 
 LARGEST_SIDE = 14_400.0
-"""Points; no page of a PDF is higher or wider."""
+"""Points; the largest page of a PDF."""
 
 MOST_PAGES = 100_000
 
 _OUTSIDE = 0.1
-"""The share of a page's side by which a box may stick out."""
+"""The share of a page's side by which a box may extend over its edge."""
 
 _Rectangle = tuple[float, float, float, float]
 _ANYWHERE = (0.0, 0.0, LARGEST_SIDE, LARGEST_SIDE)
 
 
 def boxes_of(element: Element) -> tuple[Box, ...]:
-    """Return the boxes of `element` itself, those of its @coords that can be read."""
+    """Return the boxes in the @coords of `element` itself."""
     return tuple(box for part in _parts(element) if (box := _read_box(part)))
 
 
 def enclosing(boxes: Sequence[Box]) -> Box | None:
-    """Return the box round all boxes, None for none or for those of several pages."""
+    """Return the box around all boxes, None for no boxes or several pages."""
     if len({box.page for box in boxes}) != 1:
         return None
     left, top = min(box.x for box in boxes), min(box.y for box in boxes)
@@ -36,20 +36,20 @@ def enclosing(boxes: Sequence[Box]) -> Box | None:
 
 
 def drop_bad_boxes(root: Element) -> int:
-    """Take boxes off @coords that cannot be read or lie on no page of the facsimile; return how many."""
+    """Remove unreadable boxes, and those on no page of the facsimile; return their number."""
     pages = _pages(root)
     dropped = 0
     for element in root.iter("*"):
         parts = _parts(element)
-        kept = [part for part in parts if (box := _read_box(part)) and _is_on_page(box, pages)]
-        if len(kept) < len(parts):
-            dropped += len(parts) - len(kept)
-            element.set("coords", ";".join(kept))
+        sound = [part for part in parts if (box := _read_box(part)) and _is_on_page(box, pages)]
+        if len(sound) < len(parts):
+            dropped += len(parts) - len(sound)
+            element.set("coords", ";".join(sound))
     return dropped
 
 
 def count_pages(root: Element) -> int:
-    """Count the pages in the facsimile; 0 where GROBID was not asked for one."""
+    """Count the pages in the facsimile; 0 without one."""
     return len(_pages(root))
 
 

@@ -1,4 +1,4 @@
-"""Links from the references in the text to entries of the bibliography."""
+"""Link references in the text to entries of the bibliography."""
 
 import re
 from collections import Counter
@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from indexer.parsers.tei.boxes import Element
 
-# The attribute that links leave on a <ref>, for `entries_of`.
+# The attribute of a <ref> that `link_citations` sets.
 _ENTRIES = "entries"
 _XML_ID = "{http://www.w3.org/XML/1998/namespace}id"
 _DASH = re.compile(r"\s*[-–—]\s*")
@@ -16,19 +16,19 @@ _LONGEST_RANGE = 50
 
 
 def link_citations(root: Element, entries: Mapping[int, int]) -> None:
-    """Leave on every reference to the bibliography which entries it means; `entries_of` reads it.
+    """Store on every <ref> the entries of the bibliography that it cites, for `entries_of`.
 
-    `entries` maps the place of a <biblStruct> in the file to that in `Document.references`; those left out
-    there are not in it. A target that is missing, dangling or ambiguous means none.
+    `entries` maps the index of a <biblStruct> in the file to that in `Document.references`, which lacks some.
+    A missing, dangling or ambiguous target cites nothing.
     """
     places = _places(root)
     references = list(root.iter("ref"))
-    meant = [_targets(reference, places) for reference in references]
-    for (first, after), (one, other) in zip(pairwise(references), pairwise(meant), strict=True):
-        one.extend(_between(first, after, one, other))
-    for reference, found in zip(references, meant, strict=True):
-        kept = (entries[place] for place in found if place in entries)
-        reference.set(_ENTRIES, " ".join(map(str, kept)))
+    cited = [_targets(reference, places) for reference in references]
+    for (first, second), (start, end) in zip(pairwise(references), pairwise(cited), strict=True):
+        start.extend(_between(first, second, start, end))
+    for reference, targets in zip(references, cited, strict=True):
+        numbers = (entries[place] for place in targets if place in entries)
+        reference.set(_ENTRIES, " ".join(map(str, numbers)))
 
 
 def entries_of(reference: Element) -> tuple[int, ...]:
@@ -37,7 +37,7 @@ def entries_of(reference: Element) -> tuple[int, ...]:
 
 
 def bibliography(root: Element) -> list[Element]:
-    """Return the entries of the bibliography, those without text too."""
+    """Return all entries of the bibliography, also those without text."""
     return root.findall(".//listBibl/biblStruct")
 
 
@@ -54,14 +54,14 @@ def _targets(reference: Element, places: Mapping[str, int]) -> list[int]:
     return [places[name] for name in names if name in places]
 
 
-def _between(first: Element, after: Element, one: list[int], other: list[int]) -> range:
-    """Return the places inside a range such as "[3]-[5]", where both ends and the numbers between agree."""
-    is_pair = first.getnext() is after and len(one) == len(other) == 1
-    printed = _printed(first), first.tail or "", _printed(after)
+def _between(first: Element, second: Element, start: list[int], end: list[int]) -> range:
+    """Return the entries within a range such as "[3]-[5]", if the printed numbers agree with it."""
+    is_pair = first.getnext() is second and len(start) == len(end) == 1
+    printed = _printed(first), first.tail or "", _printed(second)
     if not is_pair or not (numbers := _range_numbers(*printed)):
         return range(0)
-    fits = numbers[1] - numbers[0] == other[0] - one[0] and 1 < other[0] - one[0] <= _LONGEST_RANGE
-    return range(one[0] + 1, other[0]) if fits else range(0)
+    fits = numbers[1] - numbers[0] == end[0] - start[0] and 1 < end[0] - start[0] <= _LONGEST_RANGE
+    return range(start[0] + 1, end[0]) if fits else range(0)
 
 
 def _printed(element: Element) -> str:
@@ -69,7 +69,7 @@ def _printed(element: Element) -> str:
 
 
 def _range_numbers(first: str, tail: str, after: str) -> tuple[int, int] | None:
-    """Return the numbers at the ends of a range, whose dash stands between two references or in one."""
+    """Return the numbers at the ends of a range; the dash is between the references or ends the first."""
     for head, dash, end in ((first, tail, after), (first[:-1], first[-1:] + tail, after)):
         numbers = _NUMBER.fullmatch(head), _NUMBER.fullmatch(end)
         if _DASH.fullmatch(dash) and numbers[0] and numbers[1]:

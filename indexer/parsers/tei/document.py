@@ -1,7 +1,7 @@
-"""GROBID's TEI to a document: the flat, gapped and sometimes doubled XML of its server, as a paper reads.
+"""GROBID's TEI to a document.
 
-The XML comes from a server that read somebody's PDF, so nothing in it is trusted: no entities, no document
-type, no network, no huge trees.
+The XML comes from a server that read a foreign PDF and is not trusted: no entities, no document type, no
+network, no huge trees.
 """
 
 import codecs
@@ -11,7 +11,6 @@ from pathlib import Path
 
 from lxml import etree
 
-from corpus.records import Reference
 from indexer.errors import ParseError
 from indexer.parsers.document import Document, Paragraph, Piece
 from indexer.parsers.identifiers import read_arxiv_stamp
@@ -31,7 +30,7 @@ _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 
 NO_TEXT = "GROBID found no text in this paper"
 
-# Reports of GROBID's server in place of TEI, which some clients keep as files.
+# Error messages of GROBID's server, which some clients save as TEI files.
 _SERVER_REPORT = re.compile(rb"\s*\[([A-Z]{2,20}(?:_[A-Z]{1,20}){0,4})\]")
 _DECLARED = re.compile(rb"\s*<\?xml[^>]{0,100}?encoding\s*=\s*[\"']([A-Za-z0-9_.:-]{1,40})[\"']")
 _ENCODING = re.compile(
@@ -52,10 +51,12 @@ _DOCTYPE = re.compile(
 
 
 def read_tei(source: Path | bytes) -> Document:
-    """Read a TEI file of GROBID, or what its server sent; raises ParseError for all that is wrong with it."""
+    """Read a TEI file, or a server's reply; raises ParseError for anything but usable TEI."""
     root = _parse(_read_source(source))
     bad_boxes = drop_bad_boxes(root)
-    references = _read_references(root)
+    entries = [read_reference(entry) for entry in bibliography(root)]
+    printed = [place for place, reference in enumerate(entries) if reference.text]
+    link_citations(root, {place: number for number, place in enumerate(printed)})
     header = root.find("teiHeader")
     header = etree.Element("teiHeader") if header is None else header
     text = root.find("text")
@@ -64,20 +65,12 @@ def read_tei(source: Path | bytes) -> Document:
         read_header(header),
         abstract=_read_abstract(header),
         sections=body.sections,
-        references=references,
+        references=tuple(entries[place] for place in printed),
         page_count=count_pages(root),
     )
     remarks = (f"{bad_boxes} box{'es' * (bad_boxes != 1)} could not be read",) if bad_boxes else ()
     document = _complete(document, body)
     return replace(document, notes=(*document.notes, *remarks))
-
-
-def _read_references(root: Element) -> tuple[Reference, ...]:
-    """Read the entries of the bibliography that have any text, and link what cites them to their places."""
-    read = [read_reference(entry) for entry in bibliography(root)]
-    kept = [place for place, reference in enumerate(read) if reference.text]
-    link_citations(root, {place: number for number, place in enumerate(kept)})
-    return tuple(read[place] for place in kept)
 
 
 def _read_source(source: Path | bytes) -> str:
@@ -117,14 +110,16 @@ def _parse(source: str) -> Element:
             raise ParseError(f"the XML is not TEI, it is {other}")
         raise ParseError("the TEI declares a document type, which can carry entities; GROBID writes none")
     try:
-        # The text is UTF-8 now, whatever it declares.
+        # The text is encoded as UTF-8 below, whatever it declares.
         plain = _DECLARATION.sub("", strip_invisible(source), count=1)
         root = etree.fromstring(plain.encode(), _parser())
     except etree.XMLSyntaxError as error:
         raise ParseError(f"the TEI is not well-formed XML, perhaps cut off: {error.msg}") from error
     if root.xpath("/".join("*" * DEEPEST_TEI)):
         raise ParseError("the TEI is nested too deeply for a paper")
-    _drop_namespaces(root)
+    # GROBID declares the namespace repeatedly, and some copies have lost it.
+    for element in root.iter("*"):
+        element.tag = etree.QName(element).localname
     if root.tag != "TEI":
         other = _OTHER_XML.get(str(root.tag))
         raise ParseError(
@@ -136,7 +131,7 @@ def _parse(source: str) -> Element:
 
 
 def _parser() -> etree.XMLParser:
-    # Once per call: lxml's parsers are not meant to be shared between threads.
+    # One per call: lxml's parsers must not be shared between threads.
     return etree.XMLParser(
         encoding="utf-8",
         resolve_entities=False,
@@ -149,37 +144,25 @@ def _parser() -> etree.XMLParser:
     )
 
 
-def _drop_namespaces(root: Element) -> None:
-    """Make tags plain: GROBID declares the namespace again and again, and some copies have lost it."""
-    for element in root.iter("*"):
-        element.tag = etree.QName(element).localname
-
-
 def _read_abstract(header: Element) -> tuple[Paragraph, ...]:
-    """Read the abstract in the paper's language; the headings of a structured one open their paragraphs."""
+    """Read the abstract in the paper's language; headings of a structured abstract begin its paragraphs."""
     paragraphs: list[Paragraph] = []
     label = ""
-    for abstract in _in_one_language(header.findall("profileDesc/abstract"), _language(header)):
+    root = header.getparent()
+    body = None if root is None else root.find("text")
+    declared = [part.get(_LANG, "") for part in (body, header) if part is not None]
+    language = next(filter(None, declared), "")
+    for abstract in _in_one_language(header.findall("profileDesc/abstract"), language):
         for element in abstract.iter("*"):
             if element.tag == "head":
                 label = text_of(element)
-            elif element.tag in ("p", "ab", "abstract") and not _has_paragraphs(element):
+            elif element.tag in ("p", "ab", "abstract") and not any(
+                inner is not element for inner in element.iter("p", "ab", "head")
+            ):
                 if pieces := pieces_of(element):
                     paragraphs.append(Paragraph(_labelled(label, pieces), "abstract"))
                 label = ""
     return tuple(dict.fromkeys(paragraphs))
-
-
-def _has_paragraphs(element: Element) -> bool:
-    return any(inner is not element for inner in element.iter("p", "ab", "head"))
-
-
-def _language(header: Element) -> str:
-    """Return the language of a paper, as its text says, else its header, "" where neither does."""
-    root = header.getparent()
-    text = None if root is None else root.find("text")
-    places = (text, header)
-    return next((found for place in places if place is not None and (found := place.get(_LANG, ""))), "")
 
 
 def _in_one_language(abstracts: list[Element], language: str) -> list[Element]:
@@ -187,8 +170,8 @@ def _in_one_language(abstracts: list[Element], language: str) -> list[Element]:
     languages = [abstract.get(_LANG, "") for abstract in abstracts]
     if len(set(languages)) < 2 or "" in languages:
         return abstracts
-    wanted = next((known for known in (language, "en") if known in languages), languages[0])
-    return [abstract for abstract, known in zip(abstracts, languages, strict=True) if known == wanted]
+    chosen = next((code for code in (language, "en") if code in languages), languages[0])
+    return [abstract for abstract, code in zip(abstracts, languages, strict=True) if code == chosen]
 
 
 def _labelled(label: str, pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
@@ -200,7 +183,7 @@ def _labelled(label: str, pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
 
 
 def _complete(document: Document, body: Body) -> Document:
-    """Fill gaps from the body and say what is missing; raises ParseError for a document without any text."""
+    """Fill gaps from the body and note what is missing; raises ParseError for a document without text."""
     stamp = next((stamp for heading in body.artifacts if (stamp := read_arxiv_stamp(heading))), None)
     if stamp:
         document = replace(document, arxiv_id=document.arxiv_id or stamp[0], year=document.year or stamp[1])
@@ -214,15 +197,15 @@ def _complete(document: Document, body: Body) -> Document:
 
 
 def _abstract_from_body(document: Document) -> Document:
-    """Move a section called "Abstract" to where abstracts are looked for."""
+    """Move a section called "Abstract" to the abstract."""
     for place, section in enumerate(document.sections):
         if section.path and section.path[-1].title.strip(" .:").casefold() == "abstract":
             body = (paragraph for paragraph in section.paragraphs if paragraph.kind == "body")
             floats = tuple(paragraph for paragraph in section.paragraphs if paragraph.kind != "body")
-            left = (replace(section, paragraphs=floats),) if floats else ()
+            remaining = (replace(section, paragraphs=floats),) if floats else ()
             return replace(
                 document,
                 abstract=tuple(replace(paragraph, kind="abstract") for paragraph in body),
-                sections=document.sections[:place] + left + document.sections[place + 1 :],
+                sections=document.sections[:place] + remaining + document.sections[place + 1 :],
             )
     return document

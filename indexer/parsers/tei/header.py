@@ -22,54 +22,50 @@ _ORGANISATION = re.compile(
 
 
 def read_header(header: Element) -> Document:
-    """Read what the header says of the paper, and which version of GROBID wrote it."""
+    """Read the metadata of the header, and the version of GROBID."""
     identifiers = header.findall("*//sourceDesc/biblStruct/idno")
+    title = _first_text(
+        header, "fileDesc/titleStmt/title", "*//sourceDesc//analytic/title", "*//sourceDesc//monogr/title"
+    )
+    dates = (*header.iterfind("*//publicationStmt/date"), *header.iterfind("*//sourceDesc//imprint/date"))
+    application = header.find("*//application[@ident='GROBID']")
+    version = "" if application is None else application.get("version", "").strip()
     return Document(
-        title=_read_title(header),
+        title=title,
         authors=_read_authors(header),
-        year=_read_year(header),
+        year=next(filter(None, map(_year_of, dates)), None),
         doi=_doi_among(identifiers),
         arxiv_id=_arxiv_id_among(identifiers),
         keywords=_read_keywords(header),
         parser="grobid",
-        parser_version=_read_parser_version(header),
+        parser_version="" if version == "unknown" else version,
     )
-
-
-def _read_title(header: Element) -> str:
-    """Return the first title that is not empty."""
-    places = ("fileDesc/titleStmt/title", "*//sourceDesc//analytic/title", "*//sourceDesc//monogr/title")
-    return next((text for place in places for title in header.findall(place) if (text := text_of(title))), "")
 
 
 def _read_authors(header: Element) -> tuple[Author, ...]:
-    """Return the persons and the collaborations; an `author` without either is a left-over affiliation."""
+    """Return persons and collaborations; an <author> with neither is a stray affiliation."""
     organisations = {text_of(name).casefold() for name in header.iter("orgName")}
-    authors = (
-        found
-        for author in header.iterfind("*//sourceDesc//analytic/author")
-        for found in _read_author(author)
-    )
-    found: dict[str, Author] = {}
-    for author in authors:
+    elements = header.iterfind("*//sourceDesc//analytic/author")
+    authors: dict[str, Author] = {}
+    for author in (author for element in elements for author in _read_author(element)):
         if _is_name(author, organisations):
-            before = found.get(author.name, author)
-            both = _distinct((*before.affiliations, *author.affiliations))
-            found[author.name] = replace(before, affiliations=both)
-    return tuple(found.values())
+            earlier = authors.get(author.name, author)
+            both = _distinct((*earlier.affiliations, *author.affiliations))
+            authors[author.name] = replace(earlier, affiliations=both)
+    return tuple(authors.values())
 
 
 def _read_author(author: Element) -> list[Author]:
-    """Return the persons or the collaboration of an element; several persons share what else it holds."""
+    """Return the persons or the collaboration of an <author>, each with all its affiliations."""
     people = author.findall("persName")
     if people:
-        found = [person for element in people if (person := _read_person(element))]
+        authors = [person for element in people if (person := _read_person(element))]
     else:
         names = {text_of(name): name.get("type") for name in author.findall("orgName")}
         groups = (text for text, kind in names.items() if kind == "collaboration" or _is_collaboration(text))
-        found = [Author("", text) for text in islice(filter(None, groups), 1)]
+        authors = [Author("", text) for text in islice(filter(None, groups), 1)]
     affiliations = _distinct(_read_affiliation(affiliation) for affiliation in author.findall("affiliation"))
-    return [replace(person, affiliations=affiliations) for person in found]
+    return [replace(person, affiliations=affiliations) for person in authors]
 
 
 def _is_collaboration(name: str) -> bool:
@@ -77,18 +73,18 @@ def _is_collaboration(name: str) -> bool:
 
 
 def _read_affiliation(affiliation: Element) -> str:
-    """Return an affiliation on one line: the parts that GROBID told apart, else as printed."""
+    """Return an affiliation on one line: its parts, else as printed."""
     tags = ("orgName", "settlement", "country")
     parts = _distinct(text_of(part).strip(" .,;:") for tag in tags for part in affiliation.iter(tag))
     return ", ".join(parts) or next(map(text_of, affiliation.findall("note")), "")
 
 
 def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the texts without those that are said again, whatever the case."""
-    found: dict[str, str] = {}
+    """Return the non-empty texts without repeats, ignoring case."""
+    unique: dict[str, str] = {}
     for text in filter(None, texts):
-        found.setdefault(text.casefold(), text)
-    return tuple(found.values())
+        unique.setdefault(text.casefold(), text)
+    return tuple(unique.values())
 
 
 def _read_person(person: Element) -> Author | None:
@@ -104,14 +100,8 @@ def _is_name(author: Author, organisations: set[str]) -> bool:
     name = author.name.casefold()
     if not author.given and _is_collaboration(name):
         return True
-    known = name in organisations or is_no_title(name)
-    return not known and not _ORGANISATION.search(name) and any(letter.isalpha() for letter in name)
-
-
-def _read_year(header: Element) -> int | None:
-    """Return the year of publication, from the file's date or else from the source's."""
-    dates = (*header.iterfind("*//publicationStmt/date"), *header.iterfind("*//sourceDesc//imprint/date"))
-    return next((year for date in dates if (year := _year_of(date))), None)
+    is_other = name in organisations or is_no_title(name)
+    return not is_other and not _ORGANISATION.search(name) and any(letter.isalpha() for letter in name)
 
 
 def _year_of(date: Element) -> int | None:
@@ -126,25 +116,18 @@ def _doi_among(identifiers: Iterable[Element]) -> str:
 def _arxiv_id_among(identifiers: Iterable[Element]) -> str:
     """Return the arXiv id with its version; GROBID writes "arXiv:2312.07559v2[cs.CL]"."""
     texts = (text_of(idno) for idno in identifiers if idno.get("type", "").lower() == "arxiv")
-    return next((found for text in texts if (found := find_arxiv_id(text, named=False))), "")
+    return next(filter(None, (find_arxiv_id(text, named=False) for text in texts)), "")
 
 
 def _read_keywords(header: Element) -> tuple[str, ...]:
-    """Return the keywords, one by one also where GROBID did not separate them."""
-    found: dict[str, None] = {}
+    """Return the keywords, split where GROBID did not separate them."""
+    unique: dict[str, None] = {}
     for keywords in header.iterfind("*//textClass/keywords"):
         terms = [text_of(term) for term in keywords.iter("term")] or KEYWORD_SEPARATOR.split(
             text_of(keywords)
         )
-        found.update(dict.fromkeys(term.strip(" .;,") for term in terms))
-    return tuple(term for term in found if term)
-
-
-def _read_parser_version(header: Element) -> str:
-    """Return the version of GROBID that wrote the file, "" where it does not say."""
-    application = header.find("*//application[@ident='GROBID']")
-    version = "" if application is None else application.get("version", "").strip()
-    return "" if version == "unknown" else version
+        unique.update(dict.fromkeys(term.strip(" .;,") for term in terms))
+    return tuple(term for term in unique if term)
 
 
 def read_reference(entry: Element) -> Reference:
@@ -152,7 +135,7 @@ def read_reference(entry: Element) -> Reference:
     title = _first_text(entry, "analytic/title", "monogr/title[@level='m']", "monogr/title[@level='u']")
     people = entry.findall("analytic/author/persName") or entry.findall("monogr/author/persName")
     authors = tuple(person.name for name in people if (person := _read_person(name)))
-    year = next((found for date in entry.iterfind(".//imprint/date") if (found := _year_of(date))), None)
+    year = next(filter(None, map(_year_of, entry.iterfind(".//imprint/date"))), None)
     doi = _doi_among(entry.iter("idno"))
     raw = _first_text(entry, "note[@type='raw_reference']")
     text = raw or _compose(entry, title, authors, year, doi)
@@ -162,15 +145,16 @@ def read_reference(entry: Element) -> Reference:
 
 
 def _first_text(entry: Element, *paths: str) -> str:
-    return next((text for path in paths for found in entry.findall(path) if (text := text_of(found))), "")
+    texts = (text_of(element) for path in paths for element in entry.findall(path))
+    return next(filter(None, texts), "")
 
 
 def _compose(entry: Element, title: str, authors: tuple[str, ...], year: int | None, doi: str) -> str:
-    """Write an entry from its parts, where GROBID was not asked for the entry as printed."""
+    """Compose an entry's text from its parts, for TEI without raw references."""
     notes = (text_of(note) for note in entry.iter("note"))
     links = (link.get("target", "") for link in entry.iter("ptr"))
-    rest = (*notes, f"doi:{doi}" if doi else next(links, ""))
-    parts = (", ".join(authors), title, _venue(entry, title), str(year or ""), *rest)
+    additional = (*notes, f"doi:{doi}" if doi else next(links, ""))
+    parts = (", ".join(authors), title, _venue(entry, title), str(year or ""), *additional)
     return ". ".join(part.strip(" .") for part in parts if part.strip(" ."))
 
 

@@ -1,4 +1,4 @@
-"""The text, the sentences and the boxes of elements of a TEI file, as GROBID writes them.
+"""The text, sentences and boxes of elements of a TEI file.
 
 Expects tags without namespaces and a tree without comments (see `indexer.parsers.tei.document`).
 """
@@ -16,27 +16,27 @@ from indexer.parsers.document import Piece
 from indexer.parsers.tei.boxes import Element, boxes_of
 from indexer.parsers.tei.citations import entries_of
 
-# Control characters, non-characters and marks that no reader sees but that break words for every search.
+# Control characters, non-characters and invisible marks, which would break words for search.
 _INVISIBLE = re.compile(
     f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff{INVISIBLE}]"
 )
 _REFERENCE = re.compile(r"&#(?:x([0-9a-fA-F]{1,8})|([0-9]{1,8}));")
 
-# `strip_invisible` has removed these from the source, so they can mark where references begin and end, and
-# which entries of the bibliography they are: eleven characters for the digits and the end of a number.
+# `strip_invisible` removes these from the source, so they can mark where references begin and end, and
+# encode which entries they cite: eleven characters for the digits and a separator.
 _OPEN, _CLOSE = "\x02", "\x03"
 _DIGITS = "\ufdd0\ufdd1\ufdd2\ufdd3\ufdd4\ufdd5\ufdd6\ufdd7\ufdd8\ufdd9\ufdda"
 _TO_DIGITS = str.maketrans("0123456789 ", _DIGITS)
 _FROM_DIGITS = str.maketrans(_DIGITS, "0123456789 ")
 _MARK = re.compile(f"({_OPEN}[{_DIGITS}]*|{_CLOSE})")
-# Where a space is missing after a reference or before one; | is the place.
+# Where a space is missing after or before a reference, shown as |.
 _REFERENCE_SPACING = re.compile(
     f"(?<=[,;]\x03)(?=(?:\x02[{_DIGITS}]*)?\\w)"  # "[1,|2]"
     "|(?<=[\\])]\x03)(?=\\w)"  # "[22]|and"
     "|(?<=\\w\x03)(?![a-z]\\b)(?=\\w)"  # "Table 7|shows", but not the panel in "Figure 2|a"
     f"|(?<=\\w\\w)(?=\x02[{_DIGITS}]*[\\[(\\w])"  # "machine|[16]", but not "Fig. S|1"
 )
-# The head of every page of some publishers, in the middle of a sentence: "Article https://doi.org/10.1038/..."
+# Some publishers' running head, within a sentence: "Article https://doi.org/10.1038/..."
 _RUNNING_HEAD = re.compile(
     "(?:^|(?<=\\s))Article\\s+\x02?https://doi\\.org/10\\.\\d{4,9}/[^\\s\x02\x03]+\x03?(?=\\s|$)"
 )
@@ -73,7 +73,7 @@ def text_of(element: Element) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Citation:
-    """Entry `entry` of the bibliography is cited by the characters from `start` to `end`."""
+    """The characters from `start` to `end` cite entry `entry` of the bibliography."""
 
     start: int
     end: int
@@ -82,7 +82,7 @@ class _Citation:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """Text on one line and what it cites."""
+    """Text on one line and its citations."""
 
     text: str
     citations: tuple[_Citation, ...] = ()
@@ -110,7 +110,7 @@ class _Line:
         return self.text[citation.start : citation.end].strip(_LABEL_SPACING).isdecimal()
 
     def _behind_labels(self, start: int, labels: Mapping[int, int]) -> int:
-        """Return where a sentence begins behind raised numbers of the one before: "it. 7, 8 We"."""
+        """Return the start of a sentence after citation numbers of the one before: "it. 7, 8 We"."""
         place = start
         while place in labels:
             place = labels[place]
@@ -133,7 +133,6 @@ def _flow_child(child: Element) -> Iterator[str]:
         entries = "".join(f"{entry} " for entry in entries_of(child))
         yield from (_OPEN, entries.translate(_TO_DIGITS), *_flow(child), _CLOSE)
     elif child.tag == "hi" and child.get("rend") in _SHIFTS and not len(child):
-        # Marks of notes and of affiliations stand behind words, figures and formulas behind anything else.
         yield _SHIFTS[child.get("rend", "")](child.text or "")
     elif child.tag in _BLOCKS:
         yield from (" ", *_flow(child), " ")
@@ -142,7 +141,7 @@ def _flow_child(child: Element) -> Iterator[str]:
 
 
 def _read_line(flow: str) -> _Line:
-    """Take the marks of references out of a text and white space together."""
+    """Resolve the marks of references in a text and normalise white space."""
     parts: list[str] = []
     citations: list[_Citation] = []
     started: list[tuple[int, int]] = []
@@ -151,7 +150,7 @@ def _read_line(flow: str) -> _Line:
         if part.startswith(_OPEN):
             opened += part[1:].translate(_FROM_DIGITS)
         elif part == _CLOSE:
-            # A reference without text of its own belongs to what stands before it.
+            # A reference without text belongs to the text before it.
             started.extend((max(0, length - 1), int(entry)) for entry in opened.split())
             citations.extend(_Citation(start, length, entry) for start, entry in started)
             started, opened = [], ""
@@ -166,7 +165,7 @@ def _read_line(flow: str) -> _Line:
 
 
 def _collapse(text: str, *, after_space: bool) -> str:
-    """Make every run of white space one space, none where one stands before."""
+    """Replace runs of white space by one space, and drop a leading one after a space."""
     collapsed = re.sub(r"\s+", " ", text)
     return collapsed.removeprefix(" ") if after_space else collapsed
 
@@ -176,10 +175,10 @@ def _unique(entries: Iterable[int]) -> tuple[int, ...]:
 
 
 def pieces_of(element: Element) -> tuple[Piece, ...]:
-    """Return the sentences of a paragraph, those GROBID marked or else those the text shows.
+    """Return the sentences of a paragraph, as GROBID marked them, else by splitting its text.
 
-    Only a sentence with coordinates of its own has boxes: those of its paragraph would point at lines that
-    do not carry it. A paragraph of one sentence is that sentence.
+    Only sentences with coordinates of their own have boxes, as those of a paragraph would point at other
+    lines. The single sentence of a paragraph has the paragraph's boxes.
     """
     marked = element.find(".//s") is not None
     pieces = _marked_sentences(element) if marked else _read_line("".join(_flow(element))).sentences()
@@ -189,7 +188,7 @@ def pieces_of(element: Element) -> tuple[Piece, ...]:
 
 
 def _block_boxes(element: Element) -> tuple[Box, ...]:
-    """Return the boxes of a paragraph with those of its references, for which GROBID leaves gaps."""
+    """Return the boxes of a paragraph and of its references, where GROBID's boxes have gaps."""
     boxes = boxes_of(element)
     if not boxes:
         return ()
@@ -210,14 +209,14 @@ def _marked_sentences(element: Element) -> tuple[Piece, ...]:
         if isinstance(run, str):
             _add_loose(pieces, _read_line(run))
         elif (line := _read_line("".join(_flow(run)))).text:
-            # GROBID loses spaces between sentences inside <s>, too; the split finds where.
+            # GROBID also loses spaces between sentences within <s>; splitting restores them.
             text = " ".join(piece.text for piece in line.sentences())
             pieces.append(Piece(text, boxes_of(run), line.references))
     return _mend(pieces)
 
 
 def _runs(element: Element) -> Iterator[str | Element]:
-    """Yield the <s> of a paragraph, at whatever depth, and the text between them, in order."""
+    """Yield the <s> of a paragraph, at any depth, and the text between them, in order."""
     loose: list[str] = []
     for part in _parts(element):
         if isinstance(part, str):
@@ -242,7 +241,7 @@ def _parts(element: Element) -> Iterator[str | Element]:
 
 
 def _add_loose(pieces: list[Piece], line: _Line) -> None:
-    """Add text outside <s>: a mere citation or stop to the sentence before, words as sentences."""
+    """Add text outside <s>: citations and punctuation to the previous sentence, words as sentences."""
     text = line.text
     if pieces and not _WORDS.search(text):
         before = pieces[-1]
@@ -254,7 +253,7 @@ def _add_loose(pieces: list[Piece], line: _Line) -> None:
 
 
 def _mend(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
-    """Join what GROBID cut inside a sentence, at "et al." or "Fig."."""
+    """Join sentences that GROBID cut at "et al." or "Fig."."""
     mended: list[Piece] = []
     for piece in pieces:
         if mended and (runs_on(mended[-1].text, piece.text) or _is_cut(mended[-1].text, piece.text)):
@@ -265,12 +264,12 @@ def _mend(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
 
 
 def runs_on(before: str, after: str) -> bool:
-    """Return True if `after` continues the sentence of `before`: that has no stop and this no capital."""
+    """Return True if `before` has no final stop and `after` begins in lower case."""
     return after[:1].islower() and not _STOP.search(before)
 
 
 def ends_with_stop(text: str) -> bool:
-    """Return True if `text` ends as a sentence does; a colon counts."""
+    """Return True if `text` ends with a sentence's punctuation or a colon."""
     return _STOP.search(text) is not None
 
 
@@ -281,7 +280,7 @@ def _is_cut(before: str, after: str) -> bool:
 
 
 def join(before: Piece, after: Piece) -> Piece:
-    """Return both pieces as one sentence; a hyphen at the break stays and takes no space."""
+    """Join two pieces to one sentence, without a space after a hyphen."""
     broken_word = before.text[-2:-1].isalpha() and before.text.endswith("-") and after.text[:1].islower()
     return Piece(
         f"{before.text}{'' if broken_word else ' '}{after.text}",
@@ -291,13 +290,13 @@ def join(before: Piece, after: Piece) -> Piece:
 
 
 def has_words(text: str) -> bool:
-    """Return True if there are words among the numbers and symbols."""
+    """Return True if a text has words, not only numbers and symbols."""
     return _WORDS.search(text) is not None
 
 
 def is_glyph_soup(text: str) -> bool:
-    """Return True if text is none: the encoded annotations that LaTeX leaves in figures and formulas."""
+    """Return True for glyph debris, such as annotations that LaTeX leaves in figures."""
     tokens = text.split()
-    if "l a t e x i t" in text:
-        return True
-    return len(tokens) > _SOUP_TOKENS and sum(len(token) == 1 for token in tokens) > _SOUP_SHARE * len(tokens)
+    return "l a t e x i t" in text or (
+        len(tokens) > _SOUP_TOKENS and sum(len(token) == 1 for token in tokens) > _SOUP_SHARE * len(tokens)
+    )

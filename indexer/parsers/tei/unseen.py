@@ -1,4 +1,4 @@
-"""Removal of text that GROBID read in a PDF but no reader of its pages sees."""
+"""Removal of text that GROBID read from a PDF but that is invisible on its pages."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -12,14 +12,14 @@ from indexer.parsers.document import Document, DocumentSection, Paragraph
 from indexer.parsers.identifiers import letters_of
 
 MOST_PAGES = 1_000
-# So many words in a row tell where a sentence stands.
+# Word n-grams up to this length identify hidden sentences.
 _LONGEST_RUN = 3
 
 Run = tuple[str, ...]
 
 
 def without_unseen(document: Document, pdf: Path) -> Document:
-    """Return a document that was made of a PDF without the sentences that cannot be seen there."""
+    """Remove the sentences of a document that are invisible in its PDF."""
     try:
         pages = list(islice(read_pages(pdf), MOST_PAGES))
     except PdfError as error:
@@ -45,13 +45,13 @@ def without_unseen(document: Document, pdf: Path) -> Document:
 
 
 def _seen(paragraphs: Iterable[Paragraph], unseen: set[Run]) -> tuple[Paragraph, ...]:
-    found = []
+    visible = []
     for paragraph in paragraphs:
-        kept = tuple(one for one in paragraph.sentences if not _is_unseen(one.text, unseen))
-        # The rows of a table are its sentences: it stays whole or goes.
-        if kept and (paragraph.table is None or len(kept) == len(paragraph.sentences)):
-            found.append(replace(paragraph, sentences=kept))
-    return tuple(found)
+        sentences = tuple(piece for piece in paragraph.sentences if not _is_unseen(piece.text, unseen))
+        # A table, whose sentences are its rows, is kept or dropped as a whole.
+        if sentences and (paragraph.table is None or len(sentences) == len(paragraph.sentences)):
+            visible.append(replace(paragraph, sentences=sentences))
+    return tuple(visible)
 
 
 def _is_unseen(text: str, unseen: set[Run]) -> bool:
@@ -65,7 +65,7 @@ def _letters(words: Iterable[Word]) -> list[str]:
 
 
 def _runs(words: Sequence[str]) -> set[Run]:
-    """Return all words in a row, up to three of them."""
+    """Return all word n-grams up to _LONGEST_RUN."""
     return {
         tuple(words[start : start + length])
         for length in range(1, _LONGEST_RUN + 1)

@@ -1,7 +1,7 @@
-"""Word files (.docx) to a document: headings by their styles, notes and tables where they stand.
+"""Word files (.docx) to a document: headings by their styles, notes and tables in their places.
 
-The file may come from anybody: it is measured before it is opened, and its XML is read by python-docx, which
-resolves no entities and fetches nothing.
+The file may be hostile: its sizes are checked before it is opened, and python-docx reads its XML without
+resolving entities or fetching anything.
 """
 
 import re
@@ -19,7 +19,6 @@ from docx.opc.part import Part
 from docx.oxml import parse_xml
 
 from corpus.markup.raised import lower_text, raise_text
-from corpus.records import Author
 from corpus.wording import counted
 from indexer.errors import ParseError
 from indexer.parsers.document import Document
@@ -78,7 +77,7 @@ _DAMAGE = (
 
 
 def read_docx(path: Path) -> Document:
-    """Read a paper from a Word file; raises ParseError for what is none, and for what is too large."""
+    """Read a paper from a Word file; raises ParseError for other files, and for too large ones."""
     package = readable_package(path)
     try:
         # lxml's errors are SyntaxErrors, those of compression that Python lacks NotImplementedErrors.
@@ -86,37 +85,35 @@ def read_docx(path: Path) -> Document:
         reader = _Reader(file)
         blocks = list(reader.blocks())
         properties = file.core_properties
-        known = _known(
-            blocks, clean(properties.title or ""), clean(properties.author or ""), properties.keywords
-        )
-        known = replace(known, hidden_text=reader.hidden, notes=reader.remarks())
+        title, writer = clean(properties.title or ""), clean(properties.author or "")
+        metadata = _known(blocks, title, writer, properties.keywords)
+        metadata = replace(metadata, hidden_text=reader.hidden, notes=reader.remarks())
     except (*_DAMAGE, SyntaxError, NotImplementedError, RuntimeError, OSError) as error:
         raise ParseError(f"{path.name} is broken: it cannot be read as a Word file") from error
-    return assemble([block for block in blocks if not isinstance(block, _Front)], known, path.name)
+    return assemble([block for block in blocks if not isinstance(block, _Front)], metadata, path.name)
 
 
 @dataclass(frozen=True, slots=True)
 class _Front:
-    """A paragraph that its style calls title, author or date."""
+    """A paragraph styled as title, author or date."""
 
     text: str
     style: str
 
 
 def _known(blocks: list["Block | _Front"], title: str, writer: str, keywords: str) -> Document:
-    """Build a document from the styled paragraphs, or else from the file's properties."""
+    """Return the metadata from styled paragraphs, else from the file's properties."""
     front = [block for block in blocks if isinstance(block, _Front)]
     titles = [block.text for block in front if block.style == "title"]
     names = [without_marks(block.text) for block in front if block.style == "author"]
     dates = (year for block in front if block.style == "date" and (year := year_in(block.text)))
-    title, writer = clean(title), clean(writer)
-    own = "" if _NO_TITLE.fullmatch(title) or len(title.split()) < 2 else title
+    property_title = "" if _NO_TITLE.fullmatch(title) or len(title.split()) < 2 else title
     people = [name for text in names for name in re.split(r"(?:(?<!\s)\s++)?(?:;|,|\band\b|&)\s*+", text)]
     if not people and not _NO_AUTHOR.fullmatch(writer):
         people = re.split(r"(?:(?<!\s)\s++)?;\s*+", writer)
     return Document(
-        title=" ".join(titles) or own or _first_line(blocks),
-        authors=_authors(people),
+        title=" ".join(titles) or property_title or _first_line(blocks),
+        authors=tuple(dict.fromkeys(author(name) for name in people if any(map(str.isalpha, name)))),
         year=next(dates, None),
         keywords=keywords_in(clean(keywords)),
         parser=PARSER,
@@ -124,13 +121,8 @@ def _known(blocks: list["Block | _Front"], title: str, writer: str, keywords: st
     )
 
 
-def _authors(names: list[str]) -> tuple[Author, ...]:
-    found = (author(name) for name in names if any(letter.isalpha() for letter in name))
-    return tuple(dict.fromkeys(found))
-
-
 def _first_line(blocks: list["Block | _Front"]) -> str:
-    """Take the first paragraph off where it may be the title and no heading stands before it."""
+    """Remove and return the first paragraph if it may be the title and no heading precedes it."""
     if (
         blocks
         and isinstance(first := blocks[0], Prose)
@@ -144,17 +136,17 @@ def _first_line(blocks: list["Block | _Front"]) -> str:
 
 @dataclass(slots=True)
 class _Line:
-    """A paragraph as it is read: its text with how it is shifted, and what is attached to it."""
+    """A paragraph being read: parts of text with their shift, and attached boxes and notes."""
 
     parts: list[tuple[str, str]] = field(default_factory=list)
     boxes: list[Any] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     fields: list[int] = field(default_factory=list)
-    """Where the codes of the fields that are open begin in `parts`; -1 behind the code."""
+    """Per open field the index in `parts` where its code begins; -1 after the code."""
     code: str = ""
 
     def text(self) -> str:
-        """Return the text, its raised and lowered parts as such, in the lines it was broken into."""
+        """Return the text in its lines, superscripts and subscripts converted."""
         runs = groupby(self.parts, key=lambda part: part[1])
         written = "".join(_written("".join(text for text, _ in run), shift) for shift, run in runs)
         return "\n".join(filter(None, map(clean, written.split("\n"))))
@@ -211,8 +203,14 @@ class _Reader:
             if child.tag == f"{W}p":
                 line = joined or _Line()
                 self._read(child, line)
-                # Where the mark at its end was deleted, or as a large initial, one goes on in the next.
-                joined = line if _is_mark_deleted(child) or _is_initial(child) else None
+                # A paragraph with a deleted end mark, or a drop cap, continues in the next.
+                marks = child.find(f"{W}pPr/{W}rPr")
+                is_deleted = marks is not None and any(
+                    mark.tag in (f"{W}del", f"{W}moveFrom") for mark in marks
+                )
+                frame = child.find(f"{W}pPr/{W}framePr")
+                is_drop_cap = frame is not None and frame.get(f"{W}dropCap") in ("drop", "margin")
+                joined = line if is_deleted or is_drop_cap else None
                 yield from () if joined else self._paragraph(child, line)
             elif child.tag == f"{W}tbl":
                 yield from self._table(child)
@@ -240,7 +238,7 @@ class _Reader:
     def _table(self, table: Any) -> Iterator[Block | _Front]:
         rows = [list(_parts_of(row, "tc")) for row in _parts_of(table, "tr")]
         if len(rows) == 1 and len(rows[0]) == 1:
-            yield from self._within(rows[0][0])  # a frame round text
+            yield from self._within(rows[0][0])  # a text frame
             return
         line = _Line()
         above: dict[int, str] = {}
@@ -249,9 +247,9 @@ class _Reader:
         yield from self._attached(line)
 
     def _cells(self, row: Any, attached: _Line, above: dict[int, str]) -> Iterator[str]:
-        """Yield the texts of a row's cells; one that goes on from the row above has that one's text.
+        """Yield the texts of a row's cells; a vertically merged cell repeats the text above.
 
-        `above` are the texts of cells that may go on, by their columns.
+        `above` are the texts of merged cells by their columns.
         """
         before = row.find(f"{W}trPr/{W}gridBefore")
         column = int(before.get(f"{W}val", "0")) if before is not None else 0
@@ -266,7 +264,7 @@ class _Reader:
             yield text
 
     def _text_below(self, container: Any, attached: _Line) -> str:
-        """Return the text of a cell or a note on one line, tables in it with commas and semicolons."""
+        """Return the text of a cell or note on one line, tables in it with commas and semicolons."""
         texts = []
         for child in container:
             if child.tag == f"{W}p":
@@ -285,7 +283,7 @@ class _Reader:
         return " ".join(filter(None, texts))
 
     def _read(self, element: Any, line: _Line, shift: str = "") -> None:
-        """Add the text of an element, with what was inserted and without what was deleted, to a line."""
+        """Append the text of an element to a line, with insertions and without deletions."""
         for child in element:
             if (text := self._own_text(child)) is not None:
                 line.add(text, shift)
@@ -299,7 +297,7 @@ class _Reader:
                 self._read(child, line, shift)
 
     def _own_text(self, element: Any) -> str | None:
-        """Return the text of an element that is read as a whole, None for another."""
+        """Return the text of an element that is read as a whole, None for others."""
         tag = element.tag
         if tag in (f"{W}t", f"{M}t"):
             font = self._look.font(element.getparent())
@@ -308,14 +306,14 @@ class _Reader:
             return self._known_sign(symbol(element.get(f"{W}font", ""), element.get(f"{W}char", "")))
         if tag in FORMULAS:
             return formula_text(element, self._text_of_run)
-        if tag == f"{W}object" and _is_equation(element):
+        if tag == f"{W}object" and any(_EQUATION.search(part.get("ProgID", "")) for part in element):
             return self._unread_formula()
         if tag == _GRAPHIC and _DIAGRAM.search(element.get("uri", "")):
             self._unread["diagram"] += 1
         return _WRITTEN.get(tag)
 
     def _attach(self, element: Any, line: _Line) -> bool:
-        """Take what stands beside the text of a line; return False for what is part of it."""
+        """Store boxes, notes and fields of a line; return False for other elements."""
         if element.tag == f"{W}txbxContent":
             line.boxes.append(element)
         elif element.tag in (f"{W}footnoteReference", f"{W}endnoteReference"):
@@ -329,7 +327,7 @@ class _Reader:
         return True
 
     def _take_field(self, mark: Any, line: _Line) -> None:
-        """Take out text within the code of a field, where fields stand in fields, and keep its result."""
+        """Track fields, also nested ones: drop the text of their codes and keep their results."""
         kind = mark.get(f"{W}fldCharType")
         if kind == "begin":
             line.fields.append(len(line.parts))
@@ -344,14 +342,14 @@ class _Reader:
             line.fields.pop()
 
     def _result_of(self, code: str) -> str:
-        """Return the text of a field that Word draws from its code alone."""
+        """Return the text of a field that Word renders from its code alone."""
         if _EQUATION_FIELD.match(code):
             return self._unread_formula()
-        found = _SYMBOL_FIELD.match(code)
-        if found is None:
+        match = _SYMBOL_FIELD.match(code)
+        if match is None:
             return ""
-        place = found["hex"] or f"{int(found['place']):x}"
-        return self._known_sign(symbol((found["font"] or "").strip(), place))
+        place = match["hex"] or f"{int(match['place']):x}"
+        return self._known_sign(symbol((match["font"] or "").strip(), place))
 
     def _text_of_run(self, run: Any) -> str:
         line = _Line()
@@ -367,12 +365,12 @@ class _Reader:
         return _FORMULA
 
     def _texts_of_notes(self, kind: str, notes: Any) -> dict[tuple[str, str], str]:
-        """Return notes by the tag of what refers to them and their id."""
-        found = (
+        """Return the texts of notes, by the tag of their references and their id."""
+        texts = (
             (note.get(f"{W}id", ""), self._text_below(note, _Line()))
             for note in notes.iter(f"{W}{kind[:-1]}")
         )
-        return {(f"{W}{kind[:-1]}Reference", identifier): text for identifier, text in found if text}
+        return {(f"{W}{kind[:-1]}Reference", identifier): text for identifier, text in texts if text}
 
     def _block(self, element: Any, lines: str, style: str) -> Block | _Front:
         text = clean(lines)
@@ -392,7 +390,7 @@ class _Reader:
 
 
 def _parts_of(element: Any, name: str) -> Iterator[Any]:
-    """Yield the rows of a table or the cells of a row, without those of tables in it and deleted ones."""
+    """Yield the rows of a table or the cells of a row, without nested tables and deleted ones."""
     for child in element:
         if child.tag == f"{W}{name}":
             marks = child.find(f"{W}{name}Pr")
@@ -402,25 +400,9 @@ def _parts_of(element: Any, name: str) -> Iterator[Any]:
             yield from _parts_of(child, name)
 
 
-def _is_mark_deleted(paragraph: Any) -> bool:
-    marks = paragraph.find(f"{W}pPr/{W}rPr")
-    return marks is not None and any(mark.tag in (f"{W}del", f"{W}moveFrom") for mark in marks)
-
-
-def _is_initial(paragraph: Any) -> bool:
-    """Return True for a large initial, which Word keeps as a paragraph of its own."""
-    frame = paragraph.find(f"{W}pPr/{W}framePr")
-    return frame is not None and frame.get(f"{W}dropCap") in ("drop", "margin")
-
-
 def _is_placeholder(control: Any) -> bool:
-    """Return True if a content control holds no text but "Click here to enter text"."""
+    """Return True for a content control with only the prompt "Click here to enter text"."""
     return control.tag == f"{W}sdt" and control.find(f"{W}sdtPr/{W}showingPlcHdr") is not None
-
-
-def _is_equation(embedded: Any) -> bool:
-    """Return True if an embedded object is a formula of an equation editor."""
-    return any(_EQUATION.search(part.get("ProgID", "")) for part in embedded)
 
 
 def _style_id(paragraph: Any) -> str:
@@ -429,7 +411,7 @@ def _style_id(paragraph: Any) -> str:
 
 
 def _level(style: Any) -> int:
-    """Return the level of headings in a style or one it is based on; 0 for other styles."""
+    """Return the heading level of a style or one it is based on; 0 for other styles."""
     for _ in range(_LONGEST_BASE_CHAIN):
         if style is None:
             break
@@ -442,14 +424,14 @@ def _level(style: Any) -> int:
 
 
 def _own_level(element: Any) -> int:
-    """Return the outline level that a paragraph or style states, from 1; Word's 9 is running text."""
+    """Return the outline level of a paragraph or style, from 1; 0 for body text (Word's 9)."""
     level = element.find(f"{W}pPr/{W}outlineLvl")
     value = "" if level is None else str(level.get(f"{W}val", ""))
     return int(value) + 1 if value in tuple("012345678") else 0
 
 
 def _looks_like_heading(element: Any, text: str) -> bool:
-    """Return True if a short paragraph is all in bold: a heading where a file has no styles."""
+    """Return True for a short bold paragraph: a heading in files without styles."""
     runs = [run for run in element.iter(f"{W}r") if any((t.text or "").strip() for t in run.iter(f"{W}t"))]
     is_short = len(text.split()) <= _MOST_HEADING_WORDS and not text.endswith((".", ",", ";"))
     return is_short and bool(runs) and all(_is_bold(run) for run in runs)
@@ -461,7 +443,7 @@ def _is_bold(run: Any) -> bool:
 
 
 def _theme(relations: Mapping[str, Any]) -> Any:
-    """Return the XML of a file's theme, None where it has none."""
+    """Return the XML of a file's theme, None without one."""
     for relation in relations.values():
         if relation.reltype.endswith("/theme") and not relation.is_external:
             return parse_xml(relation.target_part.blob)
@@ -469,7 +451,7 @@ def _theme(relations: Mapping[str, Any]) -> Any:
 
 
 def _notes(relations: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the footnotes and the endnotes of a file as XML, each with what they are called."""
+    """Yield "footnotes" and "endnotes" with their XML."""
     for relation in relations.values():
         kind = relation.reltype.rsplit("/", 1)[-1]
         if kind in ("footnotes", "endnotes") and not relation.is_external:

@@ -1,7 +1,7 @@
-"""Text of Word files that no reader sees: by its own format, its styles, the theme, or where it stands.
+"""Hidden text of Word files: by its own format, its styles, the theme, or its position.
 
-What lies behind text decides on its colour: marker, shading of the run, the paragraph and the cell, the page.
-Where that is not known, as behind text boxes without a fill of one colour, text counts as seen.
+Visibility depends on the colour behind the text: highlight, shading of run, paragraph and cell, and the page.
+Where that is unknown, as in text boxes without a plain fill, text counts as visible.
 """
 
 import colorsys
@@ -67,12 +67,12 @@ _LENGTH = re.compile(r"(-?\d{0,12}\.?\d{1,12})(pt|in|cm|mm|px|pc|pi)?")
 _POINTS = {"pt": 1.0, "in": 72.0, "cm": 28.35, "mm": 2.835, "px": 0.75, "pc": 12.0, "pi": 12.0}
 
 _Properties = Mapping[str, Any]
-"""Elements of properties by their tags; those of the run or paragraph itself stand above those of styles."""
+"""Property elements by tag; those of a run or paragraph override those of its styles."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Unknown:
-    """A colour that is not known, or that Word chooses so that text is seen."""
+    """A colour that is unknown, or that Word chooses for contrast."""
 
 
 _UNKNOWN = _Unknown()
@@ -80,7 +80,7 @@ _Shade = Colour | _Unknown | None
 
 
 def remove_hidden(part: Any, look: "Look") -> int:
-    """Take hidden text out of a part of a file, and return how many characters it had."""
+    """Remove hidden text from a part of a file and return its number of characters."""
     count = 0
     for box in list(part.iter(f"{W}txbxContent")):
         if look.hides_box(box):
@@ -89,7 +89,7 @@ def remove_hidden(part: Any, look: "Look") -> int:
         if run.getroottree().getroot() is not part.getroottree().getroot():
             continue  # in a box that was taken out
         if look.is_vanished(run):
-            # Word hides the page numbers of every table of contents on web pages.
+            # Not counted: the page numbers of tables of contents, which Word hides on web pages.
             is_counted = not look.is_of_contents(run)
             count += _take_out(run) * is_counted
         elif any(child.tag in _TEXTS for child in run) and look.is_unseen(run):
@@ -98,15 +98,15 @@ def remove_hidden(part: Any, look: "Look") -> int:
 
 
 def _take_out(element: Any) -> int:
-    """Remove an element, and return how many characters it had; what is told twice counts once."""
-    texts = (text.text or "" for text in element.iter(f"{W}t", f"{M}t") if not _is_fallback(text))
+    """Remove an element and return its number of characters, without fallback copies."""
+    texts = (
+        text.text or ""
+        for text in element.iter(f"{W}t", f"{M}t")
+        if next(text.iterancestors(FALLBACK), None) is None
+    )
     count = sum(not sign.isspace() for text in texts for sign in text)
     element.getparent().remove(element)
     return count
-
-
-def _is_fallback(element: Any) -> bool:
-    return next(element.iterancestors(FALLBACK), None) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ class Look:
             self._paper = colour if isinstance(colour, tuple) else WHITE
 
     def is_vanished(self, run: Any) -> bool:
-        """Return True if a run is hidden with all that it holds."""
+        """Return True if a run is hidden as a whole."""
         properties = self._properties(run)
         return any(_is_on(properties.get(f"{W}{mark}")) for mark in ("vanish", "webHidden"))
 
@@ -174,7 +174,7 @@ class Look:
         return name is not None and _value(name, "val").lower().startswith("toc")
 
     def is_unseen(self, run: Any) -> bool:
-        """Return True if letters are too small, in the colour behind them or off the page."""
+        """Return True if letters are too small, without contrast, or off the page."""
         properties = self._properties(run)
         size, scale = properties.get(f"{W}sz"), properties.get(f"{W}w")
         if (
@@ -186,8 +186,8 @@ class Look:
         if is_away:
             return True
         colour = self._text_colour(properties)
-        own = self._behind(properties)
-        behind = shade if own is None else own
+        run_shade = self._behind(properties)
+        behind = shade if run_shade is None else run_shade
         if isinstance(behind, _Unknown) or colour is None:
             return False
         behind = behind or self._paper
@@ -195,7 +195,7 @@ class Look:
         return not is_seen(blend(fill, behind, opacity), behind)
 
     def shift(self, run: Any) -> str:
-        """Return "raised" or "lowered" for a run that is, as a whole or by some points, else ""."""
+        """Return "raised" or "lowered" for a superscript, subscript or shifted run, else ""."""
         properties = self._properties(run)
         aligned = properties.get(f"{W}vertAlign")
         if aligned is not None and (shift := _SHIFTS.get(_value(aligned, "val"))):
@@ -204,7 +204,7 @@ class Look:
         return "" if abs(points) < _LEAST_SHIFT else "raised" if points > 0 else "lowered"
 
     def font(self, run: Any) -> str:
-        """Return the name of the font of a run's letters, "" where a theme or the default decides."""
+        """Return the font of a run, "" where the theme or default applies."""
         fonts = self._properties(run).get(f"{W}rFonts")
         return "" if fonts is None else _value(fonts, "ascii") or _value(fonts, "hAnsi")
 
@@ -236,62 +236,62 @@ class Look:
 
     def _properties(self, run: Any) -> _Properties:
         of_paragraph, _, _ = self._paragraph(run)
-        own = _children(run.find(f"{W}rPr"))
-        named = own.get(f"{W}rStyle")
-        found = dict(of_paragraph)
-        for style in self._chain("" if named is None else _value(named, "val")):
-            found |= style.run
-        return {**found, **own}
+        direct = _children(run.find(f"{W}rPr"))
+        style_name = direct.get(f"{W}rStyle")
+        properties = dict(of_paragraph)
+        for style in self._chain("" if style_name is None else _value(style_name, "val")):
+            properties |= style.run
+        return {**properties, **direct}
 
     def _paragraph(self, run: Any) -> tuple[_Properties, _Shade, bool]:
-        """Return the properties and fill a run inherits, and whether its paragraph is off the page."""
+        """Return the properties and shade that a run inherits, and whether its paragraph is off the page."""
         paragraph = next(run.iterancestors(f"{W}p"), run)
-        if (known := self._paragraphs.get(paragraph)) is not None:
-            return known
-        of_run, own = (dict(base) for base in self._base)
-        named = paragraph.find(f"{W}pPr/{W}pStyle")
+        if (cached := self._paragraphs.get(paragraph)) is not None:
+            return cached
+        of_run, properties = (dict(base) for base in self._base)
+        style_name = paragraph.find(f"{W}pPr/{W}pStyle")
         table = next(paragraph.iterancestors(f"{W}tbl", f"{W}txbxContent"), None)
         if table is not None and table.tag == f"{W}tbl":
             for style in self._chain(_style_of_table(table)):
                 of_run |= style.run
-                own |= style.paragraph
-        name = self._defaults.get("paragraph", "") if named is None else _value(named, "val")
+                properties |= style.paragraph
+        name = self._defaults.get("paragraph", "") if style_name is None else _value(style_name, "val")
         for style in self._chain(name):
             of_run |= style.run
-            own |= style.paragraph
-        own |= _children(paragraph.find(f"{W}pPr"))
-        shade = self._shade(own.get(f"{W}shd"))
+            properties |= style.paragraph
+        properties |= _children(paragraph.find(f"{W}pPr"))
+        shade = self._shade(properties.get(f"{W}shd"))
         if shade is None:
             shade = self._around(paragraph)
-        found = of_run, shade, self._is_away(paragraph, own)
-        self._paragraphs[paragraph] = found
-        return found
+        result = of_run, shade, self._is_away(paragraph, properties)
+        self._paragraphs[paragraph] = result
+        return result
 
     def _chain(self, name: str) -> tuple[_Style, ...]:
-        """Return a style and those that it is based on, the last of these first."""
+        """Return a style and those that it is based on, base styles first."""
         if name in self._chains:
             return self._chains[name]
-        found: list[_Style] = []
-        seen: set[str] = set()
-        at = name
-        while at in self._elements and at not in seen:
-            seen.add(at)
-            style = self._elements[at]
+        styles: list[_Style] = []
+        visited: set[str] = set()
+        current = name
+        while current in self._elements and current not in visited:
+            visited.add(current)
+            style = self._elements[current]
             run, paragraph = style.find(f"{W}rPr"), style.find(f"{W}pPr")
-            found.append(_Style(_children(run), _children(paragraph), style))
+            styles.append(_Style(_children(run), _children(paragraph), style))
             base = style.find(f"{W}basedOn")
-            at = "" if base is None else _value(base, "val")
-        self._chains[name] = tuple(reversed(found))
+            current = "" if base is None else _value(base, "val")
+        self._chains[name] = tuple(reversed(styles))
         return self._chains[name]
 
-    def _is_away(self, paragraph: Any, own: _Properties) -> bool:
-        """Return True if a paragraph stands off the page, or where lines have no height."""
-        indent, spacing = own.get(f"{W}ind"), own.get(f"{W}spacing")
+    def _is_away(self, paragraph: Any, properties: _Properties) -> bool:
+        """Return True if a paragraph is off the page or its lines or rows have no height."""
+        indent, spacing = properties.get(f"{W}ind"), properties.get(f"{W}spacing")
         left = _number(indent, "left", _number(indent, "start", 0.0))
         is_flat = spacing is not None and _value(spacing, "lineRule") == "exact"
         if abs(left) >= self._page[0] or (is_flat and _number(spacing, "line", 240.0) <= _FLATTEST):
             return True
-        frame = own.get(f"{W}framePr")
+        frame = properties.get(f"{W}framePr")
         if frame is not None and self._is_framed_away(frame, ("x", "y"), ("hAnchor", "vAnchor")):
             return True
         for row in paragraph.iterancestors(f"{W}tr"):
@@ -316,7 +316,7 @@ class Look:
         )
 
     def _around(self, paragraph: Any) -> _Shade:
-        """Return the fill of the cell, table or text box that a paragraph stands in, None for the page's."""
+        """Return the fill of the enclosing cell, table or text box, None for the page's."""
         for around in paragraph.iterancestors(f"{W}tc", f"{W}tbl", f"{W}txbxContent"):
             if around.tag == f"{W}txbxContent":
                 return self._fill_of_box(around)
@@ -330,7 +330,7 @@ class Look:
 
     def _fill_of_table(self, table: Any) -> _Shade:
         fills = [self._shade(table.find(f"{W}tblPr/{W}shd"))]
-        # The rows and columns that a style fills depend on more than is checked here.
+        # Which rows and columns a table style shades is not evaluated.
         shades = [
             shade for style in self._chain(_style_of_table(table)) for shade in style.element.iter(f"{W}shd")
         ]
@@ -347,7 +347,7 @@ class Look:
         return _UNKNOWN
 
     def _behind(self, properties: _Properties) -> _Shade:
-        """Return the colour that a run itself puts behind its letters."""
+        """Return the colour of a run's own highlight or shading."""
         marker = properties.get(f"{W}highlight")
         if marker is not None and _value(marker, "val") != "none":
             return _MARKERS.get(_value(marker, "val"), _UNKNOWN)
@@ -370,13 +370,13 @@ class Look:
         return _UNKNOWN
 
     def _text_colour(self, properties: _Properties) -> tuple[Colour, float] | None:
-        """Return the colour and opacity of letters, None where Word chooses what can be seen."""
+        """Return the colour and opacity of letters, None where Word chooses a visible colour."""
         effect = properties.get(f"{_W14}textFill")
-        if effect is not None and (found := self._effect(effect, properties)) is not None:
-            return found
+        if effect is not None and (fill := self._effect(effect, properties)) is not None:
+            return fill
         colour = properties.get(f"{W}color")
-        told = None if colour is None else self._colour(colour, "val", "theme")
-        return (told, 1.0) if isinstance(told, tuple) else None
+        value = None if colour is None else self._colour(colour, "val", "theme")
+        return (value, 1.0) if isinstance(value, tuple) else None
 
     def _effect(self, effect: Any, properties: _Properties) -> tuple[Colour, float] | None:
         outline = properties.get(f"{_W14}textOutline")
@@ -391,12 +391,12 @@ class Look:
             clear = 0.0 if alpha is None else _float(alpha.get(f"{_W14}val"), 0.0) / 100_000
             changes = {str(change.tag): _float(change.get(f"{_W14}val"), 0.0) / 100_000 for change in fill}
             if colour is not None:
-                scale, more = changes.get(f"{_W14}lumMod", 1.0), changes.get(f"{_W14}lumOff", 0.0)
-                return _lightened(colour, scale, more), 1.0 - clear
+                scale, offset = changes.get(f"{_W14}lumMod", 1.0), changes.get(f"{_W14}lumOff", 0.0)
+                return _lightened(colour, scale, offset), 1.0 - clear
         return None
 
     def _colour(self, element: Any, plain: str, theme: str) -> Colour | None:
-        """Return the colour in an attribute, or of the theme where another names one, with tint or shade."""
+        """Return the colour of an attribute, or of the theme with tint or shade."""
         named = _value(element, f"{theme}Color" if theme == "theme" else theme)
         colour = self._theme.get(self._mapped(named))
         if colour is None:
@@ -410,7 +410,7 @@ class Look:
         return colour
 
     def _mapped(self, name: str) -> str:
-        """Return the theme's name of a colour that documents name by its use."""
+        """Return the theme's name for a colour named by its use."""
         if name in _SCHEME:
             short, usual = _SCHEME[name]
             mapping = self.settings.find(f"{W}clrSchemeMapping")
@@ -422,12 +422,14 @@ _OF_DRAWING = {"bg1": "background1", "tx1": "text1", "bg2": "background2", "tx2"
 
 
 def _theme_colours(theme: Any) -> dict[str, Colour]:
-    found = {}
+    colours = {}
     for colour in () if theme is None else theme.iterfind(f".//{_A}clrScheme/*"):
-        for told in colour:
-            if (value := _hexadecimal(told.get("lastClr") or told.get("val") or "")) is not None:
-                found[str(colour.tag).removeprefix(_A)] = value
-    return found
+        for value_element in colour:
+            if (
+                value := _hexadecimal(value_element.get("lastClr") or value_element.get("val") or "")
+            ) is not None:
+                colours[str(colour.tag).removeprefix(_A)] = value
+    return colours
 
 
 def _style_of_table(table: Any) -> str:
@@ -436,21 +438,21 @@ def _style_of_table(table: Any) -> str:
 
 
 def _is_away(start: float, side: float, page: float, *, is_exact: bool) -> bool:
-    """Return True if something lies off the page; a place that is not exact counts from within it."""
+    """Return True for a position off the page; if not `is_exact` it may be relative to a place on it."""
     return start >= page or start + side <= (0 if is_exact else -page)
 
 
 def _is_hidden_vml(style: str, page: tuple[float, float]) -> bool:
-    told = dict(part.lower().split(":", 1) for part in "".join(style.split()).split(";") if ":" in part)
-    if told.get("visibility") == "hidden" or told.get("display") == "none":
+    properties = dict(part.lower().split(":", 1) for part in "".join(style.split()).split(";") if ":" in part)
+    if properties.get("visibility") == "hidden" or properties.get("display") == "none":
         return True
-    sides = (_points(told.get("width", "")), _points(told.get("height", "")))
+    sides = (_points(properties.get("width", "")), _points(properties.get("height", "")))
     if any(side is not None and side <= 1 for side in sides):
         return True
     for names, side, extent in zip(
         (("margin-left", "left"), ("margin-top", "top")), sides, page, strict=True
     ):
-        places = [place for name in names if (place := _points(told.get(name, ""))) is not None]
+        places = [place for name in names if (place := _points(properties.get(name, ""))) is not None]
         if places and _is_away(sum(places), side or 0.0, extent / 20, is_exact=False):
             return True
     return False
@@ -461,10 +463,10 @@ def _points(length: str) -> float | None:
     return None if match is None else float(match[1]) * _POINTS[match[2] or "pt"]
 
 
-def _lightened(colour: Colour, scale: float, more: float) -> Colour:
-    """Return a colour whose lightness (HSL) is scaled and raised."""
+def _lightened(colour: Colour, scale: float, offset: float) -> Colour:
+    """Return a colour with its HSL lightness scaled and offset."""
     hue, light, saturation = colorsys.rgb_to_hls(*(part / 255 for part in colour))
-    red, green, blue = colorsys.hls_to_rgb(hue, min(max(light * scale + more, 0.0), 1.0), saturation)
+    red, green, blue = colorsys.hls_to_rgb(hue, min(max(light * scale + offset, 0.0), 1.0), saturation)
     return red * 255, green * 255, blue * 255
 
 

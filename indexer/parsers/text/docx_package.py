@@ -1,7 +1,7 @@
-"""The archive of a Word file: measured before it is unpacked, and made one that python-docx opens.
+"""The archive of a Word file: checked before it is unpacked, and repaired for python-docx.
 
-python-docx knows only the transitional namespaces and the type of plain documents, and fails on a relation to
-a part that is not there, as Word writes them for lost pictures.
+python-docx knows only the transitional namespaces and the type of plain documents, and fails on relations to
+missing parts, which Word writes for lost pictures.
 """
 
 import io
@@ -38,7 +38,7 @@ _FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedE
 
 
 def readable_package(path: Path) -> str | io.BytesIO:
-    """Return the path of a Word file, or a mended copy that python-docx opens; raises ParseError."""
+    """Return the path of a Word file, or a repaired copy for python-docx; raises ParseError."""
     _check(path)
     try:
         with zipfile.ZipFile(path) as archive:
@@ -51,14 +51,14 @@ def readable_package(path: Path) -> str | io.BytesIO:
         return str(path)
     copy = io.BytesIO()
     with zipfile.ZipFile(copy, "w") as archive:
-        # Pictures and the like are not read.
+        # Other parts, such as pictures, are not read.
         for name in names:
             archive.writestr(name, mended.get(name, b""))
     return copy
 
 
 def _check(path: Path) -> None:
-    """Refuse what is no zip archive, is encrypted, or would fill the memory, by its table of contents."""
+    """Raise ParseError for no zip archive, an encrypted one, or one that would fill the memory."""
     head = read_bytes(path, LARGEST_FILE)[:8]
     if not head.strip(b"\x00"):
         raise ParseError(f"{path.name} is empty")
@@ -93,18 +93,18 @@ def _mended(name: str, content: bytes, names: Mapping[str, str]) -> bytes:
 
 
 def _transitional(strict: re.Match[bytes]) -> bytes:
-    """Return the transitional name of a namespace or relation of Strict Open XML (ISO/IEC 29500-1 and -4)."""
+    """Return the transitional name of a namespace or relation of Strict Open XML (ISO/IEC 29500)."""
     area, _, part = strict[1].partition(b"/")
     return b"http://schemas.openxmlformats.org/%s/2006/%s" % (area, _RENAMED.get(part, part))
 
 
 def _with_whole_relations(name: str, content: bytes, names: Mapping[str, str]) -> bytes:
-    """Return relations without those to parts that are not there; names of parts have no case."""
+    """Remove relations to missing parts; names of parts are case-insensitive."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
     try:
         relations = etree.fromstring(content, parser)
     except (etree.XMLSyntaxError, ValueError):
-        return content  # python-docx says that it is broken
+        return content  # python-docx reports the fault
     folder = posixpath.dirname(posixpath.dirname(name))
     by_lower = {part.lower(): part for part in names}
     is_changed = False

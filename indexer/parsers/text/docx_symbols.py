@@ -1,7 +1,7 @@
-"""Signs of symbol fonts, which Word keeps as places in the font and not as characters."""
+"""Characters of symbol fonts, which Word stores as codes of the font."""
 
 UNREADABLE = "□"
-"""Stands for a sign of a font whose signs are not known."""
+"""Replaces a character of an unknown symbol font."""
 
 _SYMBOL = dict(
     enumerate(
@@ -48,7 +48,7 @@ _PRIVATE = range(0xF020, 0xF100)
 
 
 def symbol(font: str, place: str) -> str:
-    """Return the character of a sign that is named by its font and its place there, in hexadecimal."""
+    """Return the character for a code (hexadecimal) of a font."""
     try:
         code = int(place, 16)
         return in_font(font, chr(code))
@@ -57,8 +57,9 @@ def symbol(font: str, place: str) -> str:
 
 
 def in_font(font: str, text: str) -> str:
-    """Return text as it reads in a font; letters in a symbol font are other signs."""
-    signs = _signs_of(font)
+    """Return text as it looks in a font; in symbol fonts letters are other characters."""
+    name = font.strip().lower()
+    signs = _SYMBOL if name in _SYMBOL_FONTS else _WINGDINGS if name == "wingdings" else None
     if signs is None and text.isascii():
         return text
     return "".join(_sign(ord(character), signs, character) for character in text)
@@ -70,10 +71,3 @@ def _sign(code: int, signs: dict[int, str] | None, character: str) -> str:
     if signs is None or character.isspace():
         return character
     return signs.get(code, character if code > 0xFF else UNREADABLE)
-
-
-def _signs_of(font: str) -> dict[int, str] | None:
-    name = font.strip().lower()
-    if name in _SYMBOL_FONTS:
-        return _SYMBOL
-    return _WINGDINGS if name == "wingdings" else None

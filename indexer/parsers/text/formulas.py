@@ -1,4 +1,4 @@
-"""Formulas on one line, as they are typed: (a+b)/c, x², √n, ∑ (i=1..n) z."""
+"""Formulas on one line, as typed: (a+b)/c, x², √n, ∑ (i=1..n) z."""
 
 import re
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ def root(text: str, degree: str = "") -> str:
 
 
 def with_scripts(base: str, below: str = "", above: str = "") -> str:
-    """Return a base with its lower and its upper index."""
+    """Return a base with its subscript and superscript."""
     plain = grouped(base)
     # x² with a raised 3 is not x²³.
     plain = f"({plain})" if above.strip() and _ENDS_RAISED.search(plain) else plain
@@ -32,7 +32,7 @@ def with_scripts(base: str, below: str = "", above: str = "") -> str:
 
 
 def with_bounds(sign: str, below: str = "", above: str = "") -> str:
-    """Return a sum sign or the like with its bounds; what it governs follows behind a space."""
+    """Return an operator such as a sum with its bounds, followed by a space."""
     bounds = " ".join(f"{below}..{above}".split()) if above.strip() else " ".join(below.split())
     return f" {sign} ({bounds}) " if bounds else f" {sign} "
 
@@ -48,12 +48,12 @@ def matrix(rows: Sequence[Sequence[str]]) -> str:
 
 
 def accented(base: str, accent: str) -> str:
-    """Return a letter with an accent, which more than one letter do not have in common."""
+    """Return a single letter with an accent; longer bases stay as they are."""
     return f"{base}{accent}" if len(base.strip()) == 1 else base
 
 
 def grouped(text: str) -> str:
-    """Return a part of a formula in brackets unless it is one letter, number or bracket."""
+    """Return a part of a formula in brackets unless it is one letter, number or bracketed."""
     text = text.strip()
     return text if _ATOM.fullmatch(text) or _is_bracketed(text) else f"({text})"
 

@@ -1,4 +1,4 @@
-"""The title, authors and the like before the text of a Markdown file, in YAML, TOML, JSON or plain lines."""
+"""Front matter of a Markdown file (title, authors and more) in YAML, TOML, JSON or plain lines."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from corpus.records import Author
 from indexer.parsers.text.structure import author, clean
 
 MOST_LISTED = 5_000
-"""Authors, or keywords, that are taken; the largest collaborations have about 3,000 authors."""
+"""The most authors or keywords; the largest collaborations have about 3,000 authors."""
 
 _FENCED = {
     "YAML": re.compile(r"\A\s*+---[ \t]*+\n(?P<source>.*?)\n(?:---|\.\.\.)[ \t]*+(?:\n|\Z)", re.DOTALL),
@@ -26,7 +26,7 @@ _LINES = re.compile(
     rf"\A(?i:title):[ \t]++\S{_REST}(?:\n[A-Za-z][\w -]{{0,30}}+:[ \t]++\S{_REST})*+(?:\n[ \t]*+(?:\n|\Z)|\Z)"
 )
 _LINE = re.compile(rf"^(?P<name>[A-Za-z][\w -]*+):[ \t]++(?P<value>{_REST})", re.MULTILINE)
-# "title: Mills: a study" and "title: *On* mills" are no YAML, and common.
+# "title: Mills: a study" and "title: *On* mills" are common, and invalid YAML.
 _UNQUOTED = re.compile(
     r"^(?P<name>[\w-]+:[ \t]+)(?P<value>(?![\"'\[{|>&*!])\S.*: .*|\*\S[^*\n]*\*.*|[@`%]\S.*)$", re.MULTILINE
 )
@@ -36,18 +36,18 @@ _LARGEST = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """The fields of front matter by their names in small letters, where it ends, and remarks on it."""
+    """The fields of front matter by lower-case name, the offset of its end, and remarks."""
 
     fields: Mapping[str, object] = field(default_factory=dict)
     end: int = 0
     remarks: tuple[str, ...] = ()
 
     def first(self, *names: str) -> str:
-        """Return the first text of the first of these fields that has one."""
+        """Return the first text of the first field that has any."""
         return next((text for name in names for text in texts(self.fields.get(name))), "")
 
     def all(self, *names: str) -> list[str]:
-        """Return the texts of the first of these fields that has any."""
+        """Return the texts of the first field that has any."""
         return next((found for name in names if (found := texts(self.fields.get(name)))), [])[:MOST_LISTED]
 
     def authors(self) -> tuple[Author, ...]:
@@ -58,9 +58,9 @@ class FrontMatter:
 
 
 class _PlainLoader(yaml.BaseLoader):
-    """Makes text, lists and tables of all there is, and nothing else; nothing stands for something else.
+    """Loads only strings, lists and mappings, and no aliases.
 
-    Nine lists of nine aliases each, in 300 bytes, would be a million keywords.
+    Nested aliases could expand 300 bytes to a million keywords.
     """
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
@@ -70,7 +70,7 @@ class _PlainLoader(yaml.BaseLoader):
 
 
 def read_front_matter(text: str) -> FrontMatter:
-    """Read the front matter of a Markdown file; what cannot be read is left as text, with a remark."""
+    """Read the front matter of a Markdown file; if invalid it remains text, with a remark."""
     parsers: dict[str, Callable[[str], object]] = {
         "YAML": _parse_yaml,
         "TOML": tomllib.loads,
@@ -82,11 +82,11 @@ def read_front_matter(text: str) -> FrontMatter:
         try:
             if len(match["source"]) > _LARGEST:
                 raise ValueError("too long")
-            found = parsers[name](match["source"])
+            parsed = parsers[name](match["source"])
         except (yaml.YAMLError, RecursionError, ValueError):
             return FrontMatter(remarks=(f"the front matter cannot be read as {name} and was taken for text",))
-        # Text between two rules is no front matter.
-        return FrontMatter(_fields(found), match.end()) if isinstance(found, dict) else FrontMatter()
+        # Text between two horizontal rules is no front matter.
+        return FrontMatter(_fields(parsed), match.end()) if isinstance(parsed, dict) else FrontMatter()
     if match := _PANDOC.match(text):
         lines = {name: value.strip().split("\n") for name, value in match.groupdict("").items()}
         return FrontMatter({**lines, "title": " ".join(lines["title"])}, match.end())
@@ -97,11 +97,11 @@ def read_front_matter(text: str) -> FrontMatter:
     return FrontMatter()
 
 
-def _fields(found: Mapping[object, object]) -> dict[str, object]:
-    """Return fields by their names in small letters, with those in tables of site generators."""
-    named = {str(name).lower(): value for name, value in found.items()}
-    inner = [fields for name in _INNER if isinstance(fields := named.get(name), dict)]
-    return {str(name).lower(): value for fields in inner for name, value in fields.items()} | named
+def _fields(raw: Mapping[object, object]) -> dict[str, object]:
+    """Return fields by lower-case name, with those in tables of site generators."""
+    by_name = {str(name).lower(): value for name, value in raw.items()}
+    inner = [fields for name in _INNER if isinstance(fields := by_name.get(name), dict)]
+    return {str(name).lower(): value for fields in inner for name, value in fields.items()} | by_name
 
 
 def _parse_yaml(source: str) -> object:
@@ -125,7 +125,7 @@ def texts(value: object) -> list[str]:
 
 
 def _people(item: object, *, alone: bool) -> list[Author]:
-    """Return the authors of one entry: a name, several in a row, or a table with name and affiliation."""
+    """Return the authors of one entry: a name, several names, or a mapping with name and affiliation."""
     if isinstance(item, dict):
         keys = ("affiliation", "affiliations", "institution")
         places = tuple(text for key in keys for text in texts(item.get(key)))
@@ -139,7 +139,7 @@ def _people(item: object, *, alone: bool) -> list[Author]:
 
 
 def _named(item: Mapping[object, object]) -> list[Author]:
-    """Return the author that a table names, whole or by given and family name."""
+    """Return the author in a mapping, by whole name or given and family name."""
     name = item.get("name")
     parts = name if isinstance(name, dict) else item
     given, family = (

@@ -1,7 +1,7 @@
-"""A web page to a document: its headings, paragraphs, tables and what it says of itself; nothing is run."""
+"""A web page to a document: headings, paragraphs, tables and metadata; no script is run."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -52,14 +52,14 @@ _MOST_AUTHORS = 100
 _CAPTIONS = ("figcaption", "caption")
 _OF_TABLES = frozenset("table thead tbody tfoot tr caption".split())
 _TURNS = {"sup": raise_text, "sub": lower_text}
-_NOT_READ = frozenset(("rt", "rtc"))  # the reading of a word that stands beside it
+_NOT_READ = frozenset(("rt", "rtc"))  # ruby annotations
 _FORMULA_SCRIPTS, _FORMULA_CLASSES = ("math/tex", "math/latex"), ("math", "latex", "tex", "equation")
 _DISPLAY_STYLE = re.compile(r"\{\\(?:displaystyle|textstyle)\s*+(.*)\}", re.DOTALL)
 _LONGEST_CELL, _WIDEST_SPAN = 500, 200
 _INNER_END, _INNER_ROW_END = re.compile(r", (?=;|\| )|,$"), re.compile(r"; (?=\| )|;$")
 _MARK_OF_NOTE = re.compile(r"(?:^|\s)ltx_(?:note_mark|tag_note)(?:\s|$)")
-# Banners on cookies by the names that their makers and sites give them, and the links to edit a section.
-_BESIDE = re.compile(
+# Ids and classes of cookie banners, and of links to edit a section.
+_BANNER = re.compile(
     r"\b(?:cookie[-_]?(?:banner|consent|notice|bar|popup|overlay|message|law|modal|alert|dialog|disclaimer|policy)"
     r"|(?:gdpr|consent)[-_]?(?:banner|notice|bar|popup|overlay|message|modal|dialog|manager)|onetrust|cookiebot"
     r"|cybotcookiebot|cc-(?:window|banner)|didomi|usercentrics|qc-cmp|osano|mw-editsection)",
@@ -67,7 +67,7 @@ _BESIDE = re.compile(
 )
 _LONGEST_BANNER = 3_000
 _LEFT_OUT_ROLES = ("navigation", "banner", "contentinfo", "complementary", "search", "dialog")
-# Of a page's text, how much its article must hold to stand for it.
+# The share of a page's text that its article must hold.
 _LEAST_SHARE = 0.25
 _MOST_LINKED = 0.8
 _LONGEST_LINKED = 200
@@ -75,24 +75,24 @@ _FEWEST_LETTERS = 200
 
 
 def read_html(path: Path) -> Document:
-    """Read a web page that was kept as a file; raises ParseError for one without text."""
+    """Read a web page from a file; raises ParseError for one without text."""
     text, remarks = read_text_file(path)
     page = _parsed(text)
     if page is None:
         raise ParseError("the page holds nothing")
     hidden = remove_hidden(page)
-    known = replace(_known(page, remarks), hidden_text=hidden)
+    metadata = replace(_known(page, remarks), hidden_text=hidden)
     article, body = _article(page), page.find("body")
     main = next((part for part in (article, body) if part is not None), page)
     blocks = _Reader(within_article=article is not None).blocks(main)
     letters = sum(map(str.isalpha, "".join(_text_of(block) for block in blocks)))
-    if letters < _FEWEST_LETTERS and not known.abstract:
+    if letters < _FEWEST_LETTERS and not metadata.abstract:
         raise ParseError("the page holds hardly any text: it may be made by scripts, or ask to sign in")
-    return assemble(blocks, known, "the page")
+    return assemble(blocks, metadata, "the page")
 
 
 def read_fragment(source: str) -> tuple[list[Block], int]:
-    """Return the blocks of HTML that stands in another text, and how many characters it hides."""
+    """Return the blocks of HTML within another text, and the number of hidden characters."""
     page = _parsed(f"<body>{source}</body>")
     body = None if page is None else page.find("body")
     if page is None or body is None:
@@ -117,29 +117,29 @@ def _text_of(block: Block) -> str:
 
 
 def _known(page: etree._Element, remarks: Sequence[str]) -> Document:
-    """Build a document from a page's meta tags, as scholarly search engines read them.
+    """Return the metadata of a page from its meta tags, as scholarly search engines read them.
 
-    They may hold markup, and one of them all authors.
+    Tags may contain markup, and one tag all authors.
     """
-    told: dict[str, list[str]] = {}
+    tags: dict[str, list[str]] = {}
     for meta in page.iter("meta"):
         name = (meta.get("name") or meta.get("property") or "").lower()
         if value := clean(plain_markup(meta.get("content") or "")):
-            told.setdefault(name, []).append(value[:5_000])
+            tags.setdefault(name, []).append(value[:5_000])
 
     def first(*names: str) -> str:
-        return next((told[name][0] for name in names if name in told), "")
+        return next((tags[name][0] for name in names if name in tags), "")
 
     heads = [clean(_own_text(head)) for head in page.iter("h1")]
-    named = clean(" ".join(_own_text(title) for title in page.findall("head/title")))
+    page_title = clean(" ".join(_own_text(title) for title in page.findall("head/title")))
     abstract = first("citation_abstract", "dc.description.abstract", "dcterms.abstract")
-    written = next((told[name] for name in _AUTHORS if name in told), [])
+    written = next((tags[name] for name in _AUTHORS if name in tags), [])
     names = [name for value in written for name in value.split(";") if name.strip()]
     return Document(
         title=first("citation_title", "dc.title")
         or (heads[0] if len(heads) == 1 else "")
         or first("og:title", "twitter:title")
-        or named[:250],
+        or page_title[:250],
         authors=tuple(dict.fromkeys(author(name) for name in names[:_MOST_AUTHORS])),
         year=year_in(first(*_DATES)),
         doi=find_doi(first("citation_doi", "prism.doi", "dc.identifier")),
@@ -152,11 +152,11 @@ def _known(page: etree._Element, remarks: Sequence[str]) -> Document:
 
 
 def _article(page: etree._Element) -> etree._Element | None:
-    """Return the part of a page that says it is the article, where it holds a good part of the text."""
-    found = page.xpath("//article | //main | //*[@role='main']")
-    if not isinstance(found, list) or not found:
+    """Return the page's article element if it holds a good part of the text, else None."""
+    elements = page.xpath("//article | //main | //*[@role='main']")
+    if not isinstance(elements, list) or not elements:
         return None
-    parts = [part for part in found if isinstance(part, etree._Element)]
+    parts = [part for part in elements if isinstance(part, etree._Element)]
     largest = max(parts, key=_length)
     return largest if _length(largest) >= _LEAST_SHARE * _length(page) else None
 
@@ -171,7 +171,7 @@ def _own_text(element: etree._Element) -> str:
 
 @dataclass(slots=True)
 class _Reader:
-    """Walks through the elements of a page in their order; never by recursion, as deep as pages may be."""
+    """Walks through the elements of a page in order, iteratively, as pages may be deeply nested."""
 
     within_article: bool
     _text: list[str] = field(default_factory=list)
@@ -184,7 +184,7 @@ class _Reader:
     _cell: int = 0
     _column: int = 0
     _spans: dict[int, tuple[str, int]] = field(default_factory=dict)
-    """Cells that go on in the rows below, by their columns, with the number of rows left."""
+    """Cells that span following rows, by column, with the number of rows left."""
     _layouts: set[etree._Element] = field(default_factory=set)
     _shifts: list[int] = field(default_factory=list)
     _notes: list[str] = field(default_factory=list)
@@ -200,7 +200,7 @@ class _Reader:
             if event == "end":
                 self._close(element, tag, is_skipped=is_skipped, is_whole=element is part)
             elif is_skipped:
-                # A note stands where it is referred to, in the middle of a sentence.
+                # A note is embedded in the sentence that refers to it.
                 self._notes.extend([_text_of_note(element)] if is_note else [])
                 self._add(written or "")
                 walk.skip_subtree()
@@ -215,7 +215,11 @@ class _Reader:
         is_table = tag == "table" and element not in self._layouts
         self._inner_tables += is_table and self._table is not None
         if tag in _PARTS:
-            self._begin_part(tag)
+            # In a cell, parts are only separated by spaces.
+            if self._table is None or (tag in _OF_TABLES and not self._inner_tables):
+                self._end_block("")
+            else:
+                self._add(" ")
         if is_table and self._table is None:
             self._table, self._spans = [], {}
         if tag == "tr":
@@ -226,22 +230,19 @@ class _Reader:
         if tag in _TURNS:
             self._shifts.append(len(self._text))
         if tag in ("td", "th"):
-            self._begin_cell()
+            self._repeat_cells()
+            self._add(" ")
+            self._cell = self._cell if self._inner_tables else len(self._text)
         self._add("\n" if tag == "br" else "")
         self._add_source(element.text)
-
-    def _begin_part(self, tag: str) -> None:
-        """End the block before a part of the page; in a cell, parts only stand apart."""
-        if self._table is None or (tag in _OF_TABLES and not self._inner_tables):
-            self._end_block("")
-        else:
-            self._add(" ")
 
     def _close(self, element: etree._Element, tag: str, *, is_skipped: bool, is_whole: bool) -> None:
         if not is_skipped:
             self._links -= tag == "a"
             if tag in _TURNS:
-                self._shift(_TURNS[tag])
+                start = self._shifts.pop()
+                if start <= len(self._text):  # no block ended within
+                    self._text[start:] = [shifted("".join(self._text[start:]), _TURNS[tag])]
             if tag in ("td", "th"):
                 self._end_cell(element)
             elif tag == "tr" and self._inner_tables:
@@ -256,13 +257,8 @@ class _Reader:
         if not is_whole:
             self._add_source(element.tail)
 
-    def _begin_cell(self) -> None:
-        self._repeat_cells()
-        self._add(" ")
-        self._cell = self._cell if self._inner_tables else len(self._text)
-
     def _repeat_cells(self, *, is_needed: bool = True) -> None:
-        """Write the cells of rows above that go on where the row has come to."""
+        """Add the cells of rows above that span the current column."""
         while is_needed and not self._inner_tables and self._column in self._spans:
             text, left = self._spans.pop(self._column)
             self._spans |= {self._column: (text, left - 1)} if left > 1 else {}
@@ -281,7 +277,7 @@ class _Reader:
         self._add(" | ")
 
     def _add_source(self, text: str | None) -> None:
-        """Add text of the page, in which line ends are spaces unless it is preformatted."""
+        """Add text of the page; line ends become spaces unless it is preformatted."""
         self._add((text or "") if self._kept_lines else re.sub(r"[\r\n]", " ", text or ""))
 
     def _add(self, text: str) -> None:
@@ -289,14 +285,8 @@ class _Reader:
         if self._links:
             self._linked += len(text)
 
-    def _shift(self, turn: Callable[[str], str]) -> None:
-        """Write what was added since an element began as raised or lowered, where no block ended in it."""
-        start = self._shifts.pop()
-        if start <= len(self._text):
-            self._text[start:] = [shifted("".join(self._text[start:]), turn)]
-
     def _end_block(self, tag: str) -> None:
-        """Make a block of the text so far; `tag` is the element that ends with it, if one does."""
+        """Make a block of the text so far; `tag` is the element that ends here, "" for none."""
         raw, linked = "".join(self._text), self._linked
         self._text, self._linked = [], 0
         self._shifts = [len(raw) + 1] * len(self._shifts)
@@ -313,26 +303,28 @@ class _Reader:
             self._blocks.extend(Prose(note, "note") for note in notes if note)
 
     def _keep(self, text: str, raw: str, linked: int, tag: str) -> None:
-        """Add a block of a text; `raw` is how it stands in the page, `linked` of it are links."""
+        """Add a block of a text; `raw` is its source text, `linked` its characters within links."""
         if tag in _HEADINGS:
             self._blocks.append(WrittenHeading(text, _HEADINGS[tag]))
         elif self._table is not None and not self._captions:
             self._table.append(text)
         elif tag == "pre":
             self._blocks.append(Rows(tuple(raw.split("\n"))))
-        elif self.within_article or not _is_menu(text, linked):
+        elif (
+            self.within_article or len(text) > _LONGEST_LINKED or linked <= _MOST_LINKED * len(text)
+        ):  # no menu
             kind: PassageKind = "caption" if self._captions else "body"
             lines = "\n".join(filter(None, (clean(line).strip(" |") for line in raw.split("\n"))))
             self._blocks.append(Prose(lines, kind))
 
 
 def _span(cell: etree._Element, name: str) -> int:
-    told = (cell.get(name) or "1").strip()
-    return min(max(int(told), 1), _WIDEST_SPAN) if told.isdecimal() and len(told) < 6 else 1
+    value = (cell.get(name) or "1").strip()
+    return min(max(int(value), 1), _WIDEST_SPAN) if value.isdecimal() and len(value) < 6 else 1
 
 
 def _is_layout(table: etree._Element) -> bool:
-    """Return True if a table places the parts of a page, as those of the nineties do, and holds no data."""
+    """Return True if a table lays out the page and holds no data."""
     paths = ("tr/td", "tr/th", "tbody/tr/td", "tbody/tr/th")
     cells = [cell for path in paths for cell in table.iterfind(path)]
     return len(cells) == 1 or any(
@@ -343,20 +335,20 @@ def _is_layout(table: etree._Element) -> bool:
 
 
 def _formula(element: etree._Element, tag: str) -> str | None:
-    """Return a formula, from MathML or as TeX of a script or picture, on one line; None for no formula."""
+    """Return a formula on one line, from MathML or the TeX of a script or picture; None for no formula."""
     if tag == "math":
         return f" {_linear(element)} "
     if tag == "script" and (element.get("type") or "").startswith(_FORMULA_SCRIPTS):
         return f" ${(element.text or '').strip()}$ "
     if tag == "img" and any(name in (element.get("class") or "").lower() for name in _FORMULA_CLASSES):
-        told = (element.get("alt") or "").strip()
-        shown = _DISPLAY_STYLE.fullmatch(told)
-        return f" ${(shown[1] if shown else told).strip(' $')}$ " if told else None
+        source = (element.get("alt") or "").strip()
+        shown = _DISPLAY_STYLE.fullmatch(source)
+        return f" ${(shown[1] if shown else source).strip(' $')}$ " if source else None
     return None
 
 
 def _is_note(element: etree._Element) -> bool:
-    """Return True for a note within a line, as LaTeXML sets footnotes (arXiv's pages)."""
+    """Return True for an inline footnote of LaTeXML (arXiv's pages)."""
     return "ltx_note" in (element.get("class") or "").split()
 
 
@@ -402,14 +394,14 @@ def _is_left_out(element: etree._Element, tag: str) -> bool:
         or tag in _NOT_READ
         or (element.get("aria-hidden") == "true" and _stands_beside_formula(element))
         or element.get("role") in _LEFT_OUT_ROLES
-        or _is_beside(element)
+        or _is_banner(element)
     )
 
 
-def _is_beside(element: etree._Element) -> bool:
-    """Return True for a banner on cookies and the like: a short part of a page that is called so."""
-    named = f"{element.get('id') or ''} {element.get('class') or ''}"
-    return _BESIDE.search(named) is not None and _is_shorter(element, _LONGEST_BANNER)
+def _is_banner(element: etree._Element) -> bool:
+    """Return True for a cookie banner or the like: a short element with such an id or class."""
+    names = f"{element.get('id') or ''} {element.get('class') or ''}"
+    return _BANNER.search(names) is not None and _is_shorter(element, _LONGEST_BANNER)
 
 
 def _is_shorter(element: etree._Element, length: int) -> bool:
@@ -421,10 +413,8 @@ def _is_shorter(element: etree._Element, length: int) -> bool:
 
 
 def _stands_beside_formula(element: etree._Element) -> bool:
-    """Return True if an element draws a formula that stands beside it as MathML."""
-    beside = (element.getprevious(), element.getnext())
-    return any(one is not None and (one.tag == "math" or one.find("math") is not None) for one in beside)
-
-
-def _is_menu(text: str, linked: int) -> bool:
-    return len(text) <= _LONGEST_LINKED and linked > _MOST_LINKED * len(text)
+    """Return True if an element renders a formula that a neighbour has as MathML."""
+    neighbours = (element.getprevious(), element.getnext())
+    return any(
+        part is not None and (part.tag == "math" or part.find("math") is not None) for part in neighbours
+    )

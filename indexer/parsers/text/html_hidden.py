@@ -1,7 +1,7 @@
-"""Text of web pages that a browser does not show: by its styles, by attributes, or as what it stands in.
+"""Hidden text of web pages: by styles, attributes, or the element it is in.
 
-Where the colour behind text is not known, as over pictures, text counts as seen. Nothing of a page is run and
-no style sheet is fetched.
+Where the colour behind text is unknown, as over pictures, text counts as visible. No scripts are run and no
+style sheets fetched.
 """
 
 import re
@@ -18,7 +18,7 @@ from indexer.parsers.text.style_sheets import Declarations, StyleSheets, four
 _NOT_SHOWN = frozenset("noscript noframes noembed template datalist mphantom rp".split())
 _NO_TEXT = ("script", "style", "title")
 _LINK: Colour = (0, 0, 238)
-_FAR = 999.0  # pixels to the left or above, where nobody scrolls
+_FAR = 999.0  # pixels to the left or above, out of reach of scrolling
 _FAR_RIGHT = 9_999.0
 _SMALLEST = 1.0  # pixels
 _LEAST_OPACITY = 0.1
@@ -58,12 +58,12 @@ _DISPLAY = re.compile(
 _PICTURE = re.compile(r"url\(|gradient\(|image\(|image-set\(|element\(|var\(|paint\(")
 
 _Paint = tuple[Colour, float] | None
-"""A colour and its opacity; None where it is not known."""
+"""A colour and its opacity; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """The style that an element passes on to its content; `background` is None if unknown."""
+    """The inherited style of an element; `background` is None if unknown."""
 
     colour: _Paint = (BLACK, 1.0)
     background: Colour | None = WHITE
@@ -73,26 +73,26 @@ class _State:
     indent: float = 0.0
 
     def shows(self) -> bool:
-        """Return whether text that stands here is seen."""
+        """Return whether text with this style is visible."""
         if not self.is_visible or self.size <= _SMALLEST or self.indent <= -_FAR:
             return False
-        fill, own = self.colour or (None, 1.0)
-        opacity = own * self.opacity
+        fill, alpha = self.colour or (None, 1.0)
+        opacity = alpha * self.opacity
         if fill is None or self.background is None:
             return opacity >= _LEAST_OPACITY
         return _is_seen(blend(fill, self.background, opacity), self.background)
 
 
 def remove_hidden(page: etree._Element) -> int:
-    """Take out of a page what it does not show, and return how many characters that had; raises ParseError.
+    """Remove hidden text from a page and return its number of characters; raises ParseError.
 
-    A page that is hidden as a whole waits for a script, or a style sheet elsewhere, to show it. What browsers
-    never show, as `template`, goes without being counted.
+    A page that is hidden as a whole counts as visible: a script or external style sheet shows it. Elements
+    that browsers never show, such as `template`, are removed uncounted.
     """
     for element in list(page.iter(*_NOT_SHOWN)):
         _take_out(element)
     sheets = StyleSheets.of_page(page, _is_understood)
-    # Where nothing in it is made visible again, a hidden page is hidden as a whole.
+    # Nothing within is made visible again: a script will show the whole page.
     waits = not page.xpath("boolean(//*[contains(@style, 'visible')] | //style[contains(., 'visible')])")
     hidden, count = [], 0
     states = [_State()]
@@ -103,8 +103,8 @@ def remove_hidden(page: etree._Element) -> int:
             states.pop()
             sheets.leave(element)
             if not is_whole and not states[-1].shows():
-                element.tail, more = _blanked(element.tail)
-                count += more
+                element.tail, length = _blanked(element.tail)
+                count += length
             continue
         declarations = sheets.enter(element)
         state = _state(element, declarations, states[-1])
@@ -117,8 +117,8 @@ def remove_hidden(page: etree._Element) -> int:
             hidden.append(element)
             walk.skip_subtree()
         elif not state.shows():
-            element.text, more = _blanked(element.text)
-            count += more
+            element.text, length = _blanked(element.text)
+            count += length
     return count + sum(_take_out(element) for element in hidden)
 
 
@@ -128,7 +128,7 @@ def _is_seen(colour: Colour, background: Colour) -> bool:
 
 
 def _blanked(text: str | None) -> tuple[str | None, int]:
-    """Return white space instead of a text, and how many characters it had."""
+    """Return a space in place of a text, and the text's number of characters."""
     count = sum(not sign.isspace() for sign in text or "")
     return (" ", count) if count else (text, 0)
 
@@ -147,7 +147,7 @@ def _take_out(element: etree._Element) -> int:
 
 
 def _state(element: etree._Element, styles: Declarations, outer: _State) -> _State:
-    """Return the style state for the text of an element."""
+    """Return the style of an element's text."""
     if not styles and not element.attrib and element.tag != "mark":
         return outer
     size = _font_size(styles.get("font-size", ""), outer.size)
@@ -165,19 +165,19 @@ def _state(element: etree._Element, styles: Declarations, outer: _State) -> _Sta
 
 
 def _background(element: etree._Element, styles: Declarations, outer: _State) -> Colour | None:
-    """Return the colour behind the text of an element, None where it is not known."""
+    """Return the colour behind the text of an element, None if unknown."""
     if _PICTURE.search(styles.get("background-image", "")) or element.get("background"):
         return None
     usual = (element.get("bgcolor") or "").strip() or ("yellow" if element.tag == "mark" else "")
-    told = styles.get("background-color", usual)
-    if not told:
+    value = styles.get("background-color", usual)
+    if not value:
         return outer.background
     paint: _Paint
-    if told == "currentcolor":
+    if value == "currentcolor":
         paint = _colour(element, styles, outer)
     else:
-        paint = next((found for part in _words(told) if (found := _paint(part)) is not None), None)
-        if paint is None and "(" not in told:
+        paint = next((colour for part in _words(value) if (colour := _paint(part)) is not None), None)
+        if paint is None and "(" not in value:
             paint = WHITE, 0.0
     if paint is None or (outer.background is None and paint[1] < 1):
         return None
@@ -185,24 +185,24 @@ def _background(element: etree._Element, styles: Declarations, outer: _State) ->
 
 
 def _colour(element: etree._Element, styles: Declarations, outer: _State) -> _Paint:
-    told = styles.get("-webkit-text-fill-color", styles.get("color", ""))
-    if not told and element.tag in ("font", "body"):
-        named = (element.get("color" if element.tag == "font" else "text") or "").strip().lower()
-        return (_paint(named) or _paint(f"#{named}") or outer.colour) if named else outer.colour
-    if not told and element.tag == "a" and element.get("href"):
+    value = styles.get("-webkit-text-fill-color", styles.get("color", ""))
+    if not value and element.tag in ("font", "body"):
+        attribute = (element.get("color" if element.tag == "font" else "text") or "").strip().lower()
+        return (_paint(attribute) or _paint(f"#{attribute}") or outer.colour) if attribute else outer.colour
+    if not value and element.tag == "a" and element.get("href"):
         return _LINK, 1.0
-    if not told and element.tag == "mark":
+    if not value and element.tag == "mark":
         return BLACK, 1.0
-    if told in ("initial", "revert", "revert-layer"):
+    if value in ("initial", "revert", "revert-layer"):
         return BLACK, 1.0
-    if told in ("", "inherit", "unset", "currentcolor"):
+    if value in ("", "inherit", "unset", "currentcolor"):
         return outer.colour
-    return _paint(told)
+    return _paint(value)
 
 
-def _font_size(told: str, outer: float) -> float:
-    """Return a size of letters in pixels, told alone or in the short form for fonts."""
-    for part in told.split():
+def _font_size(value: str, outer: float) -> float:
+    """Return a font size in pixels, from `font-size` or the short form `font`."""
+    for part in value.split():
         size = part.partition("/")[0]
         match = _LENGTH.fullmatch(size)
         # A number without a unit is a weight.
@@ -210,11 +210,11 @@ def _font_size(told: str, outer: float) -> float:
             return _pixels(size, outer, outer, whole=outer)
         if size in _SIZES:
             return float(_SIZES[size])
-    return _FONT if told in ("initial", "revert", "revert-layer") else outer
+    return _FONT if value in ("initial", "revert", "revert-layer") else outer
 
 
 def _is_hidden(element: etree._Element, styles: Declarations, size: float) -> bool:
-    """Return whether nothing of an element is shown, whatever stands in it."""
+    """Return whether an element is hidden with all its content."""
     hidden = element.get("hidden")
     if not styles and hidden is None:
         return False
@@ -243,7 +243,7 @@ def _is_hidden(element: etree._Element, styles: Declarations, size: float) -> bo
 
 
 def _is_closed(styles: Declarations, pixels: Callable[[str, float], float]) -> bool:
-    """Return whether an element cuts off what stands in it and has no size, or moves its text out of it."""
+    """Return whether an element clips its content and has no size, or indents its text out of it."""
     if not re.search(
         "hidden|clip|scroll|auto", f"{styles.get('overflow-x', '')} {styles.get('overflow-y', '')}"
     ):
@@ -253,7 +253,7 @@ def _is_closed(styles: Declarations, pixels: Callable[[str, float], float]) -> b
 
 
 def _is_moved_away(styles: Declarations, size: float) -> bool:
-    """Return whether an element is drawn without a size, or far off the page."""
+    """Return whether transforms scale an element to nothing or move it far off the page."""
     transform, translate, scale = (styles.get(name, "") for name in ("transform", "translate", "scale"))
     for name, inside in re.findall(r"\b([a-z0-9]+)\(([^()]*)\)", transform):
         values = [value.strip() for value in inside.split(",")]
@@ -320,12 +320,12 @@ _CHECKS: Mapping[str, Callable[[str], object]] = {
 
 
 def _is_understood(name: str, value: str) -> bool:
-    """Return whether a browser would take a declaration, as far as that matters here."""
+    """Return whether a browser would accept a declaration."""
     return name not in _CHECKS or bool(_CHECKS[name](value))
 
 
 def _words(value: str) -> list[str]:
-    """Return the parts of a value, those in brackets whole."""
+    """Return the parts of a value, function calls whole."""
     return re.findall(r"[^\s()]+\([^()]*\)|[^\s()]+", value)
 
 
@@ -357,7 +357,7 @@ def _part(text: str) -> float:
 
 
 def _share(text: str, default: float) -> float:
-    """Return a number of 0..1, or a percentage as one."""
+    """Return a number or percentage, clamped to 0..1."""
     if not re.fullmatch(r"[+-]?(?:\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})(?:e-\d{1,2})?%?", text):
         return default
     number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
@@ -372,7 +372,7 @@ def _number(text: str) -> float:
 
 
 def _pixels(text: str, font: float, default: float, *, whole: float = _SCREEN) -> float:
-    """Return a length in pixels where it is known; `whole` is what percentages are of."""
+    """Return a length in pixels, else `default`; `whole` is the base of percentages."""
     match = _LENGTH.fullmatch(text)
     if match is None:
         return default

@@ -1,4 +1,4 @@
-"""Markdown to a document: what is marked up keeps its words, formulas stay as they are typed."""
+"""Markdown to a document: markup is removed, formulas stay as typed."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ from indexer.parsers.text.structure import Block, Prose, Rows, WrittenHeading, a
 from indexer.parsers.text.text_file import read_text_file, refuse_markup
 
 LONGEST_PARAGRAPH = 100_000
-"""Characters; markdown-it takes minutes for longer ones that are made to."""
+"""Characters; hostile longer ones take markdown-it minutes."""
 
 PARSER = "markdown-it"
 
@@ -35,9 +35,9 @@ _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _NOTE = re.compile(r"\[\^[^\]\s]{1,40}\]:\s*")
 _NOTE_MARK = re.compile(r"\[\^[^\]\s]{1,40}\]")
 
-# Of one formula, in characters and lines: markup that is never closed costs no more than this.
+# Bounds of a formula, in characters and lines, for markup that is never closed.
 _LONGEST_FORMULA, _LONGEST_DISPLAYED, _MOST_FORMULA_LINES = 1_000, 4_000, 60
-# Converters escape brackets too: \[1\] and \(see below\) are no formulas, \(x\) is.
+# Converters also escape brackets: \[1\] and \(see below\) are no formulas, \(x\) is.
 _ESCAPED_WORDS = re.compile(r"(?:[\w\s,.;:'’&–-]|\\[\[\]()])*+")
 _LETTER = re.compile(r"\s*+[^\W\d_]['′]?\s*+")
 _ENVIRONMENT = re.compile(
@@ -79,13 +79,13 @@ _ADMONITION = re.compile(
     r"(?:\"(?P<title>[^\"]{0,300})\")?[ \t]*+"
 )
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-# Marks that converters leave between pages, and for pages that they could not read.
+# Converters' marks between pages, and for pages that they could not read.
 _PAGE_MARK = re.compile(
     r"^(?:\{\d{1,5}\}-{10,}|-{2,5} ?(?:end of )?page[ =.:]{0,3}\d{1,5} ?-{2,5})[ \t]*$",
     re.IGNORECASE | re.MULTILINE,
 )
 _LOST_PAGE = re.compile(r"\[MISSING_PAGE_[A-Z]{3,12}:(\d{1,5})\]")
-# Commands of LaTeX on lines of their own, as Mathpix mixes them with Markdown.
+# LaTeX commands on lines of their own, as Mathpix mixes them with Markdown.
 _LATEX_LINES = re.compile(r"^\\(?:title|author|(?:sub){0,2}section\*?|begin\{abstract\})", re.MULTILINE)
 _LATEX_PART = re.compile(
     r"^\\(?P<name>title|author|(?:sub){0,2}section|caption|footnotetext)\*?"
@@ -106,7 +106,7 @@ _ATTRIBUTE_LIST = re.compile(r"(?:(?<!\s)\s++)?\{(?:[#.][^{}]*+|-)\}\s*+\Z")
 
 
 def read_markdown(path: Path) -> Document:
-    """Read a paper from Markdown; raises ParseError for what is no text."""
+    """Read a paper from Markdown; raises ParseError for other files."""
     text, remarks = read_text_file(path)
     refuse_markup(text, path.name)
     text = _MARKERS.sub("", _PICTURE_DATA.sub("#", text))
@@ -116,7 +116,7 @@ def read_markdown(path: Path) -> Document:
     text, lost_pages = _without_page_marks(_as_markdown(text[front.end :]))
     reader = _Reader(text, has_title=bool(front.first("title")))
     blocks = list(reader.blocks())
-    known = Document(
+    metadata = Document(
         title=clean(reader.inline(front.first("title"))),
         authors=front.authors(),
         year=year_in(front.first("year", "date")),
@@ -129,11 +129,11 @@ def read_markdown(path: Path) -> Document:
         hidden_text=reader.hidden,
         notes=(*remarks, *front.remarks, *lost_pages, *reader.remarks()),
     )
-    return assemble(blocks, known, path.name)
+    return assemble(blocks, metadata, path.name)
 
 
 def _as_markdown(text: str) -> str:
-    """Return a text with indented notes opened, and the commands of LaTeX between its lines as Markdown."""
+    """Return a text with admonitions unindented and LaTeX commands converted to Markdown."""
     lines: list[str] = []
     indents: list[int] = []
     fence = ""
@@ -142,10 +142,10 @@ def _as_markdown(text: str) -> str:
         while indents and line.strip() and depth < indents[-1]:
             indents.pop()
         opened = line[indents[-1] :] if indents else line
-        found = None if fence else _ADMONITION.fullmatch(opened)
-        if found and (found["title"] is not None or found[0].strip()[:3] != "==="):
-            indents.append((indents[-1] if indents else 0) + len(found["indent"]) + 4)
-            opened = f"\n{found['indent']}{found['title'] or ''}\n"
+        note = None if fence else _ADMONITION.fullmatch(opened)
+        if note and (note["title"] is not None or note[0].strip()[:3] != "==="):
+            indents.append((indents[-1] if indents else 0) + len(note["indent"]) + 4)
+            opened = f"\n{note['indent']}{note['title'] or ''}\n"
         elif marks := _FENCE.match(opened):
             fence = "" if fence and marks[1].startswith(fence) else fence or marks[1]
         lines.append(opened)
@@ -156,22 +156,22 @@ def _as_markdown(text: str) -> str:
     return text.replace(r"\begin{abstract}", "\n## Abstract\n").replace(r"\end{abstract}", "\n")
 
 
-def _latex_part(found: re.Match[str]) -> str:
-    name = found["name"]
-    text = clean(found["text"].replace(r"\\", ", " if name == "author" else " "))
+def _latex_part(match: re.Match[str]) -> str:
+    name = match["name"]
+    text = clean(match["text"].replace(r"\\", ", " if name == "author" else " "))
     if name == "footnotetext":
         return f"\n[^mathpix]: {text.lstrip('0123456789 ')}\n"
     return f"\n{_LATEX_HEADINGS[name]} {text}\n" if name in _LATEX_HEADINGS else f"\n{text}\n"
 
 
 def _without_page_marks(text: str) -> tuple[str, tuple[str, ...]]:
-    """Return a text without the marks between pages, and a remark on pages that its converter lost."""
+    """Remove the marks between pages; return the text and a remark on pages lost by its converter."""
     lost = dict.fromkeys(_LOST_PAGE.findall(text))
     text = _LOST_PAGE.sub("", text)
     first, *parts = (part.strip("\n") for part in _PAGE_MARK.split(text))
     joined = [first]
     for before, part in pairwise([first, *parts]):
-        # A sentence goes on behind a page's end.
+        # A sentence continues on the next page.
         is_cut = before[-1:].isalpha() and part[:1].islower()
         joined += [" " if is_cut else "\n\n", part]
     if not lost:
@@ -197,12 +197,12 @@ class _Reader:
         lines = self.source.split("\n")
         opened, end, is_note = "", 0, False
         headings = [token for token in tokens if token.type == "heading_open"]
-        # Converters from PDF mark headings as bold lines.
+        # PDF converters mark headings as bold lines.
         self._is_bold_headed = len(headings) <= 1
         self.has_title = self.has_title or bool(headings)
         for place, token in enumerate(tokens):
             if token.map and token.map[1] <= end:
-                continue  # within a table in HTML
+                continue  # within an HTML table
             if token.type == "inline" and opened.startswith("h"):
                 text = _ATTRIBUTE_LIST.sub("", clean(self._text(token.children or ())))
                 yield WrittenHeading(text, int(opened[1:]))
@@ -220,17 +220,22 @@ class _Reader:
             elif token.type == "html_block":
                 start, end = token.map or [0, 0]
                 whole = _end_of_table(lines, start, end)
-                yield from self._html(token.content if whole == end else "\n".join(lines[start:whole]))
+                blocks, hidden = read_fragment(
+                    token.content if whole == end else "\n".join(lines[start:whole])
+                )
+                self.hidden += hidden
+                yield from blocks
                 end = whole
             elif token.type == "table_open":
                 opened = ""
                 yield Rows(tuple(self._rows(tokens[place:], lines)))
             elif token.type in ("heading_open", "paragraph_open"):
                 opened = token.tag
-            yield from self._pending_notes()
+            notes, self._notes = self._notes, []
+            yield from (Prose(note, "note") for note in notes)
 
     def inline(self, text: str) -> str:
-        """Return a piece of Markdown without its markup."""
+        """Return inline Markdown without its markup."""
         return " ".join(self._text(token.children or ()) for token in _MARKDOWN.parseInline(text))
 
     def remarks(self) -> tuple[str, ...]:
@@ -238,13 +243,8 @@ class _Reader:
         names = ", ".join(dict.fromkeys(self._embedded))
         return (f"what is embedded is not part of the file: {names[:200]}",) if names else ()
 
-    def _html(self, source: str) -> Iterator[Block]:
-        blocks, hidden = read_fragment(source)
-        self.hidden += hidden
-        yield from blocks
-
     def _rows(self, tokens: Sequence[Token], lines: Sequence[str]) -> Iterator[str]:
-        """Yield the rows of a table with all their cells; a bar in a formula parts none."""
+        """Yield the rows of a table with all cells; a bar within a formula separates none."""
         for token in tokens:
             if token.type == "table_close":
                 return
@@ -253,7 +253,7 @@ class _Reader:
                 yield " | ".join(clean(self.inline(cell)) for cell in cells)
 
     def _paragraph(self, text: str) -> Iterator[Block]:
-        """Yield a paragraph; the notes that stand under each other in one are notes of their own."""
+        """Yield a paragraph, or the notes it consists of."""
         if callout := _CALLOUT.match(text):
             title, _, text = text[callout.end() :].partition("\n")
             yield Prose(title)
@@ -267,7 +267,7 @@ class _Reader:
                 yield Prose(note, "note")
 
     def _bold_level(self, children: Sequence[Token], text: str) -> int:
-        """Return the level of a heading that is a line in bold, 0 for other text."""
+        """Return the level of a bold line that is a heading, 0 for other text."""
         is_first, self._has_begun = not self._has_begun, True
         if not (self._is_bold_headed and _is_bold(children)) or _CAPTION.match(text):
             return 0
@@ -278,23 +278,19 @@ class _Reader:
         if is_first and not self.has_title and not section.number and not is_no_title(section.title):
             self.has_title = True
             return 1
-        # Names of authors stand below each other, and between commas.
+        # A line with commas is a list of authors.
         if not section.number and "," in text:
             return 0
         return number_depth(section.number) + 1 if section.number else 2
 
-    def _pending_notes(self) -> Iterator[Block]:
-        notes, self._notes = self._notes, []
-        yield from (Prose(note, "note") for note in notes)
-
     def _text(self, children: Sequence[Token]) -> str:
-        """Return the text of inline tokens, in its lines; code and formulas stay as they are."""
+        """Return the text of inline tokens with line breaks; code and formulas stay as they are."""
         kept: list[str] = []
         text = "".join(self._parts(children, kept))
         text = _HIGHLIGHT.sub(r"\1", _COMMENT.sub("", text))
         text = _INLINE_NOTE.sub(lambda note: self._put_aside(note[1], kept), text)
-        text = _RAISED.sub(lambda found: shifted(found[1] or found[2] or "", raise_text), text)
-        text = _LOWERED.sub(lambda found: shifted(found[1] or found[2] or "", lower_text), text)
+        text = _RAISED.sub(lambda match: shifted(match[1] or match[2] or "", raise_text), text)
+        text = _LOWERED.sub(lambda match: shifted(match[1] or match[2] or "", lower_text), text)
         return _restored(text, kept)
 
     def _put_aside(self, note: str, kept: Sequence[str]) -> str:
@@ -327,7 +323,7 @@ class _Reader:
 
 
 def _is_bold(children: Sequence[Token]) -> bool:
-    """Return True if all words of a line are in bold, however many parts they are in."""
+    """Return True if all words of a line are bold."""
     depth = 0
     is_bold = False
     for child in children:
@@ -346,26 +342,26 @@ def _restored(text: str, kept: Sequence[str]) -> str:
 
 
 def _unpaired_tags(children: Sequence[Token]) -> set[int]:
-    """Return the places of what looks like tags of HTML and is text: a<b and c>d, or <unk>."""
+    """Return the indices of text that looks like HTML tags: a<b and c>d, or <unk>."""
     opened: dict[str, list[int]] = {}
-    found = set()
+    unpaired = set()
     for place, child in enumerate(children):
         match = _TAG.fullmatch(child.content) if child.type == "html_inline" else None
         if match is None:
             continue
         name = match["name"].lower()
         if name not in _TAGS or not _ATTRIBUTES.fullmatch(match["attributes"]):
-            found.add(place)
+            unpaired.add(place)
         elif match["close"]:
             if opened.get(name):
                 opened[name].pop()
         elif name not in _ALONE and not child.content.endswith("/>"):
             opened.setdefault(name, []).append(place)
-    return found.union(*opened.values())
+    return unpaired.union(*opened.values())
 
 
 def _written_tag(tag: str) -> str:
-    """Return the text for a tag: a line end for breaks, the bounds of raised and lowered parts."""
+    """Return the text for a tag: a line break, or a marker of superscripts and subscripts."""
     match = _TAG.fullmatch(tag)
     name = match["name"].lower() if match else ""
     if name in ("br", "p", "li", "tr", "dd", "dt"):
@@ -374,7 +370,7 @@ def _written_tag(tag: str) -> str:
 
 
 def _end_of_table(lines: Sequence[str], start: int, end: int) -> int:
-    """Return the line where a block of HTML ends, with the whole of a table that blank lines part."""
+    """Return the last line of an HTML block, extended to the end of a table with blank lines."""
     depth = 0
     for number in range(start, len(lines)):
         if number >= end and depth <= 0:
@@ -389,36 +385,38 @@ def _end_of_table(lines: Sequence[str], start: int, end: int) -> int:
 def _cells(line: str) -> list[str]:
     """Split a row of a table at the bars outside of formulas and code."""
     row = line.strip().lstrip(">").strip()
-    cells, start, at = [], 0, 0
-    while at < len(row):
-        if row[at] == "\\":
-            at += 2
-        elif row[at] in "$`" and (end := row.find(row[at], at + 1)) > 0 and _is_whole(row, at, end):
-            at = end + 1
-        elif row[at] == "|":
-            cells.append(row[start:at])
-            start = at = at + 1
+    cells, start, index = [], 0, 0
+    while index < len(row):
+        if row[index] == "\\":
+            index += 2
+        elif (
+            row[index] in "$`" and (end := row.find(row[index], index + 1)) > 0 and _is_whole(row, index, end)
+        ):
+            index = end + 1
+        elif row[index] == "|":
+            cells.append(row[start:index])
+            start = index = index + 1
         else:
-            at += 1
+            index += 1
     cells.append(row[start:])
     cells = [cell.replace("\\|", "|").strip() if "$" not in cell else cell.strip() for cell in cells]
     return cells[not cells[0] and row.startswith("|") : len(cells) - (row.endswith("|") and not cells[-1])]
 
 
 def _is_whole(row: str, start: int, end: int) -> bool:
-    """Return True if what two signs enclose in a row is one formula or code, and not two prices."""
+    """Return True if two signs enclose code or a formula, not text between two prices."""
     return row[start] == "`" or _closes_formula(row, start, end)
 
 
 def _closes_formula(text: str, start: int, end: int) -> bool:
-    """Return True if a dollar sign closes the formula that another opens, by pandoc's rule."""
+    """Return True if two dollar signs enclose a formula, by pandoc's rule."""
     inside, after = text[start + 1 : end], text[end + 1 : end + 2]
     is_tight = bool(inside) and not inside[0].isspace() and not inside[-1].isspace() and inside[-1] != "\\"
     return is_tight and not after.isdigit() and inside.count("`") % 2 == 0
 
 
 def _formula(state: StateInline, silent: bool) -> bool:
-    r"""Take $...$, $$...$$, \(...\) and \[...\] as they are typed."""
+    r"""Parse $...$, $$...$$, \(...\) and \[...\] as verbatim tokens."""
     source, start = state.src, state.pos
     end = _formula_end(source, start)
     if end < 0 or end > state.posMax:
@@ -431,7 +429,7 @@ def _formula(state: StateInline, silent: bool) -> bool:
 
 
 def _formula_end(source: str, start: int) -> int:
-    """Return where the formula ends that begins at a place, -1 where none does."""
+    """Return the end of a formula that begins at an offset, -1 for none."""
     opener = source[start : start + 2]
     if opener in (r"\(", r"\["):
         end = source.find(r"\)" if opener == r"\(" else r"\]", start + 2, start + _LONGEST_FORMULA)
@@ -446,7 +444,7 @@ def _formula_end(source: str, start: int) -> int:
         if _closes_formula(source, start, end):
             return end + 1
         if source[end - 1] != "\\":
-            break  # of two prices; the next sign may open a formula
+            break  # two prices; the next sign may open a formula
     return -1
 
 
@@ -455,7 +453,7 @@ def _is_formula(inside: str) -> bool:
 
 
 def _wiki_link(state: StateInline, silent: bool) -> bool:
-    """Take links between notes: [[Note]], [[Note|the text shown]], and ![[what is embedded]]."""
+    """Parse wiki links: [[Note]], [[Note|text]], and embeddings ![[Note]]."""
     match = _WIKI_LINK.match(state.src, state.pos)
     before = state.src[state.pos - 1 : state.pos]
     if match is None or match.end() > state.posMax or before.isalnum():
@@ -473,7 +471,7 @@ def _wiki_link(state: StateInline, silent: bool) -> bool:
 
 
 def _formula_block(state: StateBlock, first: int, last: int, silent: bool) -> bool:
-    """Take a formula that stands on lines of its own as it is typed, whatever its lines begin with."""
+    """Parse a displayed formula as a verbatim block, whatever its lines begin with."""
     lines = [state.src[state.bMarks[first] + state.tShift[first] : state.eMarks[first]]]
     environment = _ENVIRONMENT.match(lines[0])
     opener = environment[0] if environment else lines[0][:2]
@@ -501,7 +499,7 @@ def _formula_block(state: StateBlock, first: int, last: int, silent: bool) -> bo
 
 
 def _reference(state: StateBlock, first: int, last: int, silent: bool) -> bool:
-    """Take the address of a link; a note of one word or of an address ([^1]: https://...) is none."""
+    """Parse a link definition, but not a note of one word or URL ([^1]: https://...)."""
     if state.src.startswith("[^", state.bMarks[first] + state.tShift[first]):
         return False
     return reference(state, first, last, silent)

@@ -1,4 +1,4 @@
-"""Plain text to a document: blank lines set paragraphs apart, numbers, lines or capitals show headings."""
+"""Plain text to a document: paragraphs from blank lines; headings from numbers, underlines or capitals."""
 
 import re
 from collections import Counter
@@ -36,7 +36,7 @@ Lines = list[str]
 
 
 def read_plain_text(path: Path) -> Document:
-    """Read a paper from plain text; raises ParseError for what is no text."""
+    """Read a paper from plain text; raises ParseError for other files."""
     text, remarks = read_text_file(path)
     refuse_markup(text, path.name)
     groups = list(_split_at_headings(_groups(text)))
@@ -46,7 +46,7 @@ def read_plain_text(path: Path) -> Document:
 
 
 def _groups(text: str) -> Iterator[Lines]:
-    """Yield the lines between blank ones; a page break and what stands at it alone are blank."""
+    """Yield the lines between blank ones; page breaks and page furniture count as blank."""
     lines: Lines = []
     for line in _lines(text.split("\f")):
         if line.strip():
@@ -61,17 +61,17 @@ def _groups(text: str) -> Iterator[Lines]:
 def _lines(pages: Sequence[str]) -> Iterator[str]:
     """Yield the lines of all pages without running heads, feet and page numbers.
 
-    Where these stood, a sentence goes on from one page to the next.
+    A sentence cut by these continues on the next page.
     """
-    found = [page.split("\n") for page in pages]
-    running = _running(found)
+    split = [page.split("\n") for page in pages]
+    running = _running(split)
     last, was_cut = "", False
-    for page in found:
+    for page in split:
         lines = _without_edges(page, running)
         is_cut = lines != page
         begins = next((line.strip() for line in lines if line.strip()), "")
         if (is_cut or was_cut) and begins[:1].islower() and last and not last.endswith(_ENDINGS):
-            lines = lines[next(at for at, line in enumerate(lines) if line.strip()) :]
+            lines = lines[next(index for index, line in enumerate(lines) if line.strip()) :]
         elif is_cut or was_cut:
             yield ""
         while is_cut and lines and not lines[-1].strip():
@@ -81,38 +81,37 @@ def _lines(pages: Sequence[str]) -> Iterator[str]:
 
 
 def _running(pages: Sequence[Lines]) -> frozenset[str]:
-    """Return the heads and feet, without figures, of three pages and more and a third of all."""
-    edges = Counter(name for page in pages for name in _edges(page))
+    """Return the running heads and feet, without digits: on three pages and a third of all."""
+    edges: Counter[str] = Counter()
+    for page in pages:
+        names = list(filter(None, map(_name, page)))
+        edges.update({names[0], names[-1]} if len(names) > 1 else ())
     return frozenset(name for name, count in edges.items() if count >= max(_FEWEST_RUNNING, len(pages) / 3))
 
 
-def _edges(page: Lines) -> set[str]:
-    """Return the first and the last line with letters of a page that has several, without figures."""
-    names = list(filter(None, map(_name, page)))
-    return {names[0], names[-1]} if len(names) > 1 else set()
-
-
 def _name(line: str) -> str:
-    """Return a line without figures and signs, by which a running head is known on another page."""
+    """Return the letters of a line, to compare running heads across pages."""
     return "".join(filter(str.isalpha, line)).lower()
 
 
 def _without_edges(page: Lines, running: frozenset[str]) -> Lines:
-    """Return the lines of a page without running heads and feet, and without a bare number beside them."""
+    """Return a page without running heads, feet, and a page number next to them."""
     kept = list(page)
     if running or sum(bool(line.strip()) for line in page) > 2:
         for places in (range(len(kept)), range(len(kept) - 1, -1, -1)):
             numbers = 0
-            for at in places:
-                numbers += (is_number := _PAGE_NUMBER.fullmatch(kept[at]) is not None)
-                if kept[at].strip() and not (_name(kept[at]) in running or (is_number and numbers == 1)):
+            for index in places:
+                numbers += (is_number := _PAGE_NUMBER.fullmatch(kept[index]) is not None)
+                if kept[index].strip() and not (
+                    _name(kept[index]) in running or (is_number and numbers == 1)
+                ):
                     break
-                kept[at] = ""
+                kept[index] = ""
     return kept if any(old.strip() and not new for old, new in zip(page, kept, strict=True)) else page
 
 
 def _split_at_headings(groups: Iterable[Lines]) -> Iterator[Lines]:
-    """Split long runs of lines before headings, as in text out of a PDF, which has no blank lines."""
+    """Split long runs of lines before headings, as in PDF text without blank lines."""
     last = ""
     for group in groups:
         start, may_follow = 0, True
@@ -127,9 +126,9 @@ def _split_at_headings(groups: Iterable[Lines]) -> Iterator[Lines]:
 
 
 def _heading_number(text: str, last: str, *, may_follow: bool) -> str | None:
-    """Return the number of a heading inside a run of lines, "" for one without; None for other lines.
+    """Return the number of a heading within a run of lines, "" without number; None for other lines.
 
-    A known name is one anywhere; a number must continue the last one, behind a full stop or a heading.
+    A known section name counts anywhere; a number must continue the last one, after a full stop or heading.
     """
     section = parse_heading(text) if _may_head(text) else Section("", "")
     number = section.number if section.number[:1].isdecimal() else ""
@@ -144,7 +143,7 @@ def _is_named(title: str) -> bool:
 
 
 def _take_title(groups: list[Lines]) -> str:
-    """Take the first line off, with the next where it runs on, if it may be the title."""
+    """Remove and return the first line, with its continuation, if it may be the title."""
     if not groups:
         return ""
     first = groups[0]
@@ -154,13 +153,13 @@ def _take_title(groups: list[Lines]) -> str:
     title = " ".join(line.strip() for line in first[:count])
     if not may_be_title(title):
         return ""
-    rest = first[count + (len(first) > count and _UNDERLINE.fullmatch(first[count]) is not None) :]
-    groups[:1] = [rest] if rest else []
+    remaining = first[count + (len(first) > count and _UNDERLINE.fullmatch(first[count]) is not None) :]
+    groups[:1] = [remaining] if remaining else []
     return " ".join(title.split())
 
 
 def _is_prose(lines: Lines) -> bool:
-    """Return True if the first lines are a paragraph, not a title and the names under it."""
+    """Return True if the first lines are a paragraph, not a title with names."""
     is_wrapped = len(lines) > 2 and lines[2].strip()[0].islower()
     return is_wrapped or (len(lines) > 1 and lines[-1].rstrip().endswith((".", "?", "!")))
 
@@ -189,7 +188,7 @@ def _blocks(groups: Sequence[Lines], hyphens: "_Hyphens") -> Iterator[Block]:
 
 
 def _level(lines: Lines, following: Sequence[Lines], *, alone_only: bool = False) -> int:
-    """Return the level of the heading that the lines between two blank ones begin with; 0 for none."""
+    """Return the level of the heading that a group of lines begins with; 0 for none."""
     if not lines:
         return 0
     if _is_underlined(lines):
@@ -201,7 +200,7 @@ def _level(lines: Lines, following: Sequence[Lines], *, alone_only: bool = False
     if _is_named(section.title):
         return number_depth(section.number) if section.number else 1
     if section.number:
-        # "A. Borthwick. 1999." opens an entry of a bibliography, not an appendix.
+        # "A. Borthwick. 1999." is an entry of a bibliography, not an appendix.
         is_initial = section.number.isalpha() and (len(lines) > 1 or any(map(str.isdecimal, text)))
         return 0 if is_initial or _is_list(lines, following) else number_depth(section.number)
     is_loud = text.isupper() and len(_WORD.findall(text)) > 0 and sum(map(str.isalpha, text)) > 3
@@ -214,7 +213,7 @@ def _may_head(text: str) -> bool:
 
 
 def _is_list(lines: Lines, following: Sequence[Lines]) -> bool:
-    """Return True for items, not a numbered heading: more numbers follow at once, or the line runs on."""
+    """Return True for list items, not a numbered heading: a number follows, or the line runs on."""
     depth = number_depth(parse_heading(lines[0].strip()).number)
     after = lines[1:2] or [group[0] for group in following if group]
     numbers = [parse_heading(line.strip()).number for line in after]
@@ -230,7 +229,7 @@ def _items(lines: Lines) -> Iterator[Lines]:
 
 
 def _entries(lines: Lines) -> Iterator[Lines]:
-    """Split the lines of a bibliography before labels, or where they hang, before those that stand out."""
+    """Split a bibliography before labels, else before lines that are not indented."""
     labelled = [_LABEL.match(line) is not None or _ITEM.match(line) is not None for line in lines]
     hanging = [not line.startswith(" ") for line in lines]
     return _split_before(lines, labelled if any(labelled) else hanging if not all(hanging) else [])
@@ -244,7 +243,7 @@ def _split_before(lines: Lines, begins: Sequence[bool]) -> Iterator[Lines]:
 
 
 class _Hyphens:
-    """Joins wrapped lines; how words at their ends are written elsewhere says whether a hyphen is theirs."""
+    """Joins wrapped lines; a hyphen is removed if the text has the word without it elsewhere."""
 
     def __init__(self, text: str) -> None:
         self._words = set(re.findall(r"\w+(?:-\w+)*", text.lower()))

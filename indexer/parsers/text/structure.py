@@ -1,4 +1,4 @@
-"""Headings and paragraphs made a document: what Markdown, plain text and Word files have in common."""
+"""Headings and paragraphs to a document: shared by Markdown, plain text, Word and web pages."""
 
 import re
 import unicodedata
@@ -31,12 +31,12 @@ _LONGEST_TITLE = 250
 _LONGEST_NAME = 60
 _MOST_SHIFTED_WORDS = 4
 _LONGEST_RUN = 10_000
-"""Characters in which sentences are looked for at once; hardly a paragraph of a paper is as long."""
+"""Characters that are split into sentences at once; longer than any usual paragraph."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenHeading:
-    """A heading with its number, if it has one; level 1 is the outermost."""
+    """A heading as printed, with its number; level 1 is the outermost."""
 
     text: str
     level: int
@@ -44,7 +44,7 @@ class WrittenHeading:
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """A paragraph, list item, caption or note, in its lines: they may be entries of a bibliography."""
+    """A paragraph, list item, caption or note, with line breaks, which may separate references."""
 
     text: str
     kind: PassageKind = "body"
@@ -52,7 +52,7 @@ class Prose:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of a table or the lines of a program: each stands for itself and is no sentence."""
+    """The rows of a table or the lines of a program, which are not split into sentences."""
 
     lines: tuple[str, ...]
 
@@ -62,7 +62,7 @@ Block = WrittenHeading | Prose | Rows
 
 @dataclass(slots=True)
 class _Draft:
-    """The parts of a document sorted out of its blocks so far."""
+    """The parts of a document, sorted from its blocks."""
 
     abstract: list[Paragraph] = field(default_factory=list)
     keywords: list[str] = field(default_factory=list)
@@ -71,23 +71,23 @@ class _Draft:
 
 
 def assemble(blocks: Sequence[Block], known: Document, name: str) -> Document:
-    """Make a document of blocks in order; what `known` says already stands, and what it lacks is looked for.
+    """Make a document of blocks; the metadata of `known` take precedence over those found in the blocks.
 
-    A sole outermost heading at the beginning is the title; the sections called abstract, keywords and
-    references become those. Raises ParseError for a file, called `name`, without any text.
+    A single outermost heading at the beginning is the title; sections named abstract, keywords and
+    references become these. Raises ParseError for a file without text, called `name`.
     """
-    title, rest = _title(known.title, [block for block in blocks if _is_block(block)])
+    title, body_blocks = _title(known.title, [block for block in blocks if _is_block(block)])
     authors = known.authors
     if (
         title
         and not authors
-        and rest
-        and isinstance(rest[0], Prose)
-        and (authors := _names(clean(rest[0].text)))
+        and body_blocks
+        and isinstance(body_blocks[0], Prose)
+        and (authors := _names(clean(body_blocks[0].text)))
     ):
-        del rest[0]
-    draft = _sort(_with_named_parts(rest))
-    sections = tuple(DocumentSection(path, tuple(found)) for path, found in draft.sections if found)
+        del body_blocks[0]
+    draft = _sort(_with_named_parts(body_blocks))
+    sections = tuple(DocumentSection(path, tuple(body)) for path, body in draft.sections if body)
     document = replace(
         known,
         title=title,
@@ -103,13 +103,13 @@ def assemble(blocks: Sequence[Block], known: Document, name: str) -> Document:
 
 
 def prose(text: str, kind: PassageKind = "body") -> Paragraph:
-    """Return a paragraph with its sentences, white space made one space."""
+    """Split a text into sentences, white space normalised."""
     parts = (run[start:end].strip() for run in _runs(clean(text)) for start, end in sentence_spans(run))
     return Paragraph(tuple(Piece(part) for part in parts if part), kind)
 
 
 def _runs(line: str) -> Iterator[str]:
-    """Cut text that is longer than any paragraph, if possible behind a full stop."""
+    """Cut overlong text, if possible after a full stop."""
     while len(line) > _LONGEST_RUN:
         stop = line.rfind(". ", 1, _LONGEST_RUN) + 1 or line.rfind(" ", 1, _LONGEST_RUN) + 1 or _LONGEST_RUN
         yield line[:stop]
@@ -118,12 +118,12 @@ def _runs(line: str) -> Iterator[str]:
 
 
 def clean(text: str) -> str:
-    """Return text of a file on one line, composed, as it can be stored and searched."""
+    """Return text on one line, in Unicode's NFC, without invisible characters."""
     return " ".join(unicodedata.normalize("NFC", storable(text)).split())
 
 
 def shifted(text: str, turn: Callable[[str], str]) -> str:
-    """Return raised or lowered text as `turn` writes it; citation marks and whole phrases stay."""
+    """Apply `turn` to raised or lowered text, except citation marks and phrases."""
     plain = text.strip()
     is_mark = plain.startswith("[") and plain.endswith("]")
     if not plain or is_mark or len(plain.split()) > _MOST_SHIFTED_WORDS:
@@ -132,7 +132,7 @@ def shifted(text: str, turn: Callable[[str], str]) -> str:
 
 
 def author(name: str) -> Author:
-    """Split a name as it is written: "Ada Lovelace" or "Lovelace, Ada"."""
+    """Parse a name: "Ada Lovelace" or "Lovelace, Ada"."""
     family, comma, given = (part.strip() for part in name.partition(","))
     if comma:
         return Author(given, family)
@@ -141,7 +141,7 @@ def author(name: str) -> Author:
 
 
 def without_marks(names: str) -> str:
-    """Return names without the marks of affiliations and notes behind them."""
+    """Remove the marks of affiliations and notes after names."""
     return _MARKS.sub("", names)
 
 
@@ -151,7 +151,7 @@ def keywords_in(text: str) -> tuple[str, ...]:
 
 
 def may_be_title(text: str) -> bool:
-    """Return True if a first line could be a title: short, with letters, no sentence and no heading."""
+    """Return True if a first line may be a title: short, with letters, no sentence and no section name."""
     line = text.strip()
     return (
         0 < len(line) <= _LONGEST_TITLE
@@ -181,7 +181,7 @@ def _title(known: str, blocks: list[Block]) -> tuple[str, list[Block]]:
 
 
 def _names(text: str) -> tuple[Author, ...]:
-    """Return the authors of a line of nothing but names, as it stands under a title; () for other lines."""
+    """Return the authors of a line that holds only names; () for other lines."""
     names = [name for name in re.split(r",(?: and\b)?|;| and | & ", without_marks(text)) if name.strip()]
     return tuple(author(name) for name in names) if all(map(_NAME.fullmatch, names)) else ()
 
@@ -191,19 +191,16 @@ def _name(heading: str) -> str:
 
 
 def _with_named_parts(blocks: Sequence[Block]) -> Iterator[Block]:
-    """Yield the blocks, paragraphs that are a mere "Abstract" or "References" as the headings they are."""
+    """Yield the blocks; a paragraph that is just "Abstract" or "References" becomes a heading."""
     level = min((block.level for block in blocks if isinstance(block, WrittenHeading)), default=1)
     for block in blocks:
-        if isinstance(block, Prose) and block.kind == "body" and _is_named_part(clean(block.text)):
-            yield WrittenHeading(clean(block.text), level)
+        text = clean(block.text) if isinstance(block, Prose) and block.kind == "body" else ""
+        if 0 < len(text) <= _LONGEST_NAME and any(
+            part.fullmatch(_name(text)) for part in (ABSTRACT, BIBLIOGRAPHY)
+        ):
+            yield WrittenHeading(text, level)
         else:
             yield block
-
-
-def _is_named_part(text: str) -> bool:
-    if len(text) > _LONGEST_NAME:
-        return False
-    return any(part.fullmatch(_name(text)) for part in (ABSTRACT, BIBLIOGRAPHY))
 
 
 def _sort(blocks: Iterator[Block]) -> _Draft:
@@ -262,7 +259,7 @@ def _add(draft: _Draft, block: Prose | Rows, part: str) -> None:
 
 
 def _add_to_abstract(draft: _Draft, paragraph: Paragraph) -> None:
-    """Add a paragraph to the abstract, behind the inner heading that was put there, if one was."""
+    """Add a paragraph to the abstract, joined to a preceding inner heading."""
     before = draft.abstract[-1].text if draft.abstract else ""
     if before.endswith(":"):
         draft.abstract[-1] = prose(f"{before} {paragraph.text}", "abstract")
@@ -275,12 +272,11 @@ def _entries(block: Prose | Rows) -> Iterator[Reference]:
     for text in texts:
         for entry in filter(None, map(clean, _ENTRY_LABEL.split(text))):
             if len(entry) > _SHORTEST_ENTRY:
-                found = read_reference(entry)
-                yield replace(found, doi=find_doi(entry), arxiv_id=find_arxiv_id(entry))
+                yield replace(read_reference(entry), doi=find_doi(entry), arxiv_id=find_arxiv_id(entry))
 
 
 def _split_entries(text: str) -> Sequence[str]:
-    """Split a paragraph of a bibliography before labels, or at line ends where each line has a year."""
+    """Split a bibliography's paragraph before labels, or at line ends if every line has a year."""
     if len(labelled := [part for part in _LABELLED_LINE.split(text) if part.strip()]) > 1:
         return labelled
     lines = [line for line in text.split("\n") if line.strip()]

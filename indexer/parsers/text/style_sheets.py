@@ -1,7 +1,7 @@
-"""Style sheets of web pages: the declarations that hold for an element, as browsers cascade them.
+"""Style sheets of web pages: the declarations that apply to an element, cascaded as in browsers.
 
-Selectors of elements, classes, ids, `*`, and these within each other are matched; rules with other selectors,
-of other media than a screen, and in other files are left out.
+Selectors of elements, classes, ids, `*`, descendants and children are matched; rules with other selectors,
+for other media than screens, and in external files are ignored.
 """
 
 import re
@@ -17,7 +17,7 @@ from indexer.errors import ParseError
 LARGEST_SHEETS = 4 * 1024 * 1024
 """Characters of all style sheets of a page."""
 MOST_MATCHES = 10_000_000
-"""How often selectors are compared with elements of a page."""
+"""The most comparisons of selectors with elements of a page."""
 
 _SCREEN = {"width": 1280.0, "height": 800.0}
 _TOKEN = re.compile(
@@ -47,7 +47,7 @@ _LONG_FORMS = {
     "inset": ("top", "right", "bottom", "left"),
     "margin": ("margin-top", "margin-right", "margin-bottom", "margin-left"),
 }
-"""What short forms set; colours, pictures and sizes are then found in the whole value."""
+"""The properties that short forms set, each to the whole value."""
 
 _LONGEST_VALUE = 2_000
 
@@ -56,7 +56,7 @@ Declarations = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class _Compound:
-    """Parts of a selector without white space; `parent` says that the next to the left is the parent."""
+    """A compound selector; if `is_child`, the compound to its left is the parent."""
 
     tag: str
     classes: frozenset[str]
@@ -65,12 +65,12 @@ class _Compound:
 
     def parts(self) -> list[str]:
         named = [self.tag] if self.tag != "*" else []
-        return [*named, *([f"#{self.name}"] if self.name else []), *(f".{one}" for one in self.classes)]
+        return [*named, *([f"#{self.name}"] if self.name else []), *(f".{name}" for name in self.classes)]
 
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """A rule for one selector; `around` are the tags, classes and ids of ancestors that it needs."""
+    """A rule for one selector; `around` are the tags, classes and ids required of ancestors."""
 
     compounds: tuple[_Compound, ...]
     around: frozenset[str]
@@ -81,7 +81,7 @@ class _Rule:
 
 @dataclass(slots=True)
 class StyleSheets:
-    """The style sheets that stand in a page, to be asked for each of its elements in their order."""
+    """The style sheets of a page; `enter` and `leave` follow its elements in document order."""
 
     is_understood: Callable[[str, str], bool]
     _by_part: dict[str, list[_Rule]] = field(default_factory=dict)
@@ -91,9 +91,9 @@ class StyleSheets:
 
     @classmethod
     def of_page(cls, page: etree._Element, is_understood: Callable[[str, str], bool]) -> "StyleSheets":
-        """Return the sheets of a page; raises ParseError for more than a page holds.
+        """Read the sheets of a page; raises ParseError if they are too long.
 
-        Declarations that are not understood, by property and value, leave the one before them in force.
+        Declarations that `is_understood` rejects, by property and value, do not override earlier ones.
         """
         sheets = cls(is_understood)
         texts = [
@@ -105,8 +105,8 @@ class StyleSheets:
             raise ParseError("the page's style sheets are too long to be read")
         for order, (selector, body) in enumerate(rule for text in texts for rule in _rules(text)):
             declarations = tuple(sheets._declared(body))
-            for one in selector.split(",") if declarations else ():
-                if compounds := _compounds(one):
+            for alternative in selector.split(",") if declarations else ():
+                if compounds := _compounds(alternative):
                     last = compounds[-1]
                     part = f"#{last.name}" if last.name else next((f".{c}" for c in last.classes), last.tag)
                     around = frozenset(name for above in compounds[:-1] for name in above.parts())
@@ -115,50 +115,50 @@ class StyleSheets:
         return sheets
 
     def enter(self, element: etree._Element) -> Declarations:
-        """Return the value of each property that rules and the element's own style set."""
-        found = self._declarations(element)
+        """Return the value of each property set by rules or the element's own style."""
+        declarations = self._declarations(element)
         if self._by_part:
             self._around.update(self._parts_of(element))
-        return found
+        return declarations
 
     def leave(self, element: etree._Element) -> None:
-        """End an element that was entered."""
+        """Undo `enter`."""
         for part in self._parts_of(element) if self._by_part else ():
             self._around[part] -= 1
             if not self._around[part]:
                 del self._around[part]
 
     def _declarations(self, element: etree._Element) -> Declarations:
-        own = element.get("style")
-        if not self._by_part and not own:
+        style = element.get("style")
+        if not self._by_part and not style:
             return {}
-        found: dict[str, tuple[tuple[bool, bool, tuple[int, int, int], int], str]] = {}
+        ranked: dict[str, tuple[tuple[bool, bool, tuple[int, int, int], int], str]] = {}
         around = self._around.keys()
         for part in (*self._parts_of(element), "*"):
             rules = self._by_part.get(part, ())
             self._count(len(rules))
             for rule in rules:
                 if rule.around <= around and self._holds(rule.compounds, element):
-                    _add(found, rule.declarations, False, rule.weight, rule.order)
-        if own:
-            _add(found, self._declared(own), True, (0, 0, 0), 0)
-        return {name: value for name, (_, value) in found.items()}
+                    _add(ranked, rule.declarations, False, rule.weight, rule.order)
+        if style:
+            _add(ranked, self._declared(style), True, (0, 0, 0), 0)
+        return {name: value for name, (_, value) in ranked.items()}
 
     def _holds(self, compounds: tuple[_Compound, ...], element: etree._Element) -> bool:
-        """Return whether a selector matches an element; ancestors are taken from the nearest on."""
-        at: etree._Element | None = element
+        """Return whether a selector matches an element; ancestors are tried from the nearest."""
+        current: etree._Element | None = element
         for place, compound in enumerate(reversed(compounds)):
             is_free = place > 0 and not compounds[len(compounds) - place].is_child
-            while at is not None:
+            while current is not None:
                 self._count(1)
-                tag, name, classes = self._names_of(at)
+                tag, name, classes = self._names_of(current)
                 is_named = compound.tag in ("*", tag) and compound.name in ("", name)
                 if is_named and compound.classes <= classes:
                     break
-                at = at.getparent() if is_free else None
-            if at is None:
+                current = current.getparent() if is_free else None
+            if current is None:
                 return False
-            at = at.getparent()
+            current = current.getparent()
         return True
 
     def _declared(self, body: str) -> Iterator[tuple[str, str, bool]]:
@@ -177,12 +177,12 @@ class StyleSheets:
             raise ParseError("the page's style sheets are too long to be read")
 
     def _parts_of(self, element: etree._Element) -> tuple[str, ...]:
-        """Return the parts of an element that selectors may name."""
+        """Return the tag, id and classes of an element as selectors name them."""
         tag, name, classes = self._names_of(element)
-        return tag, *([f"#{name}"] if name else []), *(f".{one}" for one in classes)
+        return tag, *([f"#{name}"] if name else []), *(f".{name}" for name in classes)
 
     def _names_of(self, element: etree._Element) -> tuple[str, str, frozenset[str]]:
-        """Return tag, id and classes in small letters, as browsers compare them on pages of the old kind."""
+        """Return tag, id and classes in lower case, as browsers compare them in quirks mode."""
         if element not in self._names:
             tag = element.tag.lower() if isinstance(element.tag, str) else ""
             classes = frozenset((element.get("class") or "").lower().split())
@@ -191,7 +191,7 @@ class StyleSheets:
 
 
 def _add(
-    found: dict[str, tuple[tuple[bool, bool, tuple[int, int, int], int], str]],
+    ranked: dict[str, tuple[tuple[bool, bool, tuple[int, int, int], int], str]],
     declarations: Iterable[tuple[str, str, bool]],
     is_own: bool,
     weight: tuple[int, int, int],
@@ -199,13 +199,13 @@ def _add(
 ) -> None:
     for name, value, is_important in declarations:
         rank = is_important, is_own, weight, order
-        if name not in found or rank >= found[name][0]:
-            found[name] = rank, value
+        if name not in ranked or rank >= ranked[name][0]:
+            ranked[name] = rank, value
 
 
 def _rules(sheet: str) -> Iterator[tuple[str, str]]:
-    """Yield the selectors and declarations of the rules of a sheet that hold on a screen."""
-    stack: list[tuple[str, list[str], bool]] = []  # what stands before a block, its text, whether it applies
+    """Yield the selectors and declarations of the rules that apply to screens."""
+    stack: list[tuple[str, list[str], bool]] = []  # selector or at-rule, the text around, whether it applies
     text: list[str] = []
     for part in (*(match[0] for match in _TOKEN.finditer(sheet)), *"}" * 64):
         if part.startswith("/*"):
@@ -243,8 +243,8 @@ def _applies(group: str) -> bool:
 
 @lru_cache(256)
 def _is_applied(media: str) -> bool:
-    """Return whether a list of media is met by a screen of a usual size."""
-    return not media.strip() or any(_is_met(one.strip().lower()) for one in media.split(","))
+    """Return whether a media query list matches a usual screen."""
+    return not media.strip() or any(_is_met(query.strip().lower()) for query in media.split(","))
 
 
 def _is_met(query: str) -> bool:
@@ -265,22 +265,22 @@ def _is_met(query: str) -> bool:
 
 
 def _declarations(body: str) -> Iterator[tuple[str, str, bool]]:
-    """Yield the properties that a style sets, their values in small letters, and which are important."""
+    """Yield the properties of a style, their values in lower case, and whether they are important."""
     for match in _DECLARATION.finditer(_COMMENT.sub("", body)):
         name, colon, value = match[1].partition(":")
         if colon:
-            told = " ".join(_unescaped(value[:_LONGEST_VALUE]).lower().split())
-            is_important = "".join(told.split()).endswith(_IMPORTANT)
+            text = " ".join(_unescaped(value[:_LONGEST_VALUE]).lower().split())
+            is_important = "".join(text.split()).endswith(_IMPORTANT)
             yield (
                 _unescaped(name).strip().lower(),
-                told.rpartition("!")[0].strip() if is_important else told,
+                text.rpartition("!")[0].strip() if is_important else text,
                 is_important,
             )
 
 
 def _compounds(selector: str) -> tuple[_Compound, ...]:
-    """Return the parts of a selector, none where it has any that are not understood."""
-    found = []
+    """Return the compounds of a selector, none if any is not supported."""
+    compounds = []
     is_child = False
     for part in selector.lower().replace(">", " > ").split():
         if part == ">":
@@ -295,9 +295,9 @@ def _compounds(selector: str) -> tuple[_Compound, ...]:
             return ()
         tag = "html" if part.endswith(":root") and not match[1] else match[1] or "*"
         classes = frozenset(name[1:] for name in names if name[0] == ".")
-        found.append(_Compound(tag, classes, ids[0] if ids else "", is_child))
+        compounds.append(_Compound(tag, classes, ids[0] if ids else "", is_child))
         is_child = False
-    return tuple(found)
+    return tuple(compounds)
 
 
 def _weight(compounds: tuple[_Compound, ...]) -> tuple[int, int, int]:
@@ -309,15 +309,18 @@ def _weight(compounds: tuple[_Compound, ...]) -> tuple[int, int, int]:
 
 
 def four(edges: str) -> tuple[str, ...]:
-    """Return the top, right, bottom and left of a short form, nothing where there is none."""
-    told = edges.split()
-    if not 1 <= len(told) <= 4:
+    """Return the top, right, bottom and left of a short form, () for an invalid one."""
+    values = edges.split()
+    if not 1 <= len(values) <= 4:
         return ()
-    top, right, bottom, left = (*told, *(told[at] for at in ((0, 0, 0), (0, 1), (1,), ())[len(told) - 1]))
+    top, right, bottom, left = (
+        *values,
+        *(values[index] for index in ((0, 0, 0), (0, 1), (1,), ())[len(values) - 1]),
+    )
     return top, right, bottom, left
 
 
 def _unescaped(text: str) -> str:
     if "\\" not in text:
         return text
-    return _ESCAPE.sub(lambda found: chr(min(int(found[1], 16), 0x10FFFF)) if found[1] else found[2], text)
+    return _ESCAPE.sub(lambda match: chr(min(int(match[1], 16), 0x10FFFF)) if match[1] else match[2], text)

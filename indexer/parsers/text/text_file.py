@@ -1,4 +1,4 @@
-"""The bytes of a text file as text, whatever their encoding; what is no text is refused."""
+"""Text files of any encoding; other files are refused."""
 
 import re
 import unicodedata
@@ -29,7 +29,7 @@ _MARKUP = (
         "LaTeX: use its PDF, or make Markdown of it, as pandoc does",
     ),
 )
-# Colours and the like of terminals.
+# Escape sequences of terminals.
 _TERMINAL = re.compile(
     r"\x1b(?:\[[0-?]{0,40}[ -/]{0,10}[@-~]|\][^\x07\x1b]{0,500}(?:\x07|\x1b\\)|[()][0-9A-Z])"
 )
@@ -39,9 +39,9 @@ _MOST_CONTROL = 0.02
 
 
 def read_text_file(path: Path) -> tuple[str, tuple[str, ...]]:
-    """Return the text of a file, composed and with all line ends made one, and remarks; raises ParseError.
+    """Return the text of a file in NFC with normalised line ends, and remarks; raises ParseError.
 
-    Files of macOS have letters and accents apart, which no search finds and no pattern takes for letters.
+    macOS stores accents apart from letters, which neither search nor patterns would match.
     """
     content = read_bytes(path, LARGEST_TEXT)
     if not content.strip(b"\x00 \t\r\n\x0c"):
@@ -62,7 +62,7 @@ def read_text_file(path: Path) -> tuple[str, tuple[str, ...]]:
 
 
 def refuse_markup(text: str, name: str) -> None:
-    """Raise ParseError for a text that is the source of a page or of LaTeX: its commands are no words."""
+    """Raise ParseError for the source of a web page or of LaTeX."""
     for source, kind in _MARKUP:
         if source.match(text):
             raise ParseError(f"{name} is {kind}")

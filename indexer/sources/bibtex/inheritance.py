@@ -1,14 +1,13 @@
-"""Fields that entries take over from others: BibTeX's crossref, biblatex's xdata."""
+"""Fields that entries inherit from others: BibTeX's crossref, biblatex's xdata."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from corpus.bibtex.syntax import ParsedEntry
 
-# Entries that hold fields or keys for others, and are no publications.
+# Entries that are no publications and hold fields or keys for others.
 CONTAINERS = frozenset(("xdata", "set", "control", "bibtexcontrol"))
-# Fields that a part has in common with the whole that it appeared in. An identifier, a file or a text of the
-# whole is not the part's.
+# Fields that a part inherits from the whole: no identifiers, files or texts.
 _OF_THE_WHOLE = (
     *("booktitle", "booksubtitle", "maintitle", "mainsubtitle", "journal", "journaltitle", "journalsubtitle"),
     *("series", "volume", "number", "issue", "edition", "year", "date", "month", "publisher", "address"),
@@ -32,14 +31,14 @@ _DEEPEST = 8
 
 @dataclass(frozen=True, slots=True)
 class Inherited:
-    """The fields of an entry with those it takes over, and remarks on entries that the file does not hold."""
+    """The fields of an entry with inherited ones, and remarks on missing entries."""
 
     fields: Mapping[str, str]
     remarks: tuple[str, ...] = ()
 
 
 class Inheritance:
-    """The entries of a file by their keys, which BibTeX compares without regard to capitals."""
+    """The entries of a file by their lower-case keys, as BibTeX ignores case."""
 
     def __init__(self, entries: Sequence[ParsedEntry]) -> None:
         self._entries: dict[str, ParsedEntry] = {}
@@ -47,7 +46,7 @@ class Inheritance:
             self._entries.setdefault(entry.key.lower(), entry)
 
     def fields_of(self, entry: ParsedEntry) -> Inherited:
-        """Return an entry's fields, then those of its xdata, then those of the whole that it is a part of."""
+        """Return an entry's fields, then those of its xdata, then those of its crossref."""
         missing: list[str] = []
         fields = self._resolved(entry, missing, ())
         remarks = tuple(
@@ -57,14 +56,14 @@ class Inheritance:
             {name: value for name, value in fields.items() if name not in ("crossref", "xdata")}, remarks
         )
 
-    def _resolved(self, entry: ParsedEntry, missing: list[str], seen: tuple[str, ...]) -> dict[str, str]:
+    def _resolved(self, entry: ParsedEntry, missing: list[str], path: tuple[str, ...]) -> dict[str, str]:
         fields = dict(entry.fields)
-        seen = (*seen, entry.key.lower())
-        for other in self._named(entry.fields.get("xdata", ""), missing, seen):
-            for name, value in self._resolved(other, missing, seen).items():
+        path = (*path, entry.key.lower())
+        for shared in self._named(entry.fields.get("xdata", ""), missing, path):
+            for name, value in self._resolved(shared, missing, path).items():
                 fields.setdefault(name, value)
-        for other in self._named(entry.fields.get("crossref", ""), missing, seen):
-            whole = self._resolved(other, missing, seen)
+        for parent in self._named(entry.fields.get("crossref", ""), missing, path):
+            whole = self._resolved(parent, missing, path)
             if entry.kind in _PART_OF_BOOK and not whole.get("booktitle"):
                 whole["booktitle"] = whole.get("title", "")
                 whole["booksubtitle"] = whole.get("subtitle", "")
@@ -76,10 +75,10 @@ class Inheritance:
                     fields.setdefault(name, whole[name])
         return fields
 
-    def _named(self, keys: str, missing: list[str], seen: tuple[str, ...]) -> Iterator[ParsedEntry]:
+    def _named(self, keys: str, missing: list[str], path: tuple[str, ...]) -> Iterator[ParsedEntry]:
         for key in filter(None, map(str.strip, keys.split(","))):
             entry = self._entries.get(key.lower())
             if entry is None:
                 missing.append(key)
-            elif key.lower() not in seen and len(seen) < _DEEPEST:
+            elif key.lower() not in path and len(path) < _DEEPEST:
                 yield entry

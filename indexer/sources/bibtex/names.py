@@ -1,4 +1,4 @@
-"""Names of people in BibTeX's forms, and in biblatex's with their parts by name."""
+"""Names of people in BibTeX's forms, and in biblatex's extended form."""
 
 import re
 from collections.abc import Iterator
@@ -18,9 +18,9 @@ _SPACE = re.compile(r"(?<!\\)~|\\[ ,]|\s+")
 
 
 def read_names(printed: str) -> Iterator[Author]:
-    """Yield the people and groups of an `author` or `editor` field, as it is printed.
+    """Yield the people and groups of an `author` or `editor` field.
 
-    What is in braces as a whole is a group's name; braces round an accent say nothing.
+    A name wholly in braces is a group's; braces around an accent are ignored.
     """
     # Braces stay where they hold words together, after accents are composed.
     decoded = latex_to_text(_SPACE.sub(" ", printed), keep_groups=True)
@@ -33,8 +33,7 @@ def read_names(printed: str) -> Iterator[Author]:
 def read_name(name: str) -> Author:
     """Return the author of "First von Last", "von Last, First" or "von Last, Jr, First".
 
-    "First Last, Jr." and "Last, First, Jr." are read as they are meant, and so are biblatex's parts:
-    "family=Vries, given=Jan, prefix=de".
+    Also reads "First Last, Jr.", "Last, First, Jr." and biblatex's "family=Vries, given=Jan, prefix=de".
     """
     if _WHOLE.fullmatch(name):
         return Author("", _bare(name))
@@ -53,7 +52,7 @@ def read_name(name: str) -> Author:
         # "John Smith Jr."
         first, last, jr = first[:-1], first[-1:], last
     if von and not first and "," not in name:
-        # All words in small letters: only the last is the family's.
+        # All words in lower case: only the last is the family name.
         first, von = (von, []) if name == name.lower() else (first, von)
     elif not von and "," not in name and len(first) == 1 and first[0].islower() and not last[0].islower():
         # "van Gogh"
@@ -63,13 +62,13 @@ def read_name(name: str) -> Author:
 
 def _named_parts(text: str) -> dict[str, str]:
     """Return the parts of a name in biblatex's extended form, none for other forms."""
-    found = {}
+    parts = {}
     for part in _BETWEEN_COMMAS.findall(text):
         name, equals, value = part.strip().strip('"').partition("=")
         if not equals or not _PART_NAME.fullmatch(name.strip()):
             return {}
-        found[name.strip()] = _bare(value)
-    return found if "family" in found or "given" in found else {}
+        parts[name.strip()] = _bare(value)
+    return parts if "family" in parts or "given" in parts else {}
 
 
 def _is_suffix(words: list[str]) -> bool:

@@ -15,7 +15,7 @@ from indexer.sources.bibtex.names import read_names
 from indexer.sources.file_links import find_files
 from indexer.sources.library import LibraryItem
 
-# biblatex's types in BibTeX's words, where they are others.
+# biblatex's types in BibTeX's terms, where they differ.
 _KINDS = {
     "conference": "inproceedings",
     "inbook": "incollection",
@@ -39,7 +39,7 @@ _NUMBER_ALONE = re.compile(r"\d{7}(?:v\d+)?")
 
 
 def read_bibtex(text: str, folder: Path) -> Iterator[LibraryItem]:
-    """Yield the entries of a BibTeX file, with the files that they name below a folder."""
+    """Yield the entries of a BibTeX file, with the files below a folder that they name."""
     parsed = parse_bibtex(text)
     inheritance = Inheritance(parsed.entries)
     for entry in _listed(parsed.entries):
@@ -48,7 +48,7 @@ def read_bibtex(text: str, folder: Path) -> Iterator[LibraryItem]:
 
 
 def broken_bibtex(text: str) -> list[BrokenEntry]:
-    """Return the entries of a BibTeX file that cannot be read, or whose key another has before them."""
+    """Return the entries of a BibTeX file that cannot be read, or repeat an earlier key."""
     parsed = parse_bibtex(text)
     broken = list(parsed.broken)
     listed = set(map(id, _listed(parsed.entries)))
@@ -61,19 +61,19 @@ def broken_bibtex(text: str) -> list[BrokenEntry]:
 
 def _listed(entries: Iterable[ParsedEntry]) -> Iterator[ParsedEntry]:
     """Yield the entries that are publications, the first of each key."""
-    taken = set()
+    keys = set()
     for entry in entries:
-        if entry.kind in CONTAINERS or entry.key in taken:
+        if entry.kind in CONTAINERS or entry.key in keys:
             continue
         if entry.key:
-            taken.add(entry.key)
+            keys.add(entry.key)
         yield entry
 
 
 def _item(
     entry: ParsedEntry, printed: Mapping[str, str], remarks: tuple[str, ...], folder: Path
 ) -> LibraryItem:
-    """Return an item of an entry; `printed` are its fields as they stand in the file, inherited ones too."""
+    """Return an entry as an item; `printed` are its raw fields, with inherited ones."""
 
     def text(*names: str) -> str:
         return next((latex_to_text(printed[name]) for name in names if printed.get(name)), "")
@@ -82,8 +82,11 @@ def _item(
         return next((typed_text(printed[name]) for name in names if printed.get(name)), "")
 
     persons = "author" if printed.get("author") else "editor"
-    url = typed("url", "ee") or _address_in(printed.get("howpublished", ""))
-    named = find_files(folder, _file_fields(printed))
+    address = re.search(r"https?://[^\s{}]+", typed("howpublished"))
+    file_fields = [printed[name] for name in _FILES if printed.get(name)]
+    if printed.get("url", "").lower().startswith("file:"):
+        file_fields.append(printed["url"])
+    links = find_files(folder, file_fields)
     return LibraryItem(
         key=entry.key,
         kind=_KINDS.get(entry.kind, entry.kind),
@@ -100,15 +103,15 @@ def _item(
         ),
         pages=text("pages"),
         doi=_doi(printed),
-        url=url,
+        url=typed("url", "ee") or (address[0] if address else ""),
         arxiv_id=_arxiv_id(printed),
         abstract=text("abstract"),
         language=text("langid", "language"),
         labels=tuple(latex_to_text(label) for label in _split_labels(printed.get("keywords", ""))),
         notes=tuple(filter(None, (text("annote", "annotation"),))),
-        files=named.files,
-        missing=named.missing,
-        outside=named.outside,
+        files=links.files,
+        missing=links.missing,
+        outside=links.outside,
         remarks=remarks,
         own_entry=own_entry(entry.kind, entry.key, printed),
         source=entry.key,
@@ -123,7 +126,7 @@ def _with_subtitle(title: str, subtitle: str) -> str:
 
 
 def _split_labels(keywords: str) -> Iterator[str]:
-    """Yield keywords, which commas and semicolons separate outside braces and escapes."""
+    """Yield keywords, split at commas and semicolons outside braces, escapes and HTML entities."""
     depth = start = 0
     for mark in re.finditer(r"[{}]|[,;]", keywords):
         if mark[0] in "{}":
@@ -131,41 +134,30 @@ def _split_labels(keywords: str) -> Iterator[str]:
         elif (
             depth <= 0
             and keywords[mark.start() - 1 : mark.start()] != "\\"
-            and not _in_entity(keywords, mark)
+            and not _ends_entity(keywords, mark)
         ):
             yield keywords[start : mark.start()]
             start = mark.end()
     yield keywords[start:]
 
 
-def _in_entity(text: str, mark: re.Match[str]) -> bool:
-    """Return True if a semicolon ends an entity of HTML, such as "&uuml;"."""
+def _ends_entity(text: str, mark: re.Match[str]) -> bool:
+    """Return True if a semicolon ends an HTML entity, such as "&uuml;"."""
     name = text[max(0, mark.start() - _LONGEST_ENTITY) : mark.end()].rpartition("&")[2]
     return mark[0] == ";" and (name in html5 or bool(re.fullmatch(r"#x?[0-9a-fA-F]+;", name)))
-
-
-def _file_fields(printed: Mapping[str, str]) -> Iterator[str]:
-    yield from (printed[name] for name in _FILES if printed.get(name))
-    if printed.get("url", "").lower().startswith("file:"):
-        yield printed["url"]
-
-
-def _address_in(howpublished: str) -> str:
-    found = re.search(r"https?://[^\s{}]+", typed_text(howpublished))
-    return found[0] if found else ""
 
 
 def _doi(printed: Mapping[str, str]) -> str:
     for name in ("doi", "url", "ee", "howpublished", "note"):
         value = typed_text(printed.get(name, ""))
-        # In other fields a resolver's address or the word names it: an address may hold any figures.
+        # Other fields must contain "doi": any URL may contain similar numbers.
         if (name == "doi" or "doi" in value.lower()) and (doi := find_doi(value)):
             return doi
     return ""
 
 
 def _arxiv_id(printed: Mapping[str, str]) -> str:
-    """Return the arXiv id of an entry: its eprint's, or what another field names so."""
+    """Return the arXiv id of an entry, from its eprint or another field."""
     archive = typed_text(
         printed.get("archiveprefix") or printed.get("eprinttype") or printed.get("archive") or ""
     ).lower()
@@ -174,16 +166,16 @@ def _arxiv_id(printed: Mapping[str, str]) -> str:
     if eprint and "arxiv" in f"{archive} {eprint.lower()}":
         if _NUMBER_ALONE.fullmatch(eprint) and subject:
             eprint = f"{subject}/{eprint}"
-        if found := find_arxiv_id(eprint) or find_arxiv_id(eprint, named=False):
-            return found
-    elif eprint and not archive and (found := find_arxiv_id(f"arXiv:{eprint}")):
-        return found
+        if identifier := find_arxiv_id(eprint) or find_arxiv_id(eprint, named=False):
+            return identifier
+    elif eprint and not archive and (identifier := find_arxiv_id(f"arXiv:{eprint}")):
+        return identifier
     for name in ("arxiv", "arxivid"):
-        if found := find_arxiv_id(typed_text(printed.get(name, "")), named=False):
-            return found
+        if identifier := find_arxiv_id(typed_text(printed.get(name, "")), named=False):
+            return identifier
     for name in _NAMING_ARXIV:
-        if found := find_arxiv_id(typed_text(printed.get(name, ""))):
-            return found
+        if identifier := find_arxiv_id(typed_text(printed.get(name, ""))):
+            return identifier
     if any(
         printed.get(name, "").strip("{} ").lower() == "arxiv" for name in ("publisher", "journal", "school")
     ):

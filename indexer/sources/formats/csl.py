@@ -1,4 +1,4 @@
-"""CSL-JSON and its relatives: Crossref's, Zotero's and Better BibTeX's, in lists, wrappers or alone."""
+"""CSL-JSON and its variants of Crossref, Zotero and Better BibTeX, in lists, wrapped or single."""
 
 import json
 import re
@@ -32,12 +32,12 @@ _KINDS = {
     "reference-book": "book",
     **KINDS,
 }
-# Lists and single references are wrapped by Zotero, Better BibTeX, Crossref, pandoc and search engines.
+# Keys under which Zotero, Better BibTeX, Crossref, pandoc and search engines wrap references.
 _WRAPPERS = ("items", "references", "results", "entries", "data", "csljson", "message")
 _WRAPPED_ITEMS = ("csljson", "data")
 _OF_AN_ITEM = frozenset(("DOI", "author", "creators", "issued", "itemType", "title"))
 _ROLES = ("author", "authors", "creators", "editor", "collection-editor", "director", "translator")
-# "created" and "accessed" tell when a record was made or read.
+# Not "created" and "accessed", the dates of the record itself.
 _DATES = (
     *("issued", "published", "published-print", "published-online", "posted", "date", "year"),
     *("publication_year", "event-date"),
@@ -55,10 +55,11 @@ Entry = Mapping[str, Any]
 
 
 def read_csl(text: str) -> Iterator[tuple[LibraryItem, tuple[str, ...]]]:
-    """Yield each reference as an item without its files, and the names of these; raises SourceError."""
+    """Yield each reference as an item without files, and the names of its files; raises SourceError."""
     for entry in _entries(text):
         if isinstance(entry, dict) and _text(entry.get("itemType")) not in NO_PAPERS:
-            yield _item(entry), tuple(_file_names(entry))
+            names = (*_listed_texts(entry.get("file")), *_listed_texts(entry.get("attachments")))
+            yield _item(entry), names
 
 
 def broken_csl(text: str) -> tuple[int, ...]:
@@ -67,46 +68,46 @@ def broken_csl(text: str) -> tuple[int, ...]:
 
 
 def _entries(text: str) -> list[Any]:
-    """Return the listed references, each out of its wrapper."""
+    """Return the listed references, unwrapped."""
     try:
-        read = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        read = _lines(text)
-        if not read:
+        value = _lines(text)
+        if not value:
             raise SourceError(f"The file is not JSON: {str(error)[:200]}.") from error
-    return [_unwrapped(entry) for entry in _listed(read)]
+    return [_unwrapped(entry) for entry in _listed(value)]
 
 
 def _lines(text: str) -> list[Any]:
-    """Return the values of a file that holds one on each line, none if any line is something else."""
+    """Return the values of a file of JSON lines, none if any line is not JSON."""
     try:
         return [json.loads(line) for line in text.splitlines() if line.strip()]
     except (ValueError, RecursionError):
         return []
 
 
-def _listed(read: object) -> list[Any]:
+def _listed(value: object) -> list[Any]:
     for _ in range(len(_WRAPPERS)):
-        if isinstance(read, list):
-            return read
-        if not isinstance(read, dict):
+        if isinstance(value, list):
+            return value
+        if not isinstance(value, dict):
             break
-        inner = next((read[name] for name in _WRAPPERS if isinstance(read.get(name), list | dict)), None)
-        if inner is None or (_OF_AN_ITEM & read.keys() and not isinstance(inner, list)):
-            return _alone(read)
-        read = inner
+        inner = next((value[name] for name in _WRAPPERS if isinstance(value.get(name), list | dict)), None)
+        if inner is None or (_OF_AN_ITEM & value.keys() and not isinstance(inner, list)):
+            return _alone(value)
+        value = inner
     raise SourceError(
         "The file is JSON, and no list of references in CSL's form. Export the library as CSL-JSON, "
         "BibTeX or RIS."
     )
 
 
-def _alone(read: dict[str, Any]) -> list[Any]:
-    """Return one reference as a list, or those that are listed under their keys."""
-    if _OF_AN_ITEM & read.keys():
-        return [read]
-    if read and all(isinstance(entry, dict) and _OF_AN_ITEM & entry.keys() for entry in read.values()):
-        return [{"id": key, **entry} for key, entry in read.items()]
+def _alone(value: dict[str, Any]) -> list[Any]:
+    """Return a single reference as a list, or references that are stored by key."""
+    if _OF_AN_ITEM & value.keys():
+        return [value]
+    if value and all(isinstance(entry, dict) and _OF_AN_ITEM & entry.keys() for entry in value.values()):
+        return [{"id": key, **entry} for key, entry in value.items()]
     raise SourceError(
         "The file is JSON, and no list of references in CSL's form: it has no title, author or date. "
         "Export the library as CSL-JSON, BibTeX or RIS."
@@ -114,7 +115,7 @@ def _alone(read: dict[str, Any]) -> list[Any]:
 
 
 def _unwrapped(entry: Any) -> Any:
-    """Return an entry of Zotero's programming interface, which stands beside its key and links, bare."""
+    """Return an entry of Zotero's API without the object that wraps it."""
     if not isinstance(entry, dict) or _OF_AN_ITEM & entry.keys():
         return entry
     inner = next((entry[name] for name in _WRAPPED_ITEMS if isinstance(entry.get(name), dict)), None)
@@ -123,14 +124,14 @@ def _unwrapped(entry: Any) -> Any:
 
 def _item(entry: Entry) -> LibraryItem:
     note = _first(entry, "note", "extra")
-    named = _CITATION_KEY.search(note)
-    ids = entry.get("externalIds")
-    known: Entry = ids if isinstance(ids, dict) else {}
+    citation_key = _CITATION_KEY.search(note)
+    external = entry.get("externalIds")
+    ids: Entry = external if isinstance(external, dict) else {}
     return LibraryItem(
         kind=_KINDS.get(_first(entry, "type", "itemType"), ""),
         key=(
             _first(entry, "citation-key", "citationKey", "citekey")
-            or (named[1] if named else "")
+            or (citation_key[1] if citation_key else "")
             or _first(entry, "id", "itemKey", "key", "DOI").rpartition("/")[2]
         ),
         title=_title(entry),
@@ -138,9 +139,9 @@ def _item(entry: Entry) -> LibraryItem:
         date=next((date for name in _DATES if year_in(date := _date(entry.get(name)))), ""),
         venue=_first(entry, *_VENUES) or next(iter(_listed_texts(entry.get("institution"))), ""),
         pages=_first(entry, "page", "pages", "article-number"),
-        doi=_first(entry, "DOI", "doi") or _text(known.get("DOI")),
+        doi=_first(entry, "DOI", "doi") or _text(ids.get("DOI")),
         url=_first(entry, "URL", "url"),
-        extra=" ".join(filter(None, (note, _arxiv(entry, known)))),
+        extra=" ".join(filter(None, (note, _arxiv(entry, ids)))),
         abstract=" ".join(_listed_texts(entry.get("abstract"))) or _first(entry, "abstractNote"),
         language=_first(entry, "language"),
         labels=tuple(_labels(entry, "keyword", "keywords", "tags", "categories")),
@@ -151,7 +152,7 @@ def _item(entry: Entry) -> LibraryItem:
 
 
 def _text(value: object) -> str:
-    """Return a text or number as text, of a list the first that is not empty."""
+    """Return a text or number as text, for a list its first that is not empty."""
     if isinstance(value, list):
         return next(filter(None, map(_text, (entry for entry in value if not isinstance(entry, list)))), "")
     if isinstance(value, float):
@@ -164,29 +165,24 @@ def _first(entry: Entry, *names: str) -> str:
 
 
 def _listed_texts(value: object) -> list[str]:
-    """Return the texts of a list, in which each may stand in an object: {"tag": "owls"}."""
-    found = []
+    """Return the texts of a list, whose entries may be objects: {"tag": "owls"}."""
+    texts = []
     for entry in value if isinstance(value, list) else [value]:
         inner = (
             _first(entry, "tag", "note", "name", "path", "localPath") if isinstance(entry, dict) else entry
         )
         if text := _text(inner):
-            found.append(text)
-    return found
+            texts.append(text)
+    return texts
 
 
 def _title(entry: Entry) -> str:
-    """Return the title with the subtitle that Crossref gives beside it."""
+    """Return the title with the subtitle that Crossref stores separately."""
     of_others = ("caseName", "subject") if "itemType" in entry else ()
     title, subtitle = _first(entry, "title", *of_others), _first(entry, "subtitle")
     if not subtitle or subtitle.casefold() in title.casefold():
         return title
     return f"{title.rstrip(':')}: {subtitle}" if title else subtitle
-
-
-def _file_names(entry: Entry) -> Iterator[str]:
-    yield from _listed_texts(entry.get("file"))
-    yield from _listed_texts(entry.get("attachments"))
 
 
 def _labels(entry: Entry, *fields: str) -> Iterator[str]:
@@ -196,34 +192,30 @@ def _labels(entry: Entry, *fields: str) -> Iterator[str]:
 
 
 def _arxiv(entry: Entry, ids: Entry) -> str:
-    """Return the arXiv id under its name, from the fields that tools keep it in."""
+    """Return the arXiv id as "arXiv:...", from the fields where tools store it, else ""."""
     places = ("number", "archive_location", "archiveLocation", "archiveID", "reportNumber", "eprint", "arxiv")
-    found = [text for name in places if (text := _first(entry, name))]
-    is_there = any(
+    texts = [text for name in places if (text := _first(entry, name))]
+    names_arxiv = any(
         "arxiv" in _first(entry, name).lower()
         for name in ("archive", "publisher", "source", "repository", "eprinttype", "libraryCatalog")
     )
-    text = next((text for text in found if find_arxiv_id(text)), "")
-    if not text and is_there:
-        text = next(filter(None, (find_arxiv_id(each, named=False) for each in found)), "")
+    text = next((text for text in texts if find_arxiv_id(text)), "")
+    if not text and names_arxiv:
+        text = next(filter(None, (find_arxiv_id(each, named=False) for each in texts)), "")
     return f"arXiv:{text}" if (text := text or _first(ids, "ArXiv")) else ""
 
 
 def _authors(entry: Entry) -> Iterator[Author]:
-    """Yield the authors; of what has none, such as proceedings, whoever edited or made it."""
+    """Yield the authors; without any, as for proceedings, the editors or other creators."""
     for role in _ROLES:
         value = entry.get(role)
         listed = value if isinstance(value, list) else _NAMES.split(" ".join(_text(value).split()))
         if role == "creators":
-            written = [name for name in listed if _is_author(name)]
-            listed = written or listed
+            authored = [n for n in listed if isinstance(n, dict) and n.get("creatorType") == "author"]
+            listed = authored or listed
         if authors := [author for name in listed if (author := _author(name, role))]:
             yield from authors
             return
-
-
-def _is_author(name: object) -> bool:
-    return isinstance(name, dict) and name.get("creatorType") == "author"
 
 
 def _author(name: object, role: str) -> Author | None:
@@ -234,7 +226,7 @@ def _author(name: object, role: str) -> Author | None:
     family, given = _first(name, "family", "lastName"), _first(name, "given", "firstName")
     whole = _first(name, "literal", "name", "display_name")
     if whole and not (family and given):
-        # Of CSL and Zotero these are groups, of search engines all authors.
+        # Groups in CSL and Zotero, but any author in search engines' "authors".
         return read_name(whole) if role == "authors" or names_nobody(whole) else Author("", whole)
     if not family:
         return Author("", given) if given else None
@@ -247,11 +239,11 @@ def _author(name: object, role: str) -> Author | None:
 
 
 def _date(value: object) -> str:
-    """Return the year or text of a date, "" for none: of CSL, pandoc or Crossref, or a string."""
+    """Return the year or text of a date of CSL, pandoc or Crossref, or of a string; "" for none."""
     if isinstance(value, list):
         return next(filter(None, map(_date, value[:1])), "")
     if not isinstance(value, dict):
         return _text(value)
     parts = _date(value.get("date-parts"))
-    others = (_first(value, name) for name in ("year", "raw", "literal", "edtf", "date-time"))
-    return next(filter(year_in, (parts, *others)), "")
+    alternatives = (_first(value, name) for name in ("year", "raw", "literal", "edtf", "date-time"))
+    return next(filter(year_in, (parts, *alternatives)), "")

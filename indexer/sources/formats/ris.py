@@ -1,4 +1,4 @@
-"""RIS as its many writers write it: tags set in several ways, records without an end, fields of vendors."""
+"""RIS in its many dialects: tags with varying spaces, records without an end, fields of vendors."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ _KINDS = {
     "THES": "phdthesis",
 }
 _BOOKS = frozenset(("BOOK", "EBOOK", "EDBOOK"))
-# Where a type appeared, the full name before the abbreviated.
+# The tags of a type's venue, full names before abbreviations.
 _ABBREVIATED = ("JO", "JA", "J2", "J1")
 _PERIODICAL = ("JF", "T2", "BT", *_ABBREVIATED, "T3", "PB")
 _COLLECTION = ("BT", "C3", "T2", "JF", "T3", *_ABBREVIATED, "PB")
@@ -41,14 +41,14 @@ _VENUES = {
 _TAG = re.compile(r"(\s*)([A-Z][A-Z0-9])([^\S\n]*)[-–](.*)")
 _END = re.compile(r"\s*(?:ER|EF)\s*(?:[-–]\s*)?")
 _TYPE = re.compile(r"\s?[A-Za-z]{2,8}\s*")
-# Behind one space or none before the hyphen, as in "AI - based", only known tags are tags.
+# With fewer than two spaces before the hyphen, as in "AI - based", only these are tags.
 _KNOWN = frozenset(
     "A1 A2 A3 A4 A5 AB AD AN AU AV BT C1 C2 C3 C4 C5 C6 C7 C8 CA CN CP CT CY DA DB DO DP ED EP ET ID IS J1 "
     "J2 JA JF JO KW L1 L2 L3 L4 LA LB LK M1 M2 M3 N1 N2 NV OP PB PP PY RI RN RP SE SN SP ST T1 T2 T3 TA TI "
     "TT TY U1 U2 U3 U4 U5 UR VL VO Y1 Y2".split()
 )
 _SPACES = 2
-# These are a line for each value; a line without a tag begins another.
+# Tags with one value per line, also on following lines without a tag.
 _LISTS = frozenset(("KW", "UR", "L1", "L2", "L3", "L4"))
 _PROSE = frozenset(("AB", "N2", "N1"))
 _NAMES = frozenset(("AU", "A1", "A2", "A3", "A4", "ED"))
@@ -71,12 +71,12 @@ class _Record:
 
     @property
     def is_begun(self) -> bool:
-        """Return True if the record says more than a number: a type, or any field of a paper."""
+        """Return True if the record has more than ids and database names."""
         return not self.values.keys() <= {"ID", "AN", "DB", "DP", "LB"}
 
 
 def read_ris(text: str) -> Iterator[tuple[LibraryItem, tuple[str, ...]]]:
-    """Yield each record of a RIS file as an item without its files, and the names of these."""
+    """Yield each record of a RIS file as an item without files, and the names of its files."""
     for number, record in enumerate(_records(storable(text)), start=1):
         links = record.all("L1", "L2", "L3", "L4")
         files = [*links, *(value for value in record.all("UR") if value.lower().startswith("file:"))]
@@ -84,7 +84,7 @@ def read_ris(text: str) -> Iterator[tuple[LibraryItem, tuple[str, ...]]]:
 
 
 def _records(text: str) -> Iterator[_Record]:
-    """Yield the records: each ends with ER, or where the next type stands."""
+    """Yield the records; each ends with ER, or before the next TY."""
     record, tag, is_loose = _Record(), "", False
     for line in text.split("\n"):
         if _END.fullmatch(line):
@@ -92,17 +92,17 @@ def _records(text: str) -> Iterator[_Record]:
                 yield record
             record, tag = _Record(), ""
             continue
-        found = _TAG.fullmatch(line)
-        if found and found[2] == "TY" and (len(found[3]) >= _SPACES or _TYPE.fullmatch(found[4])):
+        match = _TAG.fullmatch(line)
+        if match and match[2] == "TY" and (len(match[3]) >= _SPACES or _TYPE.fullmatch(match[4])):
             if record.is_begun:
                 yield record
                 record = _Record()
-            is_loose = len(found[3]) < _SPACES
-        is_tag = found and (len(found[3]) >= _SPACES or (is_loose and found[2] in _KNOWN))
-        # An abstract may itself show how a title is tagged.
-        if found and is_tag and not (tag in _PROSE and found[2] == "TI" and record.first("TI")):
-            tag = found[2]
-            record.values.setdefault(tag, []).append(found[4].strip())
+            is_loose = len(match[3]) < _SPACES
+        is_tag = match and (len(match[3]) >= _SPACES or (is_loose and match[2] in _KNOWN))
+        # An abstract may contain a line that looks like a title's tag.
+        if match and is_tag and not (tag in _PROSE and match[2] == "TI" and record.first("TI")):
+            tag = match[2]
+            record.values.setdefault(tag, []).append(match[4].strip())
         elif tag and line.strip():
             _continue(record.values[tag], tag, line.strip())
     if record.is_begun:
@@ -110,7 +110,7 @@ def _records(text: str) -> Iterator[_Record]:
 
 
 def _continue(values: list[str], tag: str, line: str) -> None:
-    """Add a line without a tag to the field before it."""
+    """Add a line without a tag to the previous field."""
     is_another = tag in _LISTS or (tag in _NAMES and "," in line and "," in values[-1])
     if is_another and values[-1]:
         values.append(line)
@@ -122,10 +122,12 @@ def _item(number: int, record: _Record, links: Sequence[str]) -> LibraryItem:
     kind = record.first("TY").upper()
     title = record.first("TI", "T1", "CT") or record.first(*(("BT",) if kind in _BOOKS else ()), "TT", "ST")
     addresses = [
-        found[0] for value in (*record.all("UR", "LK"), *links) for found in _ADDRESS.finditer(value)
+        match[0] for value in (*record.all("UR", "LK"), *links) for match in _ADDRESS.finditer(value)
     ]
-    other = record.all("M1", "M2", "M3", "L3", "C1", "C2", "C6", "C7", "C8", "AN", "U1", "U2", "U3")
-    doi = find_doi(record.first("DO", "DI")) or next(filter(None, map(find_doi, [*other, *addresses])), "")
+    identifiers = record.all("M1", "M2", "M3", "L3", "C1", "C2", "C6", "C7", "C8", "AN", "U1", "U2", "U3")
+    doi = find_doi(record.first("DO", "DI")) or next(
+        filter(None, map(find_doi, [*identifiers, *addresses])), ""
+    )
     dates = record.all("PY", "Y1", "DA")
     return LibraryItem(
         kind=_kind(kind, record),
@@ -137,7 +139,7 @@ def _item(number: int, record: _Record, links: Sequence[str]) -> LibraryItem:
         pages=_pages(record),
         doi=doi,
         url=next(iter(addresses), ""),
-        extra=" ".join((*other, *record.all("JF", "JO", "T2"))),
+        extra=" ".join((*identifiers, *record.all("JF", "JO", "T2"))),
         abstract=" ".join(record.all("AB") or record.all("N2")),
         language=record.first("LA"),
         labels=tuple(word.strip(" *") for value in record.all("KW") for word in value.split(";")),
@@ -152,7 +154,7 @@ def _kind(kind: str, record: _Record) -> str:
 
 
 def _authors(record: _Record) -> Iterator[Author]:
-    """Yield the authors, each once; of what has none, such as an edited book, whoever edited it."""
+    """Yield the authors, each once; without any, as for an edited book, the editors."""
     for tags in (("A1", "AU"), ("A2", "ED"), ("A3",), ("A4",)):
         written = (values for tag, values in record.values.items() if tag in tags)
         names = [name for values in written for value in values for name in _names(value)]
@@ -163,7 +165,7 @@ def _authors(record: _Record) -> Iterator[Author]:
 
 
 def _names(value: str) -> list[str]:
-    """Return the names in one field: one, or all with semicolons, with "and", or as "Ito C, Kim B"."""
+    """Return the names in one field, split at semicolons, "and", or the commas of "Ito C, Kim B"."""
     if ";" in value:
         return value.split(";")
     listed = " ".join(value.split()).split(" and ")

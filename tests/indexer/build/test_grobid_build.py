@@ -15,7 +15,7 @@ from corpus.settings import Settings
 from corpus.store.corpus import Corpus
 from deployment.site import free_ports
 from indexer.__main__ import app
-from indexer.build.run import AS_USUAL, BuildOptions, build_collection
+from indexer.build.run import DEFAULT_OPTIONS, BuildOptions, build_collection
 from indexer.maintenance.verify import verify
 from indexer.sources.folder import PDF_SUFFIXES, Folder
 from tests.indexer.build.small_papers import write_paper_pdf
@@ -42,7 +42,9 @@ def papers(tmp_path: Path) -> Path:
     return tmp_path / "papers"
 
 
-def _build(settings: Settings, encoder: Encoder, papers: Path, options: BuildOptions = AS_USUAL) -> Build:
+def _build(
+    settings: Settings, encoder: Encoder, papers: Path, options: BuildOptions = DEFAULT_OPTIONS
+) -> Build:
     source = Folder(papers, PRINTS, PDF_SUFFIXES)
     return build_collection(settings, encoder, source, lambda _: None, options)
 
