@@ -1,10 +1,11 @@
-"""Write the references in docs/reference from the code: the command line, the settings and the HTTP API.
+"""Write from the code: the references (command line, settings, HTTP API) and the schemas of trails.
 
     python docs/generate.py
 
 tests/test_documents.py asserts that the committed files are up to date.
 """
 
+import json
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,12 +20,14 @@ from pydantic import SecretStr  # noqa: E402
 from pydantic.fields import FieldInfo  # noqa: E402
 from pydantic_core import PydanticUndefined  # noqa: E402
 
+from assistant.trail.comparison_file import comparison_schema  # noqa: E402
+from assistant.trail.transcript import transcript_schema  # noqa: E402
 from corpus.command_line import Command  # noqa: E402
 from corpus.settings import Settings  # noqa: E402
 from explorer.api.http import make_api  # noqa: E402
 from paper_trail import COMMANDS  # noqa: E402
 
-REFERENCE = PROJECT / "docs" / "reference"
+DOCS = PROJECT / "docs"
 _WRITTEN = "<!-- Written by docs/generate.py; do not edit. -->\n"
 _CLI = """
 # Command line
@@ -89,14 +92,24 @@ _PLAIN = {str: "text", int: "integer", float: "number", bool: "yes or no", Path:
 
 
 def main() -> None:
-    """Write the references."""
-    for name, text in references().items():
-        (REFERENCE / name).write_text(text, encoding="utf-8")
+    """Write all files."""
+    for name, text in files().items():
+        (DOCS / name).write_text(text, encoding="utf-8")
 
 
-def references() -> dict[str, str]:
-    """Return the text of each generated file by its name."""
-    return {"cli.md": command_line(), "settings.md": settings(), "http.md": http()}
+def files() -> dict[str, str]:
+    """Return the text of each generated file by its path below docs/."""
+    return {
+        "reference/cli.md": command_line(),
+        "reference/settings.md": settings(),
+        "reference/http.md": http(),
+        "transcript.schema.json": _schema(transcript_schema()),
+        "comparison.schema.json": _schema(comparison_schema()),
+    }
+
+
+def _schema(document: Mapping[str, Any]) -> str:
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
 def command_line() -> str:

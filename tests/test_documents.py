@@ -45,14 +45,20 @@ def _anchors(path: Path) -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def references() -> dict[str, str]:
-    return runpy.run_path(str(DOCS / "generate.py"))["references"]()
+def generated() -> dict[str, str]:
+    return runpy.run_path(str(DOCS / "generate.py"))["files"]()
 
 
-@pytest.mark.parametrize("name", ["cli.md", "settings.md", "http.md"])
-def test_generated_reference_is_up_to_date(references, name):
-    written = (DOCS / "reference" / name).read_text(encoding="utf-8")
-    assert written == references[name], f"run {sys.executable} docs/generate.py"
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("reference/cli.md", "reference/settings.md", "reference/http.md"),
+        *("transcript.schema.json", "comparison.schema.json"),
+    ],
+)
+def test_generated_file_is_up_to_date(generated, name):
+    written = (DOCS / name).read_text(encoding="utf-8")
+    assert written == generated[name], f"run {sys.executable} docs/generate.py"
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=_name)
