@@ -330,7 +330,7 @@ class Look:
 
     def _fill_of_table(self, table: Any) -> _Shade:
         fills = [self._shade(table.find(f"{W}tblPr/{W}shd"))]
-        # Which rows and columns a table style shades is not evaluated.
+        # Shades that a table style gives to some rows or columns are not evaluated.
         shades = [
             shade for style in self._chain(_style_of_table(table)) for shade in style.element.iter(f"{W}shd")
         ]
