@@ -118,7 +118,7 @@ def row_texts(table: Table) -> list[str]:
 
 
 def row_text(table: Table, at: int, columns: Sequence[int], place: str = "") -> str:
-    """Return some cells of row `at` below the header as a sentence, with its `place` in brackets."""
+    """Return the given cells of a row as a sentence, followed by `place` in brackets."""
     name, cells = _row_and_cells(table, at)
     values = "; ".join(cells[column] for column in columns if column in cells)
     sentence = f"{name}: {values}" if name and values else name or values

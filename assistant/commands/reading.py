@@ -67,7 +67,7 @@ def delete(
     owner: Annotated[str, typer.Option(help="Delete everything that this reader keeps.")] = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Delete one thing that a reader keeps for good, or everything of one reader."""
+    """Permanently delete one kept thing, or everything that one reader keeps."""
     with failing(as_json=as_json), opened_reading() as store:
         if bool(identifier) == bool(owner):
             raise AssistantError("Give the id of what is to be deleted, or --owner for all of a reader.")

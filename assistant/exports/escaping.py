@@ -28,7 +28,7 @@ _TEX = {
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
     "`": r"\textasciigrave{}",
-    # After a line of a table, a bracket would be its argument; in that of a command, its end.
+    # After the end of a table row "[" would begin its argument; in a command's argument "]" would end it.
     "[": "{[}",
     "]": "{]}",
 }

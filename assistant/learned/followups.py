@@ -154,7 +154,7 @@ class FollowUps:
         return other
 
     def fillings(self, question: str, history: Sequence[Exchange]) -> list[Filling]:
-        """Return the fillings of a question, replacements first, whatever their probability."""
+        """Return the texts that may be filled into a question, replacements first, however improbable."""
         said, asked = said_before(history), words_of(question[:LONGEST_QUESTION])
         if not said.words or not asked:
             return []

@@ -50,7 +50,7 @@ class Thoughts:
         # The closing mark of the current thoughts, None in the reply.
         self._end: re.Pattern[str] | None = None
         self._header = ""
-        # Closing marks that may follow in this line as text, after their opening marks as text.
+        # Closing marks expected in this line whose opening marks were plain text: they are text too.
         self._spoken_of: set[str] = set()
         self._before = ""
         self._is_at_start = True

@@ -11,7 +11,7 @@ _MAY_BE_SHORT = re.compile(r"\b([A-Z]{3,5})s?\b")
 
 
 def abbreviations_of(texts: Iterable[str], known: Iterable[tuple[str, str]] = ()) -> Abbreviations:
-    """Return the abbreviations that texts spell out, and those `known` by their short and long forms."""
+    """Return the abbreviations that texts spell out, joined with `known` ones (short and long forms)."""
     return agreed_abbreviations([dict(known), *map(find_abbreviations, texts)])
 
 

@@ -112,7 +112,10 @@ def find_named(sides: Sides, query: Query, scope: Scope) -> tuple[Named, ...]:
 
 
 def _in_few_papers(corpus: Corpus, forms: tuple[str, ...], scope: Scope) -> Sequence[Match]:
-    """Return the passages of a scope with a name in any form, none if many papers have it (cached)."""
+    """Return the passages in a scope that have a name in any form (cached).
+
+    None if more than FEW_PAPERS papers have it: such a name does not single out a paper.
+    """
 
     def look() -> Sequence[Match]:
         matches: dict[str, Match] = {}

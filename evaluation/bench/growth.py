@@ -170,14 +170,14 @@ def measure_growth(passages: int) -> Figures:
 
 
 def write(home: Path, passages: int) -> Figures:
-    """Write a corpus, then publish a few more papers, with the map drawn anew as in every build."""
+    """Measure building a synthetic corpus and adding a few papers to it: seconds and size on disk."""
     settings = Settings(home=home)
     encoder = open_encoder(settings)
     later = PAPERS_LATER * PASSAGES_PER_PAPER
     papers = SyntheticPapers(len(encoder.encode_query("dimension")), passages + later)
     writer = CorpusWriter(settings.corpus_path, encoder)
     build = seconds_of(lambda: papers.write(writer, papers.count - PAPERS_LATER))
-    # A new writer finds what was published, as a build does.
+    # Each build opens a new writer on the published corpus.
     later_writer = CorpusWriter(settings.corpus_path, encoder)
     papers.add(later_writer, range(papers.count - PAPERS_LATER, papers.count))
     return {

@@ -23,7 +23,7 @@ _BEARER = re.compile(r"bearer[ \t]+([^ \t]+)[ \t]*", re.IGNORECASE | re.ASCII)
 _PAUSE_SECONDS = 30.0
 # From one address in ten minutes.
 MOST_WRONG_KEYS = 20
-# Names of parameters in which keys are sent.
+# Parameters of an address that look like keys: such requests are refused.
 _NAMES_OF_KEYS = frozenset(
     "access_token api-key api_key apikey auth auth_token authorization bearer key password secret token "
     "x-api-key".split()
