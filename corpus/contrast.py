@@ -25,7 +25,7 @@ def contrast(colour: ArrayLike, background: ArrayLike) -> NDArray[np.float64]:
 
 
 def is_seen(colour: ArrayLike, background: ArrayLike) -> NDArray[np.bool_]:
-    """Return whether text of a colour can be told from its background; the last axis is RGB."""
+    """Return True if text of a colour can be told from its background; the last axis is RGB."""
     difference = np.abs(np.subtract(colour, background, dtype=float)).max(axis=-1)
     return np.asarray((contrast(colour, background) >= LEAST_CONTRAST) | (difference > NEAR_COLOUR))
 

@@ -88,7 +88,8 @@ def _record(query: str, papers: tuple[PaperHits, ...]) -> str:
         return ""
     paper = papers[index].paper
     authors = f"by {all_authors(paper.authors)}" if paper.authors else ""
-    facts = ", ".join(filter(None, (authors, paper.venue, str(paper.year or ""))))
+    year = str(paper.year or "")
+    facts = ", ".join(filter(None, (authors, paper.venue, "" if year in paper.venue else year)))
     return f"{_quoted(paper.title)} is {facts}." if facts else ""
 
 

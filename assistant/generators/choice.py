@@ -92,7 +92,7 @@ def open_stand_in(encoder: Encoder) -> Generator:
 
 
 def searches_again(entry: ModelEntry | None, settings: Settings) -> bool:
-    """Return True if second searches are made with that model, or without one: not if it costs money."""
+    """Return True if second searches are made: by the setting, or else unless calls cost money."""
     if settings.second_search != "auto":
         return settings.second_search == "on"
     return entry is None or not (entry.served_by.is_hosted or is_paid(entry))

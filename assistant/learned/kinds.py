@@ -10,9 +10,9 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
-from assistant.learned.parts import SHIPPED, LearnedError
+from assistant.learned.parts import SHIPPED, read_card_as
 from assistant.records import RequestKind
 
 KINDS = "kinds"
@@ -60,10 +60,4 @@ def likeliest(card: KindsCard, question: str, among: Collection[RequestKind] = (
 @cache
 def read_kinds(folder: Path = SHIPPED) -> KindsCard:
     """Return the part in a folder; raises LearnedError."""
-    path = folder / f"{KINDS}.json"
-    try:
-        return KindsCard.model_validate_json(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise LearnedError(f"The learned part {path} cannot be read: {error.strerror}.") from error
-    except (ValidationError, UnicodeDecodeError) as error:
-        raise LearnedError(f"{path} is not the card of the kinds part.") from error
+    return read_card_as(KindsCard, folder / f"{KINDS}.json")

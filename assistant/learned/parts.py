@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ from corpus.settings import read_settings
 
 logger = logging.getLogger(__name__)
 
+AnyCard = TypeVar("AnyCard", bound=BaseModel)
 SHIPPED = Path(__file__).with_name("weights")
 DOWN, UP = ".down", ".up"
 HEAD = ("head.weight", "head.bias")
@@ -51,9 +53,13 @@ class Card(BaseModel):
 
 def read_card(part: str, weights: Path) -> Card:
     """Return the card of a part in a folder; raises LearnedError."""
-    path = weights / f"{part}.json"
+    return read_card_as(Card, weights / f"{part}.json")
+
+
+def read_card_as(form: type[AnyCard], path: Path) -> AnyCard:
+    """Return a card read as a model class; raises LearnedError."""
     try:
-        return Card.model_validate_json(path.read_text(encoding="utf-8"))
+        return form.model_validate_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise LearnedError(f"The learned part {path} cannot be read: {error.strerror}.") from error
     except (ValidationError, UnicodeDecodeError) as error:

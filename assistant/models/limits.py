@@ -47,7 +47,7 @@ class Place:
         self._limits.leave(self)
 
     def wait(self, seconds: float = LOOK_AGAIN_SECONDS) -> bool:
-        """Return whether the call may begin, after `seconds` at most; raises ModelUnavailableError."""
+        """Return True if the call may begin, after `seconds` at most; raises ModelUnavailableError."""
         return self._limits.wait(self, seconds)
 
     def go_on(self, piece: str) -> str:
@@ -101,7 +101,7 @@ class CallLimits:
         return place
 
     def wait(self, place: Place, seconds: float) -> bool:
-        """Return whether a place is let in within `seconds`; raises ModelUnavailableError."""
+        """Return True if a place is let in within `seconds`; raises ModelUnavailableError."""
         with self._changed:
             if not self._changed.wait_for(lambda: self._next() is place, seconds):
                 if time.monotonic() - self._life > self._longest_wait:

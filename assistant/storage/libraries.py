@@ -85,7 +85,7 @@ class LibraryStore(OwnedStore[LibrarySummary]):
     """
 
     keeps = "libraries"
-    one = "library"
+    singular = "library"
     tables = (LIBRARIES, READERS)
     error = LibraryError
     summary = LibrarySummary

@@ -69,7 +69,7 @@ class OwnedStore(Database, Generic[Summary]):
 
     listing: ClassVar[sa.Select[Any]]
     summary: type[Summary]
-    one: ClassVar[str] = ""  # the singular, if that is not `keeps` without its "s"
+    singular: ClassVar[str] = ""  # of `keeps`, if that is not the word without its "s"
 
     def __init__(self, url: str | Path, quota: Quota = NO_QUOTA) -> None:
         """Open the database at an SQLAlchemy URL, or the SQLite file at a path."""
@@ -185,7 +185,7 @@ class OwnedStore(Database, Generic[Summary]):
         with self._writing() as connection:
             changed = connection.execute(sa.update(whole).where(whole.c.id == identifier).values(**values))
             if not changed.rowcount:
-                name = self.one or self.keeps.removesuffix("s")
+                name = self.singular or self.keeps.removesuffix("s")
                 raise self.error(f"There is no {name} {identifier!r}. It may have been deleted.")
             yield connection
             if grows:

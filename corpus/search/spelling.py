@@ -154,7 +154,7 @@ def _one_slip_away(plain: str) -> Iterator[str]:
 
 
 def _taken_apart(corpus: Corpus, word: Word) -> str | None:
-    """Return the two words that texts write instead of one: "link bert" for "LinkBERT"."""
+    """Return the two words that texts write for a joined word: "link bert" for "LinkBERT"."""
     titles, plain = corpus.lexicon.title_words, word.plain
     least = SHORTEST_PART_OF_NAME if word.has_inner_capitals else SHORTEST_PART
     cuts = ((plain[:index], plain[index:]) for index in range(least, len(plain) - least + 1))

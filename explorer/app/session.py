@@ -172,7 +172,7 @@ def is_anothers(store: OwnedStore[Any], visitor: Visitor, identifier: str) -> bo
 def check_own(store: OwnedStore[Any], visitor: Visitor, identifier: str) -> None:
     """Raise AssistantError if a stored item is another owner's, which can only be read and continued."""
     if is_anothers(store, visitor, identifier):
-        noun = store.one or store.keeps.removesuffix("s")
+        noun = store.singular or store.keeps.removesuffix("s")
         raise AssistantError(
             f"This {noun} was begun in another browser: only there can it be changed or deleted."
         )

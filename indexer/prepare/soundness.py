@@ -27,7 +27,7 @@ MOST_IN_A_BOOK = MostText(passages=50_000, sentences=1_000_000, passage=1_000_00
 def is_sound(
     paper: Paper, passages: Sequence[Passage], references: Sequence[Reference], most: MostText
 ) -> bool:
-    """Return whether the passages belong to the paper, in order, and every reference in them resolves."""
+    """Return True if the passages belong to the paper, in order, and every reference in them resolves."""
     return (
         0 < len(passages) <= most.passages
         and len(references) <= most.references
@@ -47,7 +47,7 @@ def is_sound(
 
 
 def are_sane(numbers: Sequence[float]) -> bool:
-    """Return whether numbers are finite and within the range of page coordinates."""
+    """Return True if numbers are finite and within the range of page coordinates."""
     return all(math.isfinite(number) and abs(number) < _LARGEST_COORDINATE for number in numbers)
 
 
@@ -61,7 +61,7 @@ def _is_of(passage: Passage, paper: Paper, number: int) -> bool:
 
 
 def _is_there(aspect: Aspect, passages: Sequence[Passage]) -> bool:
-    """Return whether the sentence an aspect points to exists."""
+    """Return True if the sentence an aspect points to exists."""
     return (
         0 <= aspect.passage < len(passages)
         and 0 <= aspect.sentence < len(passages[aspect.passage].sentences)
@@ -70,7 +70,7 @@ def _is_there(aspect: Aspect, passages: Sequence[Passage]) -> bool:
 
 
 def _is_sound_passage(passage: Passage, references: int, longest: int) -> bool:
-    """Return whether sentences tile the text and cite existing references."""
+    """Return True if sentences tile the text and cite existing references."""
     ends = [0, *(sentence.end for sentence in passage.sentences)]
     cited = [number for sentence in passage.sentences for number in sentence.references]
     return (

@@ -64,7 +64,7 @@ def located(url: httpx.URL, *, allow_private: bool = False) -> Place:
 
 
 def is_public(address: str) -> bool:
-    """Return whether an IP address, and any IPv4 address embedded in it, is on the public internet."""
+    """Return True if an IP address, and any IPv4 address embedded in it, is on the public internet."""
     try:
         outer = ipaddress.ip_address(address)
     except ValueError:

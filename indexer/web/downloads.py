@@ -214,7 +214,7 @@ def _check_answer(response: httpx.Response) -> None:
 
 
 def _continues(response: httpx.Response, partial: _Partial) -> bool:
-    """Return whether a response continues the file; raises for a range that was not requested."""
+    """Return True if a response continues the file; raises for a range that was not requested."""
     if response.status_code != httpx.codes.PARTIAL_CONTENT:
         return False
     span = re.match(r"bytes (\d+)-\d+/(\d+|\*)", response.headers.get("content-range", ""))

@@ -73,7 +73,7 @@ class _State:
     indent: float = 0.0
 
     def shows(self) -> bool:
-        """Return whether text with this style is visible."""
+        """Return True if text with this style is visible."""
         if not self.is_visible or self.size <= _SMALLEST or self.indent <= -_FAR:
             return False
         fill, alpha = self.colour or (None, 1.0)
@@ -214,7 +214,7 @@ def _font_size(value: str, outer: float) -> float:
 
 
 def _is_hidden(element: etree._Element, styles: Declarations, size: float) -> bool:
-    """Return whether an element is hidden with all its content."""
+    """Return True if an element is hidden with all its content."""
     hidden = element.get("hidden")
     if not styles and hidden is None:
         return False
@@ -243,7 +243,7 @@ def _is_hidden(element: etree._Element, styles: Declarations, size: float) -> bo
 
 
 def _is_closed(styles: Declarations, pixels: Callable[[str, float], float]) -> bool:
-    """Return whether an element clips its content and has no size, or indents its text out of it."""
+    """Return True if an element clips its content and has no size, or indents its text out of it."""
     if not re.search(
         "hidden|clip|scroll|auto", f"{styles.get('overflow-x', '')} {styles.get('overflow-y', '')}"
     ):
@@ -253,7 +253,7 @@ def _is_closed(styles: Declarations, pixels: Callable[[str, float], float]) -> b
 
 
 def _is_moved_away(styles: Declarations, size: float) -> bool:
-    """Return whether transforms scale an element to nothing or move it far off the page."""
+    """Return True if transforms scale an element to nothing or move it far off the page."""
     transform, translate, scale = (styles.get(name, "") for name in ("transform", "translate", "scale"))
     for name, inside in re.findall(r"\b([a-z0-9]+)\(([^()]*)\)", transform):
         values = [value.strip() for value in inside.split(",")]
@@ -320,7 +320,7 @@ _CHECKS: Mapping[str, Callable[[str], object]] = {
 
 
 def _is_understood(name: str, value: str) -> bool:
-    """Return whether a browser would accept a declaration."""
+    """Return True if a browser would accept a declaration."""
     return name not in _CHECKS or bool(_CHECKS[name](value))
 
 

@@ -145,7 +145,7 @@ class StyleSheets:
         return {name: value for name, (_, value) in ranked.items()}
 
     def _holds(self, compounds: tuple[_Compound, ...], element: etree._Element) -> bool:
-        """Return whether a selector matches an element; ancestors are tried from the nearest."""
+        """Return True if a selector matches an element; ancestors are tried from the nearest."""
         current: etree._Element | None = element
         for place, compound in enumerate(reversed(compounds)):
             is_free = place > 0 and not compounds[len(compounds) - place].is_child
@@ -243,7 +243,7 @@ def _applies(group: str) -> bool:
 
 @lru_cache(256)
 def _is_applied(media: str) -> bool:
-    """Return whether a media query list matches a usual screen."""
+    """Return True if a media query list matches a usual screen."""
     return not media.strip() or any(_is_met(query.strip().lower()) for query in media.split(","))
 
 
