@@ -38,7 +38,8 @@ ALL_THOUGHT = (
 SHORTEST_NAME = 3
 # Questions for what a paper's record has.
 _OF_RECORD = re.compile(
-    r"\bauthors?\b|\bwho (?:wrote|published)\b|\b(?:which|what) (?:year|venue|conference|journal)\b"
+    r"^\W*(?:who|which|what|name|list|give)\b[^?]{0,40}\bauthors?\b|\bwho (?:wrote|published)\b"
+    r"|\b(?:which|what) (?:year|venue|conference|journal)\b"
     r"|\b(?:when|where) (?:was|were) .{1,100}\b(?:published|presented)\b",
     re.IGNORECASE,
 )

@@ -24,18 +24,27 @@ def spelt_out(query: str, text: str, known: Abbreviations, terms: Iterable[tuple
     agreed = {short for short, _ in terms}
     forms = known.forms_in(query, lambda word: not agreed.isdisjoint((word, word.removesuffix("s"))))
     for form in reversed(list(forms)):
-        if form.is_short and (form.short in agreed or not _says_short(text, form.short)):
+        is_said = form.short not in agreed and _says_short(text, form.short)
+        if form.is_short and not is_said and not _is_in_name(query, form.start, form.end):
             query = query[: form.start] + form.long + query[form.end :]
 
     def in_full(match: re.Match[str]) -> str:
         letters = match[1]
-        if _says_short(text, letters):
+        if _says_short(text, letters) or _is_in_name(query, *match.span()):
             return match[0]
         spelt = r"[\s-]+".join(f"{letter}[a-z]{{3,}}" for letter in letters)
         full = re.search(rf"\b{spelt}", text, re.IGNORECASE)
         return full[0].lower() if full else match[0]
 
     return _MAY_BE_SHORT.sub(in_full, query)
+
+
+def _is_in_name(query: str, start: int, end: int) -> bool:
+    """Return True for a part of a name in several parts: "KG" in "KG-FiD", not in "KG-based"."""
+    before, behind = query[:start].rsplit(" ", maxsplit=1)[-1], query[end:].split(" ", maxsplit=1)[0]
+    return (before.endswith("-") and before != before.lower()) or (
+        behind.startswith("-") and behind != behind.lower()
+    )
 
 
 def with_forms(text: str, forms: Sequence[Form]) -> str:

@@ -6,6 +6,7 @@ from assistant.questions.intent import Asked
 from assistant.questions.vocabulary import stems
 from assistant.ranking.candidates import Candidate
 from assistant.reading.telling import without_lead
+from corpus.language.abbreviations import find_abbreviations
 from corpus.text import words
 
 EARLY = 1  # the last passage number in which papers mostly define: the one after the abstract
@@ -34,17 +35,32 @@ _GOES_ON = re.compile(
 def defines(candidate: Candidate, asked: Asked) -> float:
     """Score how much a sentence looks like the definition asked for, 0..1.
 
-    A definition opens with the subject and a verb ("BM25 ranks ...") or introduces it ("We propose BM25, a
-    ..."). The score is higher in the abstract and introduction, highest in their first sentences.
+    A definition opens with the subject and a verb ("BM25 ranks ..."), introduces it ("We propose BM25, a
+    ..."), gives its long form, or is what the abstract of the paper "BM25: A ..." proposes. The score is
+    higher in the abstract and introduction, highest in their first sentences.
     """
     if not asked.defined:
         return 0.0
     is_early = candidate.passage.number <= EARLY
     if _opens_with(candidate.text, asked):
         return (1.0 if candidate.sentence == 0 else 0.6) if is_early else LATER
-    if _introduces(candidate.text, asked):
+    if _introduces(candidate.text, asked) or _spells_out(candidate.text, asked):
         return 1.0 if is_early else LATER
-    return 0.0
+    return 1.0 if candidate.passage.number == 0 and _is_of_title(candidate, asked) else 0.0
+
+
+def _spells_out(text: str, asked: Asked) -> bool:
+    """Return True if a sentence gives the long form of the subject: "word sense disambiguation (WSD)"."""
+    return any(stems(short) == asked.defined for short in find_abbreviations(text))
+
+
+def _is_of_title(candidate: Candidate, asked: Asked) -> bool:
+    """Return True for what the paper "BM25: A ..." proposes, if the sentence says another name or none."""
+    name, colon, _ = candidate.paper.paper.title.partition(":")
+    is_named = bool(colon) and stems(name) == asked.defined
+    return (
+        is_named and not asked.defined <= candidate.stems and _INTRODUCES.search(candidate.text) is not None
+    )
 
 
 def _opens_with(text: str, asked: Asked) -> bool:

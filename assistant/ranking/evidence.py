@@ -9,22 +9,24 @@ from typing import Any, Generic, TypeVar, cast
 
 from assistant.checking.thresholds import thresholds
 from assistant.questions.comparisons import says_side
-from assistant.questions.names import says_name
+from assistant.questions.names import names_in, says_name
 from assistant.questions.plan import QuestionPlan
-from assistant.questions.vocabulary import stems
+from assistant.questions.vocabulary import stems, vocabulary
 from assistant.ranking.candidates import Candidate, papers_by_author, rows_asked_for
 from assistant.ranking.features import Asking, ask_of, rarity_of
 from assistant.ranking.one_paper import meant_paper
 from assistant.ranking.rank import MOST_READ, Ranked, rank
 from assistant.records import Answer, Evidence, LabelledPaper, RequestKind
 from corpus.encoders.base import Encoder, Vectors
+from corpus.text import words
 
 MOST_PARTS = 4  # of a question, each of which is ranked by itself
 TOLD_FIRST = 2  # best sentences of the first part, whose papers are used for the others
 GLANCED = 6  # sentences that the network reads first if a model writes: mostly enough to see an answer
 # These kinds of questions are answered as a whole.
 _TOLD_AS_A_WHOLE = ("list", "comparison", "summary")
-_NUMBER = re.compile(r"(?<![\w-])\d")
+# A number and the rest of its clause.
+_NUMBER = re.compile(r"(?<![\w-])\d(?:[^,;]|,(?=\d))*")
 
 Made = TypeVar("Made")
 
@@ -146,8 +148,15 @@ class RankedEvidence:
         return tuple(
             part
             for part, ranked in zip(asking.plan.parts, self.ranked_parts, strict=True)
-            if ranked.answerable < bar or is_unsaid(replace(asking, plan=_plan_part(asking, part)))
+            if ranked.answerable < bar
+            or is_unsaid(replace(asking, plan=_plan_part(asking, part)))
+            or not _keeps_to_names(asking.plan, part, ranked)
         )
+
+    @property
+    def is_answered_in_part(self) -> bool:
+        """Whether some part of the question is answered, if not each."""
+        return self.open_parts is not None and len(self.open_parts) < len(self.asking.plan.parts)
 
     @_MadeOnce
     def _quotable(self) -> tuple[Asking, list[Candidate]]:
@@ -192,6 +201,14 @@ def _rank_found_for(part: Asking, sentences: Sequence[Candidate]) -> Ranked | No
     return replace(ranked, candidates=candidates)
 
 
+def _keeps_to_names(plan: QuestionPlan, part: str, ranked: Ranked) -> bool:
+    """Return False if a part says "it" of a name that its likeliest sentence's paper does not mention."""
+    if not plan.names or names_in(part) or vocabulary().pointing.isdisjoint(words(part)):
+        return True
+    best = ranked.candidates[int(ranked.chance.argmax())]
+    return any(says_name(f"{best.paper.paper.title} {best.passage.text}", name) for name in plan.names)
+
+
 def _plan_part(asking: Asking, part: str) -> QuestionPlan:
     """Return the plan of one part of a question; the part is taken to be in the language of the whole."""
     return replace(asking.plan.with_query(part), language=asking.plan.language)
@@ -224,11 +241,22 @@ def _answering(asking: Asking) -> Callable[[Candidate], bool]:
         if names and asking.kind == "fact" and not mentions_name(title, sentence.passage.text):
             return False
         if names and asked.needs in ("number", "share"):
-            number = _NUMBER.search(sentence.text)
-            return mentions_name(title, sentence.text[: number.start() if number else None])
+            return mentions_name(title, _with_first_number(sentence.text))
         return True
 
     return may_answer
+
+
+def _with_first_number(text: str) -> str:
+    """Return what a sentence says up to its first number, and in the rest of the clause if that has no name.
+
+    "MiniCheck with 770 million parameters is as good as GPT-4" gives no number of GPT-4.
+    """
+    number = _NUMBER.search(text)
+    if number is None:
+        return text
+    before = text[: number.start()]
+    return before if names_in(before) else text[: number.end()]
 
 
 def is_unsaid(asking: Asking) -> bool:

@@ -11,7 +11,7 @@ def cannot_answer(evidence: RankedEvidence, *, by_model: bool = False) -> Refusa
     """Return why the evidence cannot answer, None if it may; `by_model`: a model will write.
 
     A summary of one paper, a list of an author's papers and cells of tables are always answered, and a
-    question in parts if each part is.
+    question in parts if one part is.
     """
     if not evidence.papers:
         return "empty_corpus"
@@ -19,7 +19,7 @@ def cannot_answer(evidence: RankedEvidence, *, by_model: bool = False) -> Refusa
     if is_of_paper or evidence.by_author or evidence.rows:
         return None
     # Ranking the parts takes as long as ranking the whole: for a model it is the last resort.
-    if not by_model and evidence.open_parts == ():
+    if not by_model and evidence.is_answered_in_part:
         return None
     bars = thresholds().refusal
     ranked = evidence.glanced if by_model else evidence.ranked
@@ -30,7 +30,7 @@ def cannot_answer(evidence: RankedEvidence, *, by_model: bool = False) -> Refusa
     alone = bars.answerable_untrained if evidence.asking.plan.language else bars.answerable
     is_likely = ranked.answerable >= (bars.answerable_by_model if by_model else alone)
     may_answer = (is_likely or _tells_sides(evidence)) and not is_unsaid(evidence.asking)
-    if may_answer or (by_model and evidence.open_parts == ()):
+    if may_answer or (by_model and evidence.is_answered_in_part):
         return None
     return "nothing_relevant"
 

@@ -11,7 +11,8 @@ _LEAD = re.compile(
     r"^(?:however|moreover|furthermore|in addition|additionally|therefore|thus|hence|finally|specifically|"
     r"in particular|to this end|also|besides|meanwhile|for example|for instance|in contrast|as a result|"
     r"on the other hand|consequently|accordingly|in this (?:paper|work|study|article)|nevertheless|"
-    r"first|second|third|fourth|fifth|lastly|notably|importantly|interestingly|concretely|instead|further),\s+",
+    r"first|second|third|fourth|fifth|last(?:ly)?|notably|importantly|interestingly|concretely|instead|further|"
+    r"correspondingly|in turn|in response|in (?:this regard|this context|light of this)|by doing so),\s+",
     re.IGNORECASE,
 )
 _IN_THIS_PAPER = re.compile(r"^in this (?:paper|work|study|article),?\s+(?=we\b)", re.IGNORECASE)

@@ -47,7 +47,10 @@ def choose(ranked: Ranked, limits: KindLimits) -> list[Candidate]:
 def _with_neighbours(
     told: list[Candidate], ranked: Ranked, first: int, limits: KindLimits
 ) -> list[Candidate]:
-    """Return the sentences with likely neighbours of the first one, in reading order."""
+    """Return the sentences with likely neighbours of the first one, in reading order.
+
+    A neighbour that refers to the sentence before it joins only behind that sentence.
+    """
     best = ranked.candidates[first]
     same_passage = {
         candidate.sentence: index
@@ -63,7 +66,11 @@ def _with_neighbours(
     joined = [candidate for candidate in likely if candidate.text not in known]
     joined = joined[: max(0, limits.most + MORE_BESIDE - len(told))]
     in_passage = [candidate for candidate in told if candidate.passage.id == best.passage.id]
-    in_a_row = sorted([*in_passage, *joined], key=lambda candidate: candidate.sentence)
+    in_a_row: list[Candidate] = []
+    for candidate in sorted([*in_passage, *joined], key=lambda candidate: candidate.sentence):
+        follows = bool(in_a_row) and in_a_row[-1].sentence == candidate.sentence - 1
+        if candidate in in_passage or follows or len(readable(candidate)) == 1:
+            in_a_row.append(candidate)
     return [*in_a_row, *(candidate for candidate in told if candidate not in in_passage)]
 
 

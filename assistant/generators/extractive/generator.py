@@ -35,6 +35,7 @@ from assistant.records import (
     Turn,
 )
 from corpus.encoders.base import Encoder
+from corpus.wording import joined
 
 MOST_OF_A_PART = 2
 TAKES_SIDES: tuple[RequestKind, ...] = ("fact", "how", "synthesis", "definition")
@@ -75,7 +76,7 @@ class ExtractiveGenerator:
         """Yield the chosen sentences, then return the draft, whose text is "" if none was near enough."""
         started, clock = datetime.now(UTC), time.perf_counter()
         told = self.select(found, limits_of(found.plan.kind))
-        pieces = [*_side(found, told), *arrange(told, found.plan.kind)]
+        pieces = [*_side(found, told), *arrange(told, found.plan.kind), *_not_said(found, told)]
         yield from pieces
         draft = Draft("".join(pieces), "stop") if pieces else _nothing(found)
         call = _call("write", draft.text, started, time.perf_counter() - clock)
@@ -88,7 +89,9 @@ class ExtractiveGenerator:
         if told is not None or (told := found.rows):
             return told
         if found.open_parts is not None:
-            return self._tell_each(found.ranked_parts, limits)
+            parts = zip(found.asking.plan.parts, found.ranked_parts, strict=True)
+            told = [ranked for part, ranked in parts if part not in found.open_parts]
+            return self._tell_each(told or found.ranked_parts, limits)
         sides = found.asking.plan.sides if found.plan.kind == "comparison" else None
         if sides and (told := self._distinct(tell_sides(found, sides))):
             return told
@@ -142,6 +145,14 @@ def _side(found: RankedEvidence, told: Sequence[Candidate]) -> list[str]:
     is_likely = chance.get(best.text, 0.0) >= thresholds().extractive.side
     is_told = is_likely and covers(query, best.text)
     return [LEADS[take_side(query, best.text) if is_told else "open"] + "\n\n"]
+
+
+def _not_said(found: RankedEvidence, told: Sequence[Candidate]) -> list[str]:
+    """Return a paragraph on the parts of the question that are left open, [] if there are none."""
+    if not told or not found.open_parts or not found.is_answered_in_part:
+        return []
+    parts = joined([f"“{part.rstrip(' ?.')}”" for part in found.open_parts], "or")
+    return [f"\n\nThe papers found do not answer {parts}."]
 
 
 def papers_telling(found: RankedEvidence) -> tuple[str, ...]:

@@ -33,6 +33,8 @@ class _Words:
     denying: Set[str]
     qualifying: Set[str]
     absolute: Set[str]
+    investigating: Set[str]
+    concluding: Set[str]
     opposed: Sequence[tuple[Set[str], Set[str]]]
 
 
@@ -54,6 +56,7 @@ def take_side(question: str, sentence: str) -> Side:
     if not is_denial and _denies(told, lists.denying, subject):
         return "no"
     is_plain = not (is_denial or _has(lists.absolute | lists.qualifying, asked) or _opposes(told, asked))
+    is_plain = is_plain and (_has(lists.concluding, told) or not _has(lists.investigating, told))
     return "yes" if is_plain and not _has(lists.denying | lists.qualifying, told) else "open"
 
 

@@ -213,6 +213,8 @@ def test_nothing_near_gives_an_empty_draft(encoder):
         ("We describe the data for SPECTER, which is large.", 0.0),
         ("We propose SPECTER-2, a new method to embed documents.", 0.0),
         ("We note that SPECTER requires a title.", 0.0),
+        ("Approaches are joined in Scientific Paper Embeddings using Citations (SPEC).", 0.0),
+        ("Documents are embedded by scientific paper citation transformers (SPECTER).", 1.0),
     ],
 )
 def test_a_sentence_that_introduces_a_thing_defines_it(text, expected):
@@ -245,6 +247,22 @@ def test_a_question_for_a_definition_gets_the_definition(ask_demo, question, def
 )
 def test_a_named_thing_is_not_answered_from_other_things_sentences(ask_demo, question):
     assert ask_demo(question).answer.refusal is not None
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_answered"),
+    [
+        ("Quantization compresses the language model GPT-2 by a factor of 14.", True),
+        ("In our tests, quantization compresses by a factor of 14 the language model GPT-2.", True),
+        (
+            "Quantization compresses the small model by a factor of 14, which is more than GPT-2 allows.",
+            False,
+        ),
+    ],
+)
+def test_a_number_before_the_name_it_belongs_to_was_no_answer(encoder, sentence, is_answered):
+    paper = make_paper(1, sentence)
+    assert bool(draft_of(encoder, "How much does quantization compress GPT-2?", paper)) == is_answered
 
 
 def test_a_number_that_the_corpus_holds_is_answered(ask_demo):

@@ -46,3 +46,17 @@ def test_what_is_said_in_another_form_is_not_missing() -> None:
     assert missing_phrases(probed, texts)[1] == ("Klingon",)
     assert missing_phrases("Are masked language models parsers?", texts[1:])[1] == ("masked language models",)
     assert missing_phrases("Are masked language models parsers?", texts)[1] == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What does KG-FiD add?", "What does KG-FiD add?"),
+        ("What does FiD-KG add?", "What does FiD-KG add?"),
+        ("Are KG-based answers better?", "Are knowledge graph-based answers better?"),
+        ("How large is a KG?", "How large is a knowledge graph?"),
+    ],
+)
+def test_an_abbreviation_in_a_name_was_spelt_out(question, expected):
+    known = abbreviations_of(["A knowledge graph (KG) is large."], [("KG", "knowledge graph")])
+    assert spelt_out(question, "", known, [("KG", "knowledge graph")]) == expected
