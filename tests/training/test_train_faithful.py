@@ -68,8 +68,19 @@ def test_labels_references_and_markdown_are_taken_off() -> None:
     ("explanation", "problem"),
     [
         ("The papers are about BM25 and its parameter k1. They do not say who proposed Ferret.", ""),
-        ("The papers are about BM25. Ferret was proposed by Bluebell.", "name not in the passages"),
-        ("The papers are about BM25. Ferret reached 77.1 points.", "number not in the passages"),
+        ("The papers are about BM25. Nothing is said about who proposed Ferret.", ""),
+        (
+            "The papers are about BM25. They say that Bluebell made Ferret.",
+            "name not in the passages",
+        ),
+        (
+            "They are about BM25. In these papers Ferret reached 77.1 points.",
+            "number not in the passages",
+        ),
+        (
+            "The main problem that Ferret faces is ranking documents. The papers do not answer it.",
+            "explanation not about the papers",
+        ),
         ("Die Arbeiten handeln von BM25 und sagen nichts über die Frage.", "explanation in another language"),
         ("They are about BM25. " * 40, "explanation too long"),
         ("", "no explanation"),

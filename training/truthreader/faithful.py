@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Sequence
 
-from assistant.checking.citations import normalise_labels, plain_claim
+from assistant.checking.citations import needs_citation, normalise_labels, plain_claim
 from assistant.checking.comparable_text import read_statement
 from assistant.checking.overlap import score_attribution
 from assistant.prompts.render import no_answer_reason
@@ -26,6 +26,10 @@ _OF_THE_PROMPT = re.compile(
 )
 _UNNAMED = re.compile(
     r"\b(?:this|the|these)\s+(?:papers?|study|studies|work|article|authors?)\b", re.IGNORECASE
+)
+_OF_PAPERS = re.compile(
+    r"\W*(?:nothing|none|neither|(?:\w+\s+){0,3}(?:papers?|passages?|texts?|excerpts?|stud(?:y|ies)|articles?|sources?|they))\b",
+    re.IGNORECASE,
 )
 
 
@@ -70,7 +74,8 @@ def answer_problem(pair: Pair, sentences: Sequence[str], evidence: str) -> str:
 def explanation_problem(sentences: Sequence[str], question: str, evidence: str) -> str:
     """Return why the explanation of a refusal cannot be used, "" where it can.
 
-    It may be about what question and evidence name, and about nothing else.
+    It may be about what question and evidence name, and about nothing else. In English, each sentence is
+    about the papers or says what is open: a small model also states something false as if it were the answer.
     """
     text = " ".join(sentences)
     if not sentences:
@@ -79,6 +84,9 @@ def explanation_problem(sentences: Sequence[str], question: str, evidence: str) 
         return "explanation too long"
     if foreign_language(text) != foreign_language(question):
         return "explanation in another language"
+    claims = [sentence for sentence in sentences if needs_citation(sentence, sentence)]
+    if not foreign_language(text) and not all(map(_OF_PAPERS.match, claims)):
+        return "explanation not about the papers"
     return entity_problem(sentences, f"{question}\n{evidence}")
 
 
