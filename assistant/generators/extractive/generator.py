@@ -17,6 +17,7 @@ from assistant.generators.extractive.sides import tell_sides
 from assistant.generators.extractive.yes_or_no import LEADS, covers, take_side
 from assistant.generators.protocol import EXTRACTIVE
 from assistant.prompts.render import NO_ANSWER
+from assistant.questions.comparisons import says_side
 from assistant.questions.rewriting import query_from_part, rewrite_from_words
 from assistant.questions.vocabulary import stems
 from assistant.ranking.candidates import Candidate, distinct
@@ -148,11 +149,16 @@ def _side(found: RankedEvidence, told: Sequence[Candidate]) -> list[str]:
 
 
 def _not_said(found: RankedEvidence, told: Sequence[Candidate]) -> list[str]:
-    """Return a paragraph on the parts of the question that are left open, [] if there are none."""
-    if not told or not found.open_parts or not found.is_answered_in_part:
+    """Return a paragraph on what of the question is left open: a part, or one side of a comparison."""
+    if not told:
         return []
-    parts = joined([f"“{part.rstrip(' ?.')}”" for part in found.open_parts], "or")
-    return [f"\n\nThe papers found do not answer {parts}."]
+    if found.open_parts and found.is_answered_in_part:
+        parts = joined([f"“{part.rstrip(' ?.')}”" for part in found.open_parts], "or")
+        return [f"\n\nThe papers found do not answer {parts}."]
+    sides = (found.plan.kind == "comparison" and found.asking.plan.sides) or ()
+    texts = [f"{paper.paper.title} {passage.text}" for paper in found.papers for passage in paper.passages]
+    unsaid = [side for side in sides if not any(says_side(text, side) for text in texts)]
+    return [f"\n\nThe papers found do not mention “{unsaid[0]}”."] if len(unsaid) == 1 else []
 
 
 def papers_telling(found: RankedEvidence) -> tuple[str, ...]:

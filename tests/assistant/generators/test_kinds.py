@@ -117,6 +117,12 @@ def test_both_sides_of_a_comparison_are_told(ask_demo):
     assert "XQZScore" in refused.message
 
 
+def test_a_side_that_no_paper_mentions_was_left_out_in_silence(ask_demo):
+    text = ask_demo("What is the difference between rank fusion and bookbinding?").answer.text
+    assert text.endswith("The papers found do not mention “bookbinding”.")
+    assert "[1]" in text
+
+
 def test_two_names_are_told_apart_where_nothing_particular_is_asked(ask_demo):
     turn = ask_demo("BM25 vs ColBERT?")
     claims = " ".join(sentence.claim for sentence in turn.answer.sentences)
@@ -136,6 +142,8 @@ def test_two_names_are_told_apart_where_nothing_particular_is_asked(ask_demo):
         ("Are larger parsers more robust?", "The largest parsers were generally the least robust.", "open"),
         ("Are larger parsers more robust?", "Larger parsers are more robust to spelling.", "yes"),
         ("Does LeftParse need a grammar?", "LeftParse is independent of any grammar.", "open"),
+        ("Does a grammar help LeftParse?", "We measure the help of a grammar to LeftParse.", "open"),
+        ("Does a grammar help LeftParse?", "We measure and find that a grammar helps LeftParse.", "yes"),
     ],
 )
 def test_a_sentence_takes_a_side_by_its_denials(question, sentence, side):
