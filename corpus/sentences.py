@@ -258,6 +258,9 @@ def _part(passage: Passage, first: int, last: int) -> Passage:
 
 _OF_FORMULAS = re.compile(r"[=≠<>≤≥≈≡∝∑∏∫√∂∇∈∉⊂⊆∪∩∀∃←→⇒⇔±×∗−+|]")
 _LONG_WORD = re.compile(r"[^\W\d_]{4,}")
+_SHORT_WORD = re.compile(r"[^\W\d_]{3}")
+_LETTER = re.compile(r"[^\W\d_]")
+_VARIABLES = 0.3  # share of a sentence's words from which it is hard to read
 _PROSE = 0.4  # of the characters of a formula at most are in words of four letters and more
 _FEWEST_LITTLE_WORDS = 2
 
@@ -274,6 +277,23 @@ def is_formula(text: str) -> bool:
     little = sum(len(word) > 1 and word in stop_words() for word in in_text)
     in_words = sum(len(word) for word in _LONG_WORD.findall(text))
     return little < _FEWEST_LITTLE_WORDS and in_words < _PROSE * printed
+
+
+def is_mostly_variables(text: str) -> bool:
+    """Return True for prose around a formula, hard to read from its characters alone.
+
+    Many of its words are variables, without three letters in a row: "p(aj |aj−1) where φi = PJ j=1 δ(i, aj )".
+    """
+    if not _OF_FORMULAS.search(text):
+        return False
+    tokens = text.split()
+    variables = sum(
+        _LETTER.search(token) is not None
+        and _SHORT_WORD.search(token) is None
+        and token.lower().strip("(),.;:") not in stop_words()
+        for token in tokens
+    )
+    return variables > _VARIABLES * len(tokens)
 
 
 def formulas_apart(passage: Passage) -> Iterator[tuple[bool, Passage]]:

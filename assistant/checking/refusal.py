@@ -9,6 +9,7 @@ from assistant.checking.thresholds import thresholds
 from assistant.questions.missing import missing_phrases
 from assistant.questions.names import names_in, says_name, squashed
 from assistant.questions.parts import meant_title
+from assistant.questions.vocabulary import stems
 from assistant.records import Answer, NearestPassage, Refusal, RefusalReason
 from corpus.language.identified import foreign_language
 from corpus.language.stemming import stem
@@ -37,12 +38,16 @@ ALL_THOUGHT = (
 )
 SHORTEST_NAME = 3
 # Questions for what a paper's record has.
+_OF_AUTHORS = re.compile(
+    r"^\W*(?:who|which|what|name|list|give)\b[^?]{0,40}\bauthors?\b|\bwho (?:wrote|published)\b",
+    re.IGNORECASE,
+)
 _OF_RECORD = re.compile(
-    r"^\W*(?:who|which|what|name|list|give)\b[^?]{0,40}\bauthors?\b|\bwho (?:wrote|published)\b"
-    r"|\b(?:which|what) (?:year|venue|conference|journal)\b"
+    r"\b(?:which|what) (?:year|venue|conference|journal)\b"
     r"|\b(?:when|where) (?:was|were) .{1,100}\b(?:published|presented)\b",
     re.IGNORECASE,
 )
+SAME_TITLE, SHORTEST_TITLE = 0.75, 3  # share of a title's content words in a question, of so many at least
 # Chinese puts no spaces round a Latin name.
 _OTHER_LETTERS = re.compile(r"[^\x00-\u024f]+")
 MISSING_SAID = 3
@@ -69,7 +74,7 @@ def refuse(
         return Answer("", (), Refusal(reason, f"{stated}{note}", _nearest(papers, shared)))
     # Content words are known in English only.
     is_open = reason in ("nothing_relevant", "nothing_supported") and not said and not foreign_language(query)
-    if is_open and (record := _record(query, papers)):
+    if is_open and (record := record_of(query, [hits.paper for hits in papers])):
         message = f"No passage found in {searched} says this, but the corpus's record does: {record}"
         return Answer("", (), Refusal("not_about", message, _nearest(papers)))
     missing = _missing(query, papers, searched) if is_open else ""
@@ -82,16 +87,36 @@ def refuse(
     return Answer("", (), Refusal(reason, message, tuple(choices)))
 
 
-def _record(query: str, papers: tuple[PaperHits, ...]) -> str:
+def record_of(query: str, papers: Sequence[Paper]) -> str:
     """Return a sentence on authors, venue and year of the paper that a query asks these of, "" if none."""
-    index = meant_title(query, [hits.paper.title for hits in papers]) if _OF_RECORD.search(query) else None
+    if not (_OF_RECORD.search(query) or asks_for_authors(query)):
+        return ""
+    titles = [paper.title for paper in papers]
+    index = meant_title(query, titles)
+    index = _said_title(query, titles) if index is None else index
     if index is None:
         return ""
-    paper = papers[index].paper
+    paper = papers[index]
     authors = f"by {all_authors(paper.authors)}" if paper.authors else ""
     year = str(paper.year or "")
     facts = ", ".join(filter(None, (authors, paper.venue, "" if year in paper.venue else year)))
     return f"{_quoted(paper.title)} is {facts}." if facts else ""
+
+
+def asks_for_authors(query: str) -> bool:
+    """Return True if a query asks who wrote something, which no passage says."""
+    return _OF_AUTHORS.search(query) is not None
+
+
+def _said_title(query: str, titles: Sequence[str]) -> int | None:
+    """Return the index of the title most of whose content words a query has, None if there is none."""
+    asked = stems(query)
+    shares = [
+        len(asked & held) / len(held) if len(held := stems(title)) >= SHORTEST_TITLE else 0.0
+        for title in titles
+    ]
+    best = max(range(len(titles)), key=shares.__getitem__, default=None)
+    return best if best is not None and shares[best] >= SAME_TITLE else None
 
 
 def _near(hit: Hit, paper: Paper) -> NearestPassage:

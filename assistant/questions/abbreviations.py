@@ -1,13 +1,34 @@
 """Abbreviations in a question and in the texts that may answer it, where each form says the other."""
 
 import re
+import tomllib
 from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
 
+from assistant.questions.names import squashed
 from assistant.questions.vocabulary import stems
 from corpus.language.abbreviations import Abbreviations, Form, agreed_abbreviations, find_abbreviations
 from corpus.language.stemming import holds
 
 _MAY_BE_SHORT = re.compile(r"\b([A-Z]{3,5})s?\b")
+
+
+@cache
+def _common() -> dict[str, str]:
+    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+
+def common_terms(texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Return the common abbreviations, short and long, that texts have mostly in full and do not define."""
+    defined = {short for text in texts for short in find_abbreviations(text)}
+    whole = "\n".join(texts)
+    run = squashed(whole)
+    return tuple(
+        (short, long)
+        for short, long in _common().items()
+        if short not in defined and run.count(squashed(long)) > len(_short_form(short).findall(whole))
+    )
 
 
 def abbreviations_of(texts: Iterable[str], known: Iterable[tuple[str, str]] = ()) -> Abbreviations:
@@ -26,7 +47,8 @@ def spelt_out(query: str, text: str, known: Abbreviations, terms: Iterable[tuple
     for form in reversed(list(forms)):
         is_said = form.short not in agreed and _says_short(text, form.short)
         if form.is_short and not is_said and not _is_in_name(query, form.start, form.end):
-            query = query[: form.start] + form.long + query[form.end :]
+            is_plural = form.text.endswith("s") and not form.long.endswith("s")
+            query = f"{query[: form.start]}{form.long}{'s' * is_plural}{query[form.end :]}"
 
     def in_full(match: re.Match[str]) -> str:
         letters = match[1]
@@ -61,4 +83,8 @@ def with_forms(text: str, forms: Sequence[Form]) -> str:
 
 
 def _says_short(text: str, short: str) -> bool:
-    return re.search(rf"(?<![^\W_]){re.escape(short)}s?(?![^\W_])", text) is not None
+    return _short_form(short).search(text) is not None
+
+
+def _short_form(short: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![^\W_]){re.escape(short)}s?(?![^\W_])")

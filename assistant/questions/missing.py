@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from assistant.questions.abbreviations import abbreviations_of, with_forms
+from assistant.questions.abbreviations import abbreviations_of, common_terms, with_forms
 from assistant.questions.comparisons import says_side
 from assistant.questions.names import names_in, parts_of_name, says_name, squashed
 from assistant.questions.phrases import is_subject, phrases
@@ -21,7 +21,7 @@ def missing_phrases(question: str, texts: Sequence[str]) -> tuple[tuple[str, ...
     If no text has some name, only such names are returned as missing; phrases are not looked for beside
     several names. Both forms of an abbreviation count as one.
     """
-    forms = list(abbreviations_of(texts).forms_in(question))
+    forms = list(abbreviations_of(texts, common_terms(texts)).forms_in(question))
     texts = [with_forms(text, forms) for text in texts]
     names = list(dict.fromkeys(name for name in names_in(question) if len(squashed(name)) >= SHORTEST_NAME))
     unsaid = [

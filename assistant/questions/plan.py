@@ -16,9 +16,10 @@ from assistant.records import AskOptions, RequestKind, Rewrite, Turn
 from corpus.language.identified import foreign_language
 from corpus.search.query import read_query
 from corpus.store.corpus import Corpus
-from corpus.text import storable
+from corpus.text import storable, words
 
 SHORTEST_NAME = 3
+SHORTEST_QUESTION = 3  # words of a question that says itself which kind of answer it asks for
 ENGLISH_ASKED = AskedLanguage()
 
 
@@ -55,6 +56,13 @@ class QuestionPlan:
     @property
     def kind(self) -> RequestKind:
         return self.rewrite.kind
+
+    @property
+    def new_parts(self) -> tuple[str, ...]:
+        """The parts that the question itself asks, without earlier questions that its query repeats."""
+        asked = words(self.rewrite.question)
+        new = tuple(part for part in self.parts if words(part) == asked[-len(words(part)) :])
+        return new if new and self.rewrite.used_turns else self.parts
 
     @property
     def of_part(self) -> AskedPart | None:
@@ -134,7 +142,8 @@ def plan_question(
 def _as_corpus_reads(rewrite: Rewrite, kind: RequestKind, options: AskOptions, corpus: Corpus) -> Rewrite:
     """Return a rewritten question in the corpus's spelling, with its kind."""
     rewrite = as_read(corpus, rewrite)
-    if not options.kind and (rewrite.language or (kind in ("synthesis", "how") and rewrite.used_turns)):
+    is_short = len(words(rewrite.question)) <= SHORTEST_QUESTION
+    if not options.kind and (rewrite.language or (is_short and rewrite.used_turns)):
         # "[2]?" is a request for a summary once it is known what [2] was.
         kind = request_kind(rewrite.search_query, options.scope)
     if kind == "list":

@@ -25,6 +25,8 @@ class Vocabulary:
     unclear_start: WordSet
     finding: WordSet
     background: WordSet
+    announcing: WordSet
+    interrogative: WordSet
 
 
 @cache

@@ -9,8 +9,10 @@ from typing import Any, Generic, TypeVar, cast
 
 from assistant.checking.thresholds import thresholds
 from assistant.questions.comparisons import says_side
+from assistant.questions.intent import request_kind
 from assistant.questions.names import names_in, says_name
 from assistant.questions.plan import QuestionPlan
+from assistant.questions.rewriting import query_from_part
 from assistant.questions.vocabulary import stems, vocabulary
 from assistant.ranking.candidates import Candidate, papers_by_author, rows_asked_for
 from assistant.ranking.features import Asking, ask_of, rarity_of
@@ -18,6 +20,7 @@ from assistant.ranking.one_paper import meant_paper
 from assistant.ranking.rank import MOST_READ, Ranked, rank
 from assistant.records import Answer, Evidence, LabelledPaper, RequestKind
 from corpus.encoders.base import Encoder, Vectors
+from corpus.records import Scope
 from corpus.text import words
 
 MOST_PARTS = 4  # of a question, each of which is ranked by itself
@@ -25,6 +28,7 @@ TOLD_FIRST = 2  # best sentences of the first part, whose papers are used for th
 GLANCED = 6  # sentences that the network reads first if a model writes: mostly enough to see an answer
 # These kinds of questions are answered as a whole.
 _TOLD_AS_A_WHOLE = ("list", "comparison", "summary")
+_OF_PARTS: tuple[RequestKind, ...] = ("fact", "how", "definition", "synthesis")
 # A number and the rest of its clause.
 _NUMBER = re.compile(r"(?<![\w-])\d(?:[^,;]|,(?=\d))*")
 
@@ -121,22 +125,29 @@ class RankedEvidence:
     def ranked_parts(self) -> tuple[Ranked, ...]:
         """Return the sentences ranked for each part of the question.
 
-        Later parts continue the first: they are ranked in the papers of its best sentences. For a part with a
-        second search, the sentences are those of the papers that it found.
+        Later parts continue the first: they are ranked in the papers of its best sentences, with the subject
+        that they lean on. For a part with a second search, the sentences are those of the papers it found.
         """
-        sentences = self.sentences
-        first, *later = (_asking_part(self.asking, part, sentences) for part in self.asking.plan.parts)
-        ranked = _rank_found_for(first, sentences) or rank(first, sentences)
+        asking, sentences = self.asking, self.sentences
+        first, *later = asking.plan.parts
+        asked_first = _asking_part(asking, first, sentences, _kind_of_part(asking, first))
+        ranked = _rank_found_for(first, asked_first, sentences) or rank(asked_first, sentences)
         likeliest = ranked.best_first(range(len(ranked.candidates)))[:TOLD_FIRST]
         labels = {ranked.candidates[index].paper.label for index in likeliest}
         same_papers = [sentence for sentence in sentences if sentence.paper.label in labels]
-        return (ranked, *(_rank_found_for(part, sentences) or rank(part, same_papers) for part in later))
+        ranked_parts = [ranked]
+        for part in later:
+            query = query_from_part(part, asking.query)
+            asked = _asking_part(asking, query, sentences, _kind_of_part(asking, query))
+            ranked_parts.append(_rank_found_for(part, asked, sentences) or rank(asked, same_papers))
+        return tuple(ranked_parts)
 
     @_MadeOnce
     def open_parts(self) -> tuple[str, ...] | None:
         """Return the parts of the question that nothing in the evidence answers.
 
-        None for a question without parts, and for one of more than MOST_PARTS, which would be slow.
+        Parts that repeat an earlier question are left out. None for a question without parts, and for one of
+        more than MOST_PARTS, which would be slow.
         """
         is_whole = self.plan.kind in _TOLD_AS_A_WHOLE or len(self.plan.parts) == 1
         if is_whole or not self.papers or self.rows:
@@ -148,15 +159,18 @@ class RankedEvidence:
         return tuple(
             part
             for part, ranked in zip(asking.plan.parts, self.ranked_parts, strict=True)
-            if ranked.answerable < bar
-            or is_unsaid(replace(asking, plan=_plan_part(asking, part)))
-            or not _keeps_to_names(asking.plan, part, ranked)
+            if part in asking.plan.new_parts
+            and (
+                ranked.answerable < bar
+                or is_unsaid(replace(asking, plan=_plan_part(asking, part)))
+                or not _keeps_to_names(asking.plan, part, ranked)
+            )
         )
 
     @property
     def is_answered_in_part(self) -> bool:
         """Whether some part of the question is answered, if not each."""
-        return self.open_parts is not None and len(self.open_parts) < len(self.asking.plan.parts)
+        return self.open_parts is not None and len(self.open_parts) < len(self.asking.plan.new_parts)
 
     @_MadeOnce
     def _quotable(self) -> tuple[Asking, list[Candidate]]:
@@ -182,9 +196,15 @@ class RankedEvidence:
         return bool(claims) and claims <= {row.text.rstrip(".") for row in self.rows}
 
 
-def _rank_found_for(part: Asking, sentences: Sequence[Candidate]) -> Ranked | None:
+def _kind_of_part(asking: Asking, query: str) -> RequestKind:
+    """Return the kind of answer that a part asks for: "What is X, and why does it fail?" asks for two."""
+    kind = request_kind(query, Scope())
+    return kind if kind in _OF_PARTS else asking.kind
+
+
+def _rank_found_for(part: str, asked: Asking, sentences: Sequence[Candidate]) -> Ranked | None:
     """Rank the sentences of the papers that a second search found for a part, None if there was none."""
-    papers = [paper for paper in part.evidence.papers if part.query in paper.found_for]
+    papers = [paper for paper in asked.evidence.papers if part in paper.found_for]
     if not papers:
         return None
     first = {paper.label: replace(paper, label=place) for place, paper in enumerate(papers, start=1)}
@@ -194,7 +214,7 @@ def _rank_found_for(part: Asking, sentences: Sequence[Candidate]) -> Ranked | No
         for sentence in sentences
         if sentence.paper.label in first
     ]
-    ranked = rank(replace(part, evidence=Evidence(tuple(first.values()))), theirs)
+    ranked = rank(replace(asked, evidence=Evidence(tuple(first.values()))), theirs)
     candidates = [
         replace(candidate, paper=original[candidate.paper.label]) for candidate in ranked.candidates
     ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from assistant.learned.features import relevance_features
 from assistant.learned.relevance import network_features
-from assistant.questions.abbreviations import abbreviations_of, spelt_out, with_forms
+from assistant.questions.abbreviations import abbreviations_of, common_terms, spelt_out, with_forms
 from assistant.questions.names import says_name
 from assistant.questions.perspective import in_plain_words
 from assistant.questions.plan import QuestionPlan
@@ -45,6 +45,7 @@ BY_KIND = (
     ),
 )
 FIRST = 3  # best sentences whose passages should have the names of the question
+ANNOUNCED = 8  # words between "reports" and "which"
 LEAST = 1e-4  # smallest probability, so that its odds are finite
 # "Models have shown", "pruning has been studied", "systems usually copy": earlier work.
 _KNOWN_BEFORE = re.compile(
@@ -84,8 +85,9 @@ def ask_of(
 ) -> tuple[Asking, list[Candidate]]:
     """Return the question in the words of the papers, and the sentences that may be quoted for it."""
     texts = [passage.text for paper in evidence.papers for passage in paper.passages]
-    known = abbreviations_of(texts, plan.rewrite.abbreviations)
-    query = spelt_out(in_plain_words(plan.query), "\n".join(texts), known, plan.rewrite.abbreviations)
+    terms = (*common_terms(texts), *plan.rewrite.abbreviations)
+    known = abbreviations_of(texts, terms)
+    query = spelt_out(in_plain_words(plan.query), "\n".join(texts), known, terms)
     forms = tuple(known.forms_in(query))
     sentences = quotable_sentences(evidence, query, forms)
     spelt = plan.with_query(query)
@@ -215,7 +217,16 @@ def _manner(asking: Asking, candidates: Sequence[Candidate]) -> Features:
         "needed": [float(asked.may_be_answered_by(candidate.text)) for candidate in candidates],
         "defines": [defines(candidate, asked) for candidate in candidates],
         "digits": [float(any(map(str.isdigit, candidate.text))) for candidate in candidates],
+        "announces": [float(_announces(candidate.text)) for candidate in candidates],
     }
+
+
+def _announces(text: str) -> bool:
+    """Return True if a sentence says which question a paper treats: "reports which biases were measured"."""
+    known, read = vocabulary(), words(text)
+    first = next((at for at, word in enumerate(read) if word in known.announcing), len(read))
+    is_asked = not known.interrogative.isdisjoint(read[first + 1 : first + 1 + ANNOUNCED])
+    return is_asked and known.finding.isdisjoint(read)
 
 
 def _says_known(text: str) -> bool:

@@ -1,5 +1,6 @@
 """The gate before writing: whether what was found may answer a question."""
 
+from assistant.checking.refusal import asks_for_authors, record_of
 from assistant.checking.thresholds import thresholds
 from assistant.questions.comparisons import says_side
 from assistant.questions.names import names_in
@@ -15,13 +16,14 @@ def cannot_answer(evidence: RankedEvidence, *, by_model: bool = False) -> Refusa
     """
     if not evidence.papers:
         return "empty_corpus"
+    query = evidence.plan.query
+    if asks_for_authors(query) and record_of(query, [labelled.paper for labelled in evidence.papers]):
+        return "nothing_relevant"  # The refusal gives the record.
     is_of_paper = evidence.plan.kind == "summary" and evidence.meant
-    if is_of_paper or evidence.by_author or evidence.rows:
-        return None
-    # Ranking the parts takes as long as ranking the whole: for a model it is the last resort.
-    if not by_model and evidence.is_answered_in_part:
+    if is_of_paper or evidence.by_author or evidence.rows or (not by_model and evidence.is_answered_in_part):
         return None
     bars = thresholds().refusal
+    # Ranking the parts takes as long as ranking the whole: for a model it is the last resort.
     ranked = evidence.glanced if by_model else evidence.ranked
     if by_model and not ranked.candidates:
         return None  # It may read what cannot be quoted.

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from assistant.questions.vocabulary import vocabulary
 from corpus.language.stemming import ENGLISH, stem
 from corpus.records import Passage
-from corpus.sentences import is_formula, sentence_spans
+from corpus.sentences import is_formula, is_mostly_variables, sentence_spans
 from corpus.text import words
 
 SHORTEST, LONGEST = 7, 60
@@ -104,11 +104,15 @@ def is_quotable(sentence: str, language: str = "") -> bool:
         return _is_whole(sentence)
     if not SHORTEST <= len(words(sentence)) <= LONGEST or sentence[-1] not in '.!”"’)]':
         return False
-    if "[...]" in sentence or len(sentence_spans(sentence)) > 1 or is_formula(sentence):
+    if "[...]" in sentence or len(sentence_spans(sentence)) > 1:
         return False
-    if sentence.count("(") != sentence.count(")") or _is_row(sentence):
+    if is_formula(sentence) or is_mostly_variables(sentence) or sentence.count("(") != sentence.count(")"):
         return False
-    if not (sentence[0].isupper() or sentence[0].isdigit()) or _UNQUOTABLE.search(sentence):
+    if (
+        _is_row(sentence)
+        or not (sentence[0].isupper() or sentence[0].isdigit())
+        or _UNQUOTABLE.search(sentence)
+    ):
         return False
     letters = sum(character.isalpha() or character.isspace() for character in sentence)
     return letters >= LETTERS * len(sentence)

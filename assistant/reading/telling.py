@@ -60,6 +60,10 @@ _LAST_PURPOSE = re.compile(
     r"(?=[.!]?$)",
     re.IGNORECASE,
 )
+# The number of a footnote before its text: "2 Similarly, given a list".
+_FOOTNOTE_NUMBER = re.compile(
+    r"^\d{1,2} (?=(?:The|This|These|We|In|For|Note|It|Our|As|If|However|Similarly|Here|See|All|When)\b)"
+)
 _WE_THEN = re.compile(
     r"^(We|I) (?:then|also|next|further|thus|therefore|hence|finally|additionally) (?=[a-z])"
 )
@@ -115,7 +119,8 @@ def brackets(sentence: str) -> list[str]:
 
 def plain(sentence: str) -> str:
     """Return a sentence without citations in brackets, connectives and references to the one before."""
-    text = _LAST_PURPOSE.sub("", _BRACKETS_APART.sub("", " ".join(sentence.split())))
+    text = _FOOTNOTE_NUMBER.sub("", " ".join(sentence.split()))
+    text = _LAST_PURPOSE.sub("", _BRACKETS_APART.sub("", text))
     text = _BROKEN.sub("-", text)
     text = _FOOTNOTE.sub(r"\1", re.sub(r"(?<!\s)\s++([.,;:])", r"\1", text))
     while (shorter := _shortened(text)) != text and shorter:

@@ -219,3 +219,23 @@ def test_the_call_is_in_the_estimate():
 )
 def test_a_part_is_searched_with_the_subject_it_leans_on(part, question, query):
     assert query_from_part(part, question) == query
+
+
+def test_a_follow_up_that_repeats_the_last_question_was_answered_with_it(extractive_assistant):
+    first = extractive_assistant.answer("How much storage does late interaction need?", (), OFF)
+    second = extractive_assistant.answer("And how can that be reduced?", (first,), OFF)
+    assert second.rewrite.search_query == f"{first.question} {second.question}"
+    assert second.rewrite.kind == "how"
+    assert first.answer.text not in second.answer.text
+
+
+def test_each_part_is_answered_by_its_own_kind(extractive_assistant):
+    turn = extractive_assistant.answer("What are hard negatives, and why do they matter?", (), OFF)
+    assert turn.answer.text.startswith("A hard negative is a passage that the retriever ranks highly")
+
+
+def test_an_author_was_looked_for_in_the_passages(extractive_assistant):
+    refusal = extractive_assistant.answer(
+        "Who wrote the note “Rank Fusion for Hybrid Search”?", (), OFF
+    ).answer.refusal
+    assert "corpus's record does: “Rank Fusion for Hybrid Search" in refusal.message

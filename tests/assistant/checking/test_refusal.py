@@ -144,7 +144,9 @@ def test_a_refusal_says_what_stands_nowhere(query, text, said):
         ("Who are the authors of BERTScore?", True),
         ("When was BERTScore published?", True),
         ("At which conference was “BERTScore” presented?", True),
+        ("Who wrote the paper on text by vectors with BERTScore?", True),
         ("Who are the authors of COMET?", False),
+        ("How did the authors of BERTScore weigh words?", False),
         ("How many layers does BERTScore have?", False),
     ],
 )

@@ -117,6 +117,8 @@ def test_we_becomes_the_authors(sentence, authors, expected):
         ("On the other hand, ranks differ.", "Ranks differ."),
         ("However ranks differ, they count.", "However ranks differ, they count."),
         ("First ranks differ.", "First ranks differ."),
+        ("Correspondingly, ranks differ.", "Ranks differ."),
+        ("Last year ranks differed.", "Last year ranks differed."),
     ],
 )
 def test_what_tied_a_sentence_to_the_one_before_is_taken_off(sentence, expected):
@@ -143,15 +145,29 @@ def test_what_tied_a_sentence_to_the_one_before_is_taken_off(sentence, expected)
         "the end of a sentence that was cut at a page break.",
         "A heading without a full stop at its end is none",
         "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15.",
+        "Y J p(aj |aj−1) p fj fieaj (1) where φi = PJ j=1 δ(i, aj ) counts the visits of a state.",
     ],
 )
 def test_what_cannot_stand_alone_is_not_quoted(sentence):
     assert not is_quotable(sentence)
 
 
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("2 Similarly, ranks differ.", "Ranks differ."),
+        ("2 The ranks differ.", "The ranks differ."),
+        ("12 European languages differ.", "12 European languages differ."),
+    ],
+)
+def test_the_number_of_a_footnote_was_quoted_with_it(sentence, expected):
+    assert plain(sentence) == expected
+
+
 def test_a_plain_sentence_is_quoted():
     assert is_quotable("BM25 ranks documents by the frequency of their terms.")
     assert is_quotable("The table and the figure of speech are both old words.")
+    assert is_quotable("The usual default values of BM25 are k1 = 1.2 and b = 0.75 in Lucene.")
 
 
 def draft_of(encoder, query, *papers, kind="synthesis"):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.questions.abbreviations import abbreviations_of, spelt_out, with_forms
+from assistant.questions.abbreviations import abbreviations_of, common_terms, spelt_out, with_forms
 from assistant.questions.missing import missing_phrases
 
 NONE = abbreviations_of(())
@@ -60,3 +60,17 @@ def test_what_is_said_in_another_form_is_not_missing() -> None:
 def test_an_abbreviation_in_a_name_was_spelt_out(question, expected):
     known = abbreviations_of(["A knowledge graph (KG) is large."], [("KG", "knowledge graph")])
     assert spelt_out(question, "", known, [("KG", "knowledge graph")]) == expected
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["Language models judge."], "Are language models judges?"),
+        (["Language models judge.", "An LLM is one. LLMs are many."], "Are LLMs judges?"),
+        (["A living lab meeting (LLM) is held of language models."], "Are LLMs judges?"),
+        (["Whales sing."], "Are LLMs judges?"),
+    ],
+)
+def test_a_common_abbreviation_that_no_text_defines_was_not_met(texts, expected):
+    terms = common_terms(texts)
+    assert spelt_out("Are LLMs judges?", "\n".join(texts), abbreviations_of(texts, terms), terms) == expected
