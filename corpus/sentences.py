@@ -282,7 +282,7 @@ def is_formula(text: str) -> bool:
 def is_mostly_variables(text: str) -> bool:
     """Return True for prose around a formula, hard to read from its characters alone.
 
-    Many of its words are variables, without three letters in a row: "p(aj |aj−1) where φi = PJ j=1 δ(i, aj )".
+    Many of its words are variables, without three letters in a row: "p(aj |aj−1) where φi = PJ δ(i, aj )".
     """
     if not _OF_FORMULAS.search(text):
         return False
