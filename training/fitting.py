@@ -70,7 +70,7 @@ class Recipe(Generic[Example]):
     task: Task[Example]
     plans: Mapping[str, Plan]
     draft: Scales | None = None
-    averages: bool = False
+    share: float = 1.0
 
     def train(
         self,
@@ -81,15 +81,15 @@ class Recipe(Generic[Example]):
     ) -> Card:
         """Fit a reader to the examples of each stage, of a run that is continued of the last one alone.
 
-        A killed run resumes. With `averages`, a part that is continued becomes the mean of what it was and
-        what it has become.
+        A killed run resumes. A part that is continued becomes the mean of what it was and what it has become,
+        the latter by `share`.
         """
         begun = {name: weight.detach().clone() for name, weight in trained(reader).items()}
         for stage in list(self.plans)[-1 if run.begun else 0 :]:
             say(f"{self.part}: {stage}")
             fit(reader, self.task, examples(stage), self.plans[stage], run.work / stage)
-        if run.begun and self.averages:
-            restore(reader, averaged(begun, trained(reader)))
+        if run.begun and self.share < 1:
+            restore(reader, averaged(begun, trained(reader), self.share))
         return write_part(self.part, reader, run, self.longest, measure, draft=self.draft)
 
 

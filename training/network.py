@@ -131,14 +131,17 @@ def restore(model: torch.nn.Module, weights: Mapping[str, torch.Tensor]) -> None
 
 
 def averaged(
-    before: Mapping[str, torch.Tensor], after: Mapping[str, torch.Tensor]
+    before: Mapping[str, torch.Tensor], after: Mapping[str, torch.Tensor], share: float
 ) -> dict[str, torch.Tensor]:
-    """Return the means of a model's weights before and after further training.
+    """Return the weighted means of a model's weights before and after further training.
 
-    They keep more of what was learned before (Wortsman et al., 2022, section 3).
+    `share` is the weight of those after it. The means keep more of what was learned before (Wortsman et al.,
+    2022, section 3).
     """
     with torch.no_grad():
-        return {name: (before[name].to(weight.device) + weight) / 2 for name, weight in after.items()}
+        return {
+            name: torch.lerp(before[name].to(weight.device), weight, share) for name, weight in after.items()
+        }
 
 
 class PairTokenizer:

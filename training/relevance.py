@@ -118,7 +118,8 @@ def _losses(reader: Reader, batch: Sequence[Example]) -> Iterator[torch.Tensor]:
 TASK: Task[Example] = Task(lambda example: example.tokens, _losses)
 
 
-RECIPE = Recipe(RELEVANCE, LONGEST, TASK, PLANS, averages=True)
+CONTINUED = 0.8  # share of the continued weights in their mean with those before
+RECIPE = Recipe(RELEVANCE, LONGEST, TASK, PLANS, share=CONTINUED)
 
 
 def train_relevance(run: Run, encoder: Encoder, judged: JudgedData | None = None) -> Card:

@@ -24,7 +24,8 @@ def limits_of(kind: RequestKind) -> KindLimits:
 def choose(ranked: Ranked, limits: KindLimits) -> list[Candidate]:
     """Return the sentences to use, the likeliest first, without duplicates; [] if none is likely enough.
 
-    A dependent sentence brings the one before it if it is the first, and is left out otherwise.
+    A dependent sentence brings the one before it if it is the first, and is left out otherwise. If all likely
+    ones depend on one that cannot be quoted, the likeliest is used alone.
     """
     chosen: list[int] = []
     sentences: list[Candidate] = []
@@ -41,7 +42,10 @@ def choose(ranked: Ranked, limits: KindLimits) -> list[Candidate]:
         sentences += alone
         chosen.append(index)
         bar = max(limits.more, limits.share * float(ranked.chance[chosen[0]]))
-    return _with_neighbours(sentences, ranked, chosen[0], limits) if chosen else sentences
+    if chosen:
+        return _with_neighbours(sentences, ranked, chosen[0], limits)
+    likely = [index for index in range(len(ranked.candidates)) if ranked.chance[index] >= limits.first]
+    return [ranked.candidates[index] for index in ranked.best_first(likely)[:1]]
 
 
 def _with_neighbours(

@@ -209,6 +209,11 @@ def test_a_sentence_that_hardly_is_the_papers_own_in_the_third_person_is_left_ou
     assert "Trees make parsing faster" in text
 
 
+def test_the_only_answer_was_left_out_because_it_leans(encoder):
+    text = "We aim at filling this gap and present REMAN, a corpus of sentences that name emotions."
+    assert "present REMAN" in draft_of(encoder, "What is REMAN?", make_paper(1, text), kind="definition")
+
+
 def test_nothing_near_gives_an_empty_draft(encoder):
     assert (
         draft_of(encoder, "tree parsing", make_paper(1, "Whales sing very loudly in the deep blue sea."))
