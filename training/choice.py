@@ -20,7 +20,7 @@ from corpus.records import Collection, Paper, paper_id
 from corpus.settings import read_settings
 from evaluation.answers.asking import open_assistant
 from evaluation.answers.evidence_sets import written_questions
-from evaluation.answers.questions import FULL, JudgedQuestion, find, read_judged
+from evaluation.answers.questions import FULL, JudgedQuestion, gather_evidence, read_judged
 from evaluation.homes import ListedPapers
 from training.files import FOLDS, FREE_SINCE, TrainingError, draw, hash_byte
 from training.network import Answers, fitted_scale
@@ -88,7 +88,7 @@ def judged_texts(data: JudgedData, most: int) -> list[tuple[str, list[tuple[str,
     for question, assistant in data.opened(measured=False, most=most):
         sentences = [
             (paper.paper.title, text, question.grades[place])
-            for paper in find(question, assistant).papers
+            for paper in gather_evidence(question, assistant).papers
             for passage in paper.passages
             for index in range(len(passage.sentences))
             if (place := (paper.paper.id, passage.number, index)) in question.grades
@@ -119,7 +119,7 @@ class _Rows:
     @classmethod
     def of(cls, question: JudgedQuestion, assistant: Assistant) -> Self:
         """Return the candidates of the product's writer."""
-        given = find(question, assistant)
+        given = gather_evidence(question, assistant)
         asking, sentences = ask_of(given.plan, given.evidence, given.encoder, given.vectors)
         compared = compare(asking, sentences)
         places = (

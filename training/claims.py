@@ -20,7 +20,7 @@ from corpus.language.bm25 import Bm25
 from evaluation.answers.attribution import LabelledPair, Verdict, evidence_sentences, groups, read_all_pairs
 from evaluation.answers.evidence_sets import ABSTRACTS, WrittenPaper
 from evaluation.answers.not_said import WrittenClaim, read_written_claims
-from evaluation.harness import grouped
+from evaluation.harness import group_by
 from evaluation.input_files import read_json_lines
 from training.files import FOLDS, FREE_SINCE, TrainingError, draw, hash_byte
 
@@ -101,7 +101,7 @@ def labelled_claims(data: Path, most: Mapping[str, int], seed: int, held: int) -
     """
     learned, back = _divided(data, held)
     kept = {text for pair in back for text in (pair.claim, "".join(pair.references))}
-    free = grouped(
+    free = group_by(
         (pair for pair in learned if kept.isdisjoint((pair.claim, "".join(pair.references)))), "set"
     )
     found: list[Claim] = []
@@ -117,7 +117,7 @@ def labelled_claims(data: Path, most: Mapping[str, int], seed: int, held: int) -
 
 def held_pairs(data: Path, held: int, most: int) -> list[LabelledPair]:
     """Return at most `most` held-back pairs of each set."""
-    back = grouped(_divided(data, held)[1], "set")
+    back = group_by(_divided(data, held)[1], "set")
     return [pair for name in LEARNED_SPLITS for pair in draw(back.get(name, []), most, name)]
 
 
@@ -176,7 +176,7 @@ class PaperClaims:
 
     def examples(self) -> list[tuple[Claim, ...]]:
         """Return each claim alone, and each right one together with its wrong twins, the right one first."""
-        twins = grouped((claim for claim in self.claims if claim.twin_of), "twin_of")
+        twins = group_by((claim for claim in self.claims if claim.twin_of), "twin_of")
         return [
             tuple(
                 Claim("papers", claim.claim, self.abstract.sentences, LEVELS[claim.label])
@@ -198,7 +198,7 @@ def paper_claims(data: Path) -> list[PaperClaims]:
     a paper or a twin that is not there.
     """
     papers, claims = read_written_claims(data)
-    by_paper, known = grouped(claims, "paper"), {(claim.paper, claim.claim) for claim in claims}
+    by_paper, known = group_by(claims, "paper"), {(claim.paper, claim.claim) for claim in claims}
     if missing := by_paper.keys() - {paper.paper for paper in papers}:
         raise TrainingError(f"{data / 'questions' / ABSTRACTS} lacks the paper {min(missing)!r}.")
     for claim in claims:
@@ -236,7 +236,7 @@ def held_claims(data: Path, held: int) -> list[tuple[WrittenClaim, LabelledPair]
 def altered(claims: Sequence[Claim], share: float, seed: int) -> list[Claim]:
     """Return a share of the supported claims, each with one thing made wrong."""
     found = []
-    for name, few in grouped((claim for claim in claims if claim.level == 1), "set").items():
+    for name, few in group_by((claim for claim in claims if claim.level == 1), "set").items():
         names = names_in([claim.claim for claim in few])
         for claim in few:
             chance = random.Random(f"{seed}:altered:{name}:{claim.claim}")
@@ -254,7 +254,7 @@ def _wrong(claim: str, sentences: Sequence[str], names: Sequence[str], chance: r
 def elsewhere(claims: Sequence[Claim], share: float, seed: int) -> list[Claim]:
     """Return a share of the supported claims, each beside other evidence that is near by words."""
     found = []
-    for name, few in grouped((claim for claim in claims if claim.set not in WITHOUT_TOPIC), "set").items():
+    for name, few in group_by((claim for claim in claims if claim.set not in WITHOUT_TOPIC), "set").items():
         texts = list(dict.fromkeys(claim.sentences for claim in few))
         nearest = Bm25([" ".join(text) for text in texts])
         for claim in few:
@@ -269,7 +269,7 @@ def elsewhere(claims: Sequence[Claim], share: float, seed: int) -> list[Claim]:
 
 def among_others(claims: Sequence[Claim], share: float, seed: int) -> list[Claim]:
     """Return the claims, a share of those with short evidence beside more that is near by words."""
-    taken = grouped((claim for claim in claims if claim.set in SHORT), "set")
+    taken = group_by((claim for claim in claims if claim.set in SHORT), "set")
     nearest = {name: Bm25([" ".join(claim.sentences) for claim in few]) for name, few in taken.items()}
 
     def mixed(claim: Claim) -> Claim:

@@ -16,8 +16,8 @@ from evaluation import harness
 from evaluation.answers.questions import JUDGED, QUESTIONS
 from evaluation.answers.rewriting import QueryContext
 from evaluation.harness import Report, say
-from evaluation.input_files import named_folders
-from evaluation.kept import KeptModel, KeptReplies
+from evaluation.input_files import parse_named_folders
+from evaluation.reply_cache import CachedModel, ReplyCache
 from training.files import Run, TrainingError
 
 _TEXTS = tomllib.loads(Path(__file__).with_name("commands.toml").read_text(encoding="utf-8"))
@@ -43,7 +43,7 @@ def data(
     entry = _entry(model, settings)
     found = read_documents(documents)
     published = [row for path in dialogues or () for row in read_dialogues(path, limit, seed)]
-    asked = KeptModel(open_model(entry, settings), KeptReplies(out.with_suffix(".calls.jsonl")))
+    asked = CachedModel(open_model(entry, settings), ReplyCache(out.with_suffix(".calls.jsonl")))
     made = Construction(
         found,
         published,
@@ -118,7 +118,7 @@ def relevance(
     from training.choice import HeldAbstracts
     from training.relevance import judged_data, train_relevance
 
-    homes = named_folders(home or [])
+    homes = parse_named_folders(home or [])
     asked = judged_data(judged, homes, HeldAbstracts(data, work / "abstracts", held)) if homes else None
     run = Run(data, work, out or SHIPPED, seed, held, begun)
     return Report(train_relevance(run, open_encoder(read_settings()), asked).provenance["held_back"])
@@ -141,7 +141,7 @@ def choice(
     if (data is None) != (work is None):
         raise TrainingError("--data and --work are named together.")
     abstracts = HeldAbstracts(data, work, held) if data and work else None
-    card = fit_choice(judged_data(judged, named_folders(home), abstracts), out or SHIPPED, seed)
+    card = fit_choice(judged_data(judged, parse_named_folders(home), abstracts), out or SHIPPED, seed)
     return Report(card.scales["answerable_all"])
 
 

@@ -14,7 +14,7 @@ from corpus.language.bm25 import Bm25
 from evaluation.answers.evidence import EvidenceRow
 from evaluation.answers.evidence_sets import SETS, pooled_questions, read_qasper, written_questions
 from evaluation.answers.rewriting import Exchange
-from evaluation.harness import grouped
+from evaluation.harness import group_by
 from evaluation.input_files import read_json_lines
 from evaluation.retrieval import read_queries
 from evaluation.summaries.citation_style import CITE, neutral
@@ -94,7 +94,7 @@ def _pairs(data: Path, file: str) -> list[_Pair]:
 
 def _scidqa(data: Path) -> Iterator[EvidenceRow]:
     """Yield reviewers' questions: replies to other questions about the same paper do not answer."""
-    for paper, pairs in grouped(_pairs(data, "scidqa_qa.jsonl"), "paper_id").items():
+    for paper, pairs in group_by(_pairs(data, "scidqa_qa.jsonl"), "paper_id").items():
         replies = list(dict.fromkeys(pair.text for pair in pairs))
         if len(replies) >= FEWEST_REPLIES:
             yield from (pair.row("scidqa", paper, replies) for pair in pairs)
@@ -245,7 +245,7 @@ def _titles(data: Path) -> Iterator[SoughtTexts]:
 
 def _qasper_queries(data: Path) -> Iterator[SoughtTexts]:
     """Yield questions with their evidence; earlier questions about the paper are their history."""
-    for paper, questions in grouped(read_qasper(data), "paper_id").items():
+    for paper, questions in group_by(read_qasper(data), "paper_id").items():
         said = [(asked.question, next(iter(asked.answers), "")) for asked in questions]
         for number, asked in enumerate(questions):
             texts = dict.fromkeys(part.text.strip() for part in asked.evidence)

@@ -28,7 +28,7 @@ from assistant.learned.relevance import (
 )
 from corpus.encoders.base import Encoder
 from evaluation.answers.evidence import EvidenceRow, Ranker, measure_rankers
-from evaluation.harness import Figures, grouped, say
+from evaluation.harness import Figures, group_by, say
 from training import network
 from training.choice import HeldAbstracts, JudgedData, choice_scales, judged_texts
 from training.files import FOLDS, SETS, Run, draw, hash_byte
@@ -129,7 +129,7 @@ def train_relevance(run: Run, encoder: Encoder, judged: JudgedData | None = None
     """
     rows = question_rows(run.data, SETTINGS["questions"], run.seed)
     held = {(row.set, row.question): row for row in rows if fold_of(row) == run.held}
-    by_set = grouped(held.values(), "set")
+    by_set = group_by(held.values(), "set")
     measured_on = [row for name, own in by_set.items() for row in draw(own, HELD_ROWS, name)]
     learned_from = [row for row in rows if fold_of(row) != run.held]
 

@@ -20,7 +20,7 @@ from corpus.encoders.base import BUNDLED_SHA256, bundled_path
 from corpus.language.bm25 import Bm25
 from corpus.settings import BUNDLED_ENCODER
 from evaluation.answers.rewriting import QueryContext, query_in_context
-from evaluation.harness import grouped, say
+from evaluation.harness import group_by, say
 from training.files import SETS, Run, Trained, draw, hash_byte, train_folder, write_durably
 from training.fitting import Plan, Task, autocast, fit, reported
 from training.network import Pair, PairTokenizer, Reader
@@ -121,7 +121,7 @@ class Examples:
         self._keys: dict[str, int] = {}
         self._pools = {
             name: list(dict.fromkeys(text for row in own for text in row.texts))
-            for name, own in grouped(rows, "set").items()
+            for name, own in group_by(rows, "set").items()
         }
         self._nearest = {name: Bm25(pool) for name, pool in self._pools.items()}
 
@@ -175,7 +175,7 @@ def train_retriever(run: Run, plan: RetrieverPlan, dialogues: Sequence[Path] = (
         reader = SentenceReader.new(plan.seed, rank=plan.rank)
         how = Plan(1, plan.learning_rate, plan.tokens, seed=plan.seed)
         curve = fit(reader, TASK, taken, how, run.work, fingerprint=fingerprint)
-        counts = {name: len(some) for name, some in grouped(learned[: len(taken)], "set").items()}
+        counts = {name: len(some) for name, some in group_by(learned[: len(taken)], "set").items()}
         card = {
             "kind": "retriever",
             "method": "InfoNCE with in-batch and hard negatives (TruthReader, section 4.1); LoRA, merged",
@@ -208,7 +208,7 @@ def _measured(
 ) -> dict[str, dict[str, dict[str, float]]]:
     """Measure held-back queries of each set with the bundled weights (before) and the new ones (after)."""
     figures: dict[str, dict[str, dict[str, float]]] = {"before": {}, "after": {}}
-    for name, queries in grouped(held, "set").items():
+    for name, queries in group_by(held, "set").items():
         asked = [examples.example(row) for row in queries[:MEASURED]]
         with reader.trunk.disable_adapter():
             figures["before"][name] = _found(reader, asked)

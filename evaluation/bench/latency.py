@@ -142,7 +142,7 @@ def _beside_plain_prompt(home: Path, name: str) -> Report:
         models.append(model)
         return model
 
-    assistant = open_assistant(home, name, through=through)
+    assistant = open_assistant(home, name, wrap=through)
     ours, plain = _Times(), _Times()
     # The first question starts the model.
     _ask_product(assistant, QUESTIONS[0], _Times())

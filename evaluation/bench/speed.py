@@ -24,7 +24,7 @@ from corpus.settings import BUNDLED_ENCODER, PROJECT, Settings
 from corpus.store.corpus import Corpus
 from evaluation.bench.growth import measure_growth, percentiles, read, seconds_of
 from evaluation.harness import Figures, Report, command, table
-from evaluation.input_files import EvaluationError, home_of, read_json_lines
+from evaluation.input_files import EvaluationError, home_folder, read_json_lines
 from indexer.build.run import build_collection
 from indexer.sources.demo import demo_volumes
 from indexer.sources.protocol import Source
@@ -226,7 +226,7 @@ def bench(
         ]
         if len(asked) < 2:
             raise EvaluationError("One query has no percentiles: give more.")
-        figures, shown, first = read(home_of(home), asked), _READ_ROWS, [("Queries", f"{len(asked):,}")]
+        figures, shown, first = read(home_folder(home), asked), _READ_ROWS, [("Queries", f"{len(asked):,}")]
     elif home or queries:
         raise EvaluationError("A home is measured by queries: give both --home and --queries.")
     else:

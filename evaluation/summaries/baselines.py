@@ -25,7 +25,7 @@ from corpus.text import storable
 from evaluation.harness import say
 from evaluation.input_files import PROMPTS
 from evaluation.judging import between
-from evaluation.kept import KeptModel, KeptReplies, ask_each, replies_file, with_tokens
+from evaluation.reply_cache import CachedModel, ReplyCache, ask_each, replies_file, with_tokens
 
 # A model that takes in less, in tokens, summarises the references first, as GPT-3.5 does in the paper.
 LONG_CONTEXT = 100_000
@@ -43,7 +43,7 @@ Plan = Callable[[ComparisonStep], str]
 class Preparation:
     """A model's calls before it writes: summaries of texts, and plans of sections. Replies are kept."""
 
-    model: KeptModel
+    model: CachedModel
     entry: ModelEntry
     parameters: Parameters
     at_once: int
@@ -99,7 +99,9 @@ def open_preparation(writer: str, settings: Settings, folder: Path) -> Preparati
     if choice is None:
         return None
     entry, parameters = choice
-    model = KeptModel(open_model(entry, settings), KeptReplies(replies_file(folder, writer)), keeps_bad=False)
+    model = CachedModel(
+        open_model(entry, settings), ReplyCache(replies_file(folder, writer)), stores_bad_replies=False
+    )
     return Preparation(model, entry, parameters, settings.model_calls)
 
 

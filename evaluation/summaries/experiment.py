@@ -38,7 +38,7 @@ from evaluation.harness import Figures, say
 from evaluation.homes import ListedPapers
 from evaluation.input_files import EvaluationError, read_trail
 from evaluation.judging import Judge, JudgeFigures, open_judge
-from evaluation.kept import replies_file, write_whole
+from evaluation.reply_cache import replies_file, write_whole
 from evaluation.rouge import OVERLAPS
 from evaluation.summaries.baselines import Plan, Preparation, open_preparation, section_prompt
 from evaluation.summaries.box_plot import box_plot
@@ -210,7 +210,7 @@ def summarize_material(
 
     Words of titles stay the description that they are. Raises CorpusError, SourceError and ModelError.
     """
-    papers = gold_papers(gold, Path()).known
+    papers = gold_papers(gold, Path()).listed
     texts = {
         paper.id: " ".join(passage.text for passage in given.corpus.passages(paper.id)) for paper in papers
     }

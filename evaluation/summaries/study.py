@@ -27,11 +27,11 @@ from assistant.trail.transcript import from_json
 from corpus.settings import read_settings
 from corpus.wording import counted
 from evaluation.answers.judge import DEFINITIONS as ANSWER_QUALITIES
-from evaluation.answers.judge import cited_evidence, is_answer, judge_answers, relabelled_answers
+from evaluation.answers.judge import cited_evidence, is_answer, judge_answers, relabel_answers
 from evaluation.harness import Figures, Report, command, decimals, say, table
 from evaluation.input_files import EvaluationError, read_text, read_trail
 from evaluation.judging import open_judge
-from evaluation.kept import write_whole
+from evaluation.reply_cache import write_whole
 from evaluation.summaries.summary import (
     DEFINITIONS,
     NEEDS_GOLD,
@@ -205,7 +205,7 @@ def _shown_answers(of_sample: Sequence[Named]) -> Shown:
         (_heading(labelled), "\n\n".join(passage.text for passage in labelled.passages))
         for labelled in evidence.papers
     )
-    return Shown(turns[0].question, papers, tuple(relabelled_answers(turns, evidence)))
+    return Shown(turns[0].question, papers, tuple(relabel_answers(turns, evidence)))
 
 
 def _heading(labelled: LabelledPaper) -> str:

@@ -29,7 +29,7 @@ from evaluation.judging import (
     judge_figures,
     judge_table,
     open_judge,
-    relabelled,
+    relabel,
 )
 from evaluation.rouge import OVERLAPS, Scores, overlaps
 from evaluation.summaries.citation_style import CITE, neutral
@@ -172,7 +172,7 @@ def relabelled_texts(systems: Sequence[System]) -> list[str]:
             )
         if not system.text.strip():
             raise EvaluationError(f"{system.name} has no summary, so it cannot be judged. Leave it out.")
-    return [relabelled(system.text, system.comparison.evidence, first) for system in systems]
+    return [relabel(system.text, system.comparison.evidence, first) for system in systems]
 
 
 def read_systems(paths: Sequence[Path]) -> list[System]:

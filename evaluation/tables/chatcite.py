@@ -9,7 +9,7 @@ from corpus.encoder_choice import open_encoder
 from corpus.encoders.base import Encoder
 from corpus.store.corpus import Corpus
 from evaluation.harness import Figures, say
-from evaluation.input_files import EvaluationError, home_of
+from evaluation.input_files import EvaluationError, home_folder
 from evaluation.summaries.gold import GoldSection, read_corwa, read_sets
 from evaluation.tables import harness
 from evaluation.tables.harness import Asked, Missing, Planned, Row, RowPlan, once, seed_table
@@ -45,7 +45,7 @@ def _plan(without_a_model: Mapping[str, str], with_a_model: Mapping[str, str], a
         yield Missing(", ".join(with_a_model.values()), advice)
     for index, writer in enumerate(asked.models or (EXTRACTIVE,)):
         inputs: dict[str, object] = {**files, "sections": asked.limit}
-        inputs |= {"homes": {name: home_of(home) / "corpus" for name, home in asked.homes.items()}}
+        inputs |= {"homes": {name: home_folder(home) / "corpus" for name, home in asked.homes.items()}}
         inputs |= {"writer": writer, "judge": asked.judge, "samples": SAMPLES, "encoder": _encoder(asked)}
         inputs |= {"repeat": _runs(asked, writer)}
         # One experiment has all rows, so that a judge sees all systems of a section together.
@@ -65,7 +65,7 @@ def _read_gold(asked: Asked, encoder: Encoder) -> tuple[GoldSection, ...]:
     files = _gold_files(asked)
     if ANTHOLOGY not in files:
         return read_sets(files[GOLD].path)
-    places = (home_of(home) for home in asked.homes.values())
+    places = (home_folder(home) for home in asked.homes.values())
     corpora = [
         Corpus.open(asked.settings.model_copy(update={"home": home}).corpus_path, encoder) for home in places
     ]

@@ -14,8 +14,8 @@ from pydantic import TypeAdapter
 
 from corpus.settings import PROJECT, read_settings
 from evaluation.harness import Report, command, console, table
-from evaluation.input_files import EvaluationError, named_folders
-from evaluation.kept import keep_file
+from evaluation.input_files import EvaluationError, parse_named_folders
+from evaluation.reply_cache import keep_file
 from evaluation.tables import chatcite, encoders, instructions, summaries, systems
 from evaluation.tables.harness import (
     Asked,
@@ -168,7 +168,7 @@ def measure_tables(
         tuple(model or ()),
         judge,
         tuple(encoder or ()),
-        named_folders(home or ()),
+        parse_named_folders(home or ()),
         limit,
         repeat,
     )

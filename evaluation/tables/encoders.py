@@ -8,7 +8,7 @@ from pathlib import Path
 from corpus.search.hybrid import SearchMode
 from corpus.settings import BUNDLED_ENCODER
 from evaluation.harness import Figures, say
-from evaluation.retrieval import HowSearched, JudgedCollection, evaluate_modes, read_judged
+from evaluation.retrieval import JudgedCollection, SearchSetup, evaluate_modes, read_judged
 from evaluation.tables.harness import Asked, Missing, Planned, Row, RowPlan, seed_table
 from evaluation.tables.sources import Found, MissingError, cached_weights, check_count, find
 
@@ -92,7 +92,7 @@ def _measure(encoder: str, sets: Sequence[_Set]) -> Mapping[str, Mapping[SearchM
     figures = {}
     for found, judged in sets:
         say(f"{found.data_set.title}: {len(judged):,} documents are encoded and indexed.")
-        figures[found.name] = evaluate_modes(judged, HowSearched(encoder=encoder), tuple(MODES))
+        figures[found.name] = evaluate_modes(judged, SearchSetup(encoder=encoder), tuple(MODES))
     return figures
 
 

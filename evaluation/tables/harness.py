@@ -27,7 +27,7 @@ from assistant.models.protocol import ChatModel
 from corpus.settings import PROJECT, Settings
 from evaluation.harness import FAILURES, say, table
 from evaluation.input_files import make_folder
-from evaluation.kept import KeptModel, KeptReplies, replies_file, write_whole
+from evaluation.reply_cache import CachedModel, ReplyCache, replies_file, write_whole
 from evaluation.tables.sources import MissingError, content_hash, find
 
 OURS, PRINTED = "Ours", "Printed"
@@ -101,9 +101,9 @@ class Asked:
     limit: int | None = None
     repeat: int = 1
 
-    def kept(self, model: ChatModel, how: str = "") -> KeptModel:
+    def kept(self, model: ChatModel, how: str = "") -> CachedModel:
         """Return a model whose replies are kept in the folder of results."""
-        return KeptModel(model, KeptReplies(replies_file(self.out, model.id)), how)
+        return CachedModel(model, ReplyCache(replies_file(self.out, model.id)), how)
 
 
 Planned = Iterator[RowPlan | Missing]

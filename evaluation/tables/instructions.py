@@ -10,7 +10,7 @@ from assistant.models.menu import ModelEntry, available_models, call_limits, des
 from assistant.records import Parameters
 from corpus.settings import Settings
 from corpus.wording import counted
-from evaluation.harness import some_ids
+from evaluation.harness import list_ids
 from evaluation.instructions import (
     TASKS,
     Asker,
@@ -26,7 +26,7 @@ from evaluation.instructions import (
     task_figures,
 )
 from evaluation.judging import open_judge
-from evaluation.kept import form_hint, with_tokens
+from evaluation.reply_cache import form_hint, with_tokens
 from evaluation.tables.harness import Asked, Missing, Planned, Row, RowPlan, seed_table
 from evaluation.tables.sources import Found, find
 
@@ -101,7 +101,7 @@ def _notes(replies: Sequence[Reply]) -> Iterator[str]:
     counts = Counter(reply.item.task.name for reply in replies)
     of_tasks = ", ".join(f"{name} {counts[name]:,}" for name in TASKS if counts[name])
     yield f"{counted(len(replies), 'item')} ({splits}: {of_tasks})"
-    if silent := [reply for reply in replies if reply.is_nothing and not reply.problem]:
+    if silent := [reply for reply in replies if reply.is_empty and not reply.problem]:
         yield f"no reply to {_wrong(silent)}"
     if failed := [reply for reply in replies if reply.problem]:
         yield f"an error for {_wrong(failed)}: {failed[0].problem.rstrip('.')}"
@@ -112,7 +112,7 @@ def _notes(replies: Sequence[Reply]) -> Iterator[str]:
 
 
 def _wrong(replies: Sequence[Reply]) -> str:
-    ids = some_ids([reply.item.id for reply in replies])
+    ids = list_ids([reply.item.id for reply in replies])
     return f"{counted(len(replies), 'item')}, counted as wrong ({ids})"
 
 

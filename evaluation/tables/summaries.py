@@ -13,9 +13,8 @@ from assistant.records import Parameters
 from corpus.encoder_choice import open_encoder
 from corpus.records import AspectName
 from corpus.wording import counted
-from evaluation.harness import some_ids
+from evaluation.harness import list_ids
 from evaluation.input_files import PROMPTS, EvaluationError
-from evaluation.kept import KeptModel, ask_each, form_hint, with_tokens
 from evaluation.paper_summaries import (
     ASPECTS,
     AspectItem,
@@ -28,6 +27,7 @@ from evaluation.paper_summaries import (
     score_aspects,
     score_tldrs,
 )
+from evaluation.reply_cache import CachedModel, ask_each, form_hint, with_tokens
 from evaluation.rouge import Scores
 from evaluation.tables.harness import Asked, Missing, Planned, Row, RowPlan, seed_table
 from evaluation.tables.sources import Found, MissingError, check_count, find
@@ -48,7 +48,7 @@ class SummaryWriter:
     """A model that writes summaries."""
 
     entry: ModelEntry
-    model: KeptModel
+    model: CachedModel
     parameters: Parameters
     scorer: SupportScorer
     at_once: int
@@ -139,7 +139,7 @@ def _model_row(asked: Asked, found: Mapping[str, Found], model: str) -> Row:
     note = ", ".join(notes)
     if failed:
         count = counted(len(failed), "paper")
-        note += f"; nothing written for {count}, counted as wrong ({some_ids(sorted(failed))})"
+        note += f"; nothing written for {count}, counted as wrong ({list_ids(sorted(failed))})"
     return Row(model, figures, note=note)
 
 

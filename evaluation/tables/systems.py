@@ -40,12 +40,12 @@ from evaluation.answers.questions import (
 )
 from evaluation.answers.references import REFERENCES, judge_citations, judge_right, read_references
 from evaluation.answers.rewriting import CONTEXTS, HISTORIES, HistoryKind, QueryContext
-from evaluation.harness import FAILURES, Figures, mean, say, some_ids
+from evaluation.harness import FAILURES, Figures, list_ids, mean, say
 from evaluation.histories import DEPTHS, measure_histories
-from evaluation.input_files import DATA, EvaluationError, home_of, read_json_lines
+from evaluation.input_files import DATA, EvaluationError, home_folder, read_json_lines
 from evaluation.judging import Judge, open_judge
-from evaluation.kept import replies_file
-from evaluation.retrieval import HowSearched
+from evaluation.reply_cache import replies_file
+from evaluation.retrieval import SearchSetup
 from evaluation.summaries.summary import rouge
 from evaluation.tables.harness import Asked, Missing, Planned, Row, RowPlan, once, seed_table
 from evaluation.tables.sources import find
@@ -170,7 +170,7 @@ def _failures(answers: Sequence[SystemAnswer]) -> list[str]:
     failed = [answer for answer in answers if answer.problem]
     if not failed:
         return []
-    ids, problem = some_ids([answer.id for answer in failed]), failed[0].problem.rstrip(".")
+    ids, problem = list_ids([answer.id for answer in failed]), failed[0].problem.rstrip(".")
     return [f"no answer to {counted(len(failed), 'question')}, counted as wrong ({ids}): {problem}"]
 
 
@@ -195,7 +195,7 @@ def _system_plan(asked: Asked) -> Planned:
             "generators": {other: _generator_inputs(asked, other) for other in others},
             "judge": asked.judge if marks else "",
             "questions": QUESTIONS,
-            "home": home_of(asked.homes["demo"]) / "corpus" if "demo" in asked.homes else "built",
+            "home": home_folder(asked.homes["demo"]) / "corpus" if "demo" in asked.homes else "built",
             "limit": asked.limit,
         }
         yield RowPlan(name, inputs, partial(_system_row, name, answers[name], questions, marks))
@@ -258,7 +258,7 @@ def _marks(
         except FAILURES:
             continue  # The row of its own says why.
     votes = asked.out / SYSTEM.name / "votes.jsonl"
-    judged = judge_answers(trails, asked.judge, kept_in=votes)
+    judged = judge_answers(trails, asked.judge, replies=votes)
     if judged.judge.discarded == judged.judge.votes:
         raise EvaluationError(f"No vote of {asked.judge} counts: {'; '.join(judged.judge.problems)}")
     return _Marked(judged, _agreement(asked, home()))
@@ -270,7 +270,7 @@ def _agreement(asked: Asked, home: Path) -> str:
     corpus = open_assistant(home, settings=asked.settings).corpus
     questions = [(question, corpus) for question in read_judged() if question.corpus == "demo"]
     try:
-        return judge_agreement(judge, questions, asked.limit).told
+        return judge_agreement(judge, questions, asked.limit).summary
     except FAILURES as error:
         return f"the judge's agreement with judged questions was not measured: {error}"
 
@@ -425,7 +425,7 @@ def _judged_plan(kinds: Sequence[HistoryKind | None], limit: int | None, asked: 
         yield Missing("accuracy and citation precision by a judge", problem)
     inputs = {
         "questions": ", ".join(own.judged.id for own in questions),
-        "homes": {name: home_of(asked.homes[name]) / "corpus" for name in corpora},
+        "homes": {name: home_folder(asked.homes[name]) / "corpus" for name in corpora},
         "references": REFERENCES,
         "judge": "" if problem or None not in kinds else asked.judge,
     }
@@ -587,7 +587,7 @@ def _histories_plan(asked: Asked) -> Planned:
     for encoder in dict.fromkeys((asked.settings.encoder, *asked.encoders)):
 
         def measured(encoder: str = encoder) -> Figures:
-            settings = HowSearched(encoder=encoder).settings(asked.settings)
+            settings = SearchSetup(encoder=encoder).settings(asked.settings)
             return measure_histories(found.path, open_encoder(settings), limit=asked.limit)
 
         # All rows of an encoder are measured at once.

@@ -164,7 +164,7 @@ def test_judged_questions_give_the_choice_its_scales(
     [
         ("clapnq", '{"question": "x"}', "clapnq.jsonl, line 1"),
         ("qnli_dev", '{"question": "x", "text": "y", "label": 0}', "has no text that answers"),
-        ("papers_abstracts", "\n".join([json.dumps(abstract("a1", 2020))] * 2), "has a paper twice"),
+        ("papers_abstracts", "\n".join([json.dumps(abstract("a1", 2020))] * 2), "lists a paper twice"),
         ("papers_questions", json.dumps(written("a1", answers=[9])), "papers_questions.jsonl, line 1"),
         ("papers_questions", json.dumps(written("b", answers=[0])), "papers_questions.jsonl, line 1"),
         ("pools", json.dumps(pooled("q", helps=[4])), "pools.jsonl, line 1"),

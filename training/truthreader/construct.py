@@ -28,8 +28,8 @@ from corpus.encoders.base import Encoder
 from corpus.language.identified import foreign_language
 from corpus.records import Passage, Scope
 from corpus.text import shortened, words
-from evaluation.harness import grouped, say
-from evaluation.kept import KeptModel
+from evaluation.harness import group_by, say
+from evaluation.reply_cache import CachedModel
 from evaluation.rouge import overlaps
 from training.files import as_json, draw, saving, write_durably
 from training.truthreader import examples
@@ -148,7 +148,7 @@ class Construction:
         documents: Sequence[SourceDocument],
         dialogues: Sequence[Dialogue],
         *,
-        model: KeptModel,
+        model: CachedModel,
         parameters: Parameters,
         encoder: Encoder,
         plan: DataPlan,
@@ -186,7 +186,7 @@ class Construction:
 
     def _written(self) -> Iterator[Pair]:
         """Ask about drawn passages, then for a summary and a synthesis of each document that has one."""
-        passages, of_paper = self._passages, grouped(self._passages, "paper_id")
+        passages, of_paper = self._passages, group_by(self._passages, "paper_id")
         chosen: Sequence[Passage] = passages
         if self._limit is not None and len(passages) > self._limit:
             drawn = random.Random(self._seed).sample(range(len(passages)), self._limit)

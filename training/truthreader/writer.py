@@ -12,7 +12,7 @@ from assistant.prompts.material import render_evidence, render_passage
 from assistant.prompts.render import as_data, as_line, load_prompt, mark, no_answer_reason
 from assistant.records import Evidence, Message, Parameters
 from corpus.records import Passage
-from evaluation.kept import KeptModel
+from evaluation.reply_cache import CachedModel
 from training.truthreader.examples import Kind, Library, Pair
 
 PROMPTS = Path(__file__).parent / "prompts"
@@ -44,7 +44,7 @@ class PapersReply(BaseModel):
 class Writer:
     """Asks a model for questions, answers, explanations and citations; raises ModelError."""
 
-    def __init__(self, model: KeptModel, parameters: Parameters, library: Library) -> None:
+    def __init__(self, model: CachedModel, parameters: Parameters, library: Library) -> None:
         self._model, self._parameters, self._library = model, parameters, library
 
     def ask(self, kind: Kind, shown: Sequence[Passage], leans_on: Pair | None = None) -> list[str]:
