@@ -50,14 +50,6 @@ def write_whole(path: Path, text: str) -> None:
     replace_durably(temporary, path)
 
 
-def keep_file(path: Path, text: str) -> None:
-    """Write a file whole or not at all; raises EvaluationError."""
-    try:
-        write_whole(path, text)
-    except OSError as error:
-        raise EvaluationError(f"{path} cannot be written: {error.strerror}.") from error
-
-
 class _CachedReply(BaseModel, frozen=True, extra="forbid"):
     """The exchanges of a request, made for the `number`-th time.
 

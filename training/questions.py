@@ -17,7 +17,7 @@ from evaluation.answers.rewriting import Exchange
 from evaluation.harness import group_by
 from evaluation.input_files import read_json_lines
 from evaluation.retrieval import read_queries
-from evaluation.summaries.citation_style import CITE, neutral
+from evaluation.summaries.citation_style import CITE, neutralize
 from indexer.errors import SourceError
 from training.files import FREE_SINCE, TrainingError, draw
 
@@ -220,7 +220,8 @@ def _citations(data: Path) -> Iterator[SoughtTexts]:
 
 def without_markers(sentence: str) -> str:
     """Return a citing sentence without "(Lee et al., 2019)", "Lee (2019)" and "[3]"."""
-    return " ".join(neutral(sentence).text.replace(CITE, " ").split()).replace(" ,", ",").replace(" .", ".")
+    text = " ".join(neutralize(sentence).text.replace(CITE, " ").split())
+    return text.replace(" ,", ",").replace(" .", ".")
 
 
 def _titles(data: Path) -> Iterator[SoughtTexts]:
