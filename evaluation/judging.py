@@ -168,8 +168,8 @@ def judgement(texts: int, dimensions: tuple[str, ...]) -> type[BaseModel]:
         "Judged", __base__=_Judgement, analysis=(str, Field(max_length=LONGEST_ANALYSIS)), **marks
     )
     numbers = Literal[tuple(range(1, texts + 1))]  # type: ignore[valid-type]
-    shown = {f"text_{place}": (judged, ...) for place in range(1, texts + 1)}
-    return create_model("Judgement", __base__=_Judgement, **shown, best=(numbers, ...))  # type: ignore[call-overload, no-any-return]
+    fields = {f"text_{place}": (judged, ...) for place in range(1, texts + 1)}
+    return create_model("Judgement", __base__=_Judgement, **fields, best=(numbers, ...))  # type: ignore[call-overload, no-any-return]
 
 
 def between(name: str, body: str) -> str:

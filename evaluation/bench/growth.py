@@ -262,6 +262,6 @@ def _recall(corpus: Corpus, queries: Vectors, scope: Scope) -> float:
             del nearest[WEIGHTS.depth :]
     shares = []
     for query, nearest in zip(queries, best, strict=True):
-        found = {match.passage_id for match in corpus.nearest(query, scope, WEIGHTS.depth)}
-        shares.append(sum(identifier in found for _, identifier in nearest) / len(nearest))
+        matches = {match.passage_id for match in corpus.nearest(query, scope, WEIGHTS.depth)}
+        shares.append(sum(identifier in matches for _, identifier in nearest) / len(nearest))
     return statistics.fmean(shares)

@@ -317,9 +317,13 @@ def _spreads(system: str, finished: Sequence[SectionRun]) -> Figures:
     figures: dict[str, dict[str, float] | None] = {}
     of_runs: dict[str, float | None] = {}
     for name, by_run in scores.items():
-        every = [score for run_scores in by_run.values() for score in run_scores]
+        all_scores = [score for run_scores in by_run.values() for score in run_scores]
         means = [statistics.fmean(run_scores) for run_scores in by_run.values()]
-        spread = {"mean": statistics.fmean(every), "deviation": statistics.pstdev(every)} if every else None
+        spread = (
+            {"mean": statistics.fmean(all_scores), "deviation": statistics.pstdev(all_scores)}
+            if all_scores
+            else None
+        )
         figures[name] = spread
         of_runs[name] = statistics.stdev(means) if len(means) > 1 else None
     return {"figures": figures, "of_runs": of_runs}

@@ -17,7 +17,7 @@ from training.files import TrainingError
 from training.fitting import Plan, fit
 from training.network import Reader
 from training.questions import question_rows
-from training.relevance import TASK, asked_of, examples_of, fold_of
+from training.relevance import TASK, examples_of, fold_of, labelled_texts
 
 TEXTS = (
     "The model has twelve layers.",
@@ -37,7 +37,7 @@ def reader() -> Reader:
 
 
 def toy_examples() -> list[Any]:
-    return examples_of(asked_of(ROWS))
+    return examples_of(labelled_texts(ROWS))
 
 
 def test_it_learns_which_text_answers_and_that_none_may(tmp_path: Path) -> None:
