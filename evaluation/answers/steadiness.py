@@ -358,7 +358,7 @@ def _first_cited(turn: Turn) -> str:
 
 
 def _are_same(left: str, right: str) -> bool:
-    """Return True if one sentence begins within the other, so that two splitters may have cut them apart."""
+    """Return True if one sentence begins within the other, as when two programs split a text differently."""
     if min(len(left), len(right)) < SHORTEST_SAME:
         return bool(left) and left == right
     return left[:SHORTEST_SAME] in right or right[:SHORTEST_SAME] in left
