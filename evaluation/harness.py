@@ -36,7 +36,7 @@ class Report:
     """The output of a command: tables and lines for people, and last one line of JSON."""
 
     figures: object
-    shown: Iterable[Table | str] = ()
+    printed: Iterable[Table | str] = ()
     exit_code: int = 0
 
 
@@ -48,14 +48,14 @@ def say(line: str) -> None:
 def command(
     name: str, commands: Mapping[str, Any] = COMMANDS, extra: str = "dev"
 ) -> Callable[[Callable[..., Report | None]], Callable[..., None]]:
-    """Make a function a Typer command with the texts of commands.toml.
+    """Turn a function into a Typer command whose help comes from commands.toml.
 
-    It prints the report that the function returns, or an error, which ends it with exit code 2. `extra` has
-    the packages that it needs.
+    The command prints the report that the function returns. An error is printed and ends it with exit code 2.
+    `extra` names the optional dependencies to install when a package is missing.
     """
     texts = commands[name]
 
-    def decorated(measure: Callable[..., Report | None]) -> Callable[..., None]:
+    def decorate(measure: Callable[..., Report | None]) -> Callable[..., None]:
         def run(**arguments: Any) -> None:
             try:
                 report = measure(**arguments)
@@ -67,7 +67,7 @@ def command(
                 raise typer.Exit(2) from None
             if report is None:
                 return
-            for part in report.shown:
+            for part in report.printed:
                 console.print(part)
             typer.echo(json.dumps(report.figures, default=asdict))
             if report.exit_code:
@@ -87,11 +87,11 @@ def command(
         run.__name__ = measure.__name__
         return run
 
-    return decorated
+    return decorate
 
 
 def _option(text: str | dict[str, Any]) -> Any:
-    """Make a Typer option, or argument, of its entry: its help alone, or with name, min and max."""
+    """Return the Typer option or argument for an entry of commands.toml: its help, or a table of settings."""
     entry = {"help": text} if isinstance(text, str) else dict(text)
     kind = typer.Argument if entry.pop("argument", False) else typer.Option
     names = [entry.pop("name")] if "name" in entry else []
@@ -106,24 +106,26 @@ def table(
     caption: str = "",
     left: int = 1,
 ) -> Table:
-    """Draw a table whose columns after the first `left` are right-aligned; None is a rule."""
-    columns = [Column(name, justify="right" if at >= left else "left") for at, name in enumerate(head)]
-    drawn = Table(*columns, box=SIMPLE_HEAD, title=title or None, caption=caption or None)
+    """Build a table whose columns after the first `left` are right-aligned; None draws a line."""
+    columns = [
+        Column(name, justify="right" if position >= left else "left") for position, name in enumerate(head)
+    ]
+    table_with_rows = Table(*columns, box=SIMPLE_HEAD, title=title or None, caption=caption or None)
     for row in rows:
         if row is None:
-            drawn.add_section()
+            table_with_rows.add_section()
         else:
-            drawn.add_row(*map(str, row))
-    return drawn
+            table_with_rows.add_row(*map(str, row))
+    return table_with_rows
 
 
 def grouped_table(
     head: Sequence[str], groups: Mapping[str, Iterable[Sequence[object]]], title: str = ""
 ) -> Table:
-    """Draw the rows of each group behind its name, which stands in the first of them alone."""
+    """Build a table of groups; a group's name stands in its first row only."""
     rows: list[Sequence[object] | None] = []
-    for name, own in groups.items():
-        rows += [(name if at == 0 else "", *row) for at, row in enumerate(own)]
+    for name, group in groups.items():
+        rows += [(name if position == 0 else "", *row) for position, row in enumerate(group)]
         rows.append(None)
     return table(head, rows, title=title, left=2)
 
@@ -141,7 +143,7 @@ def cell(figure: object, places: int = 3) -> str:
 
 
 def plain_table(figures: Figures, places: int) -> Table:
-    """Draw figures under the names that the JSON line has."""
+    """Build a table with one row for each figure, named as in the JSON line."""
     rows = [(name, "None" if figure is None else cell(figure, places)) for name, figure in figures.items()]
     return table(("What", "Figure"), rows)
 
@@ -149,31 +151,31 @@ def plain_table(figures: Figures, places: int) -> Table:
 def figures_table(
     head: str, rows: Mapping[str, Figures], columns: Mapping[str, str], places: int = 3, title: str = ""
 ) -> Table:
-    """Draw a row for each name, with the figures that `columns` name by their keys."""
-    cells = [(name, *(cell(own[key], places) for key in columns)) for name, own in rows.items()]
+    """Build a table with a row for each name; `columns` maps keys of the figures to headings."""
+    cells = [(name, *(cell(figures[key], places) for key in columns)) for name, figures in rows.items()]
     return table((head, *columns.values()), cells, title=title)
 
 
-def grouped(rows: Iterable[Row], key: str | Callable[[Row], Any]) -> dict[Any, list[Row]]:
-    """Return rows by an attribute, or by what a function returns, in their order."""
-    found: dict[Any, list[Row]] = {}
+def group_by(rows: Iterable[Row], key: str | Callable[[Row], Any]) -> dict[Any, list[Row]]:
+    """Group rows by an attribute or by the result of a function; groups and rows keep their order."""
+    groups: dict[Any, list[Row]] = {}
     for row in rows:
-        found.setdefault(getattr(row, key) if isinstance(key, str) else key(row), []).append(row)
-    return found
+        groups.setdefault(getattr(row, key) if isinstance(key, str) else key(row), []).append(row)
+    return groups
 
 
 def mean(values: Iterable[float | None]) -> float | None:
-    """Average the values that are not None, None where there are none."""
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
+    """Return the mean of the values that are not None; None if there are none."""
+    numbers = [value for value in values if value is not None]
+    return sum(numbers) / len(numbers) if numbers else None
 
 
 def share(part: int, whole: int) -> float | None:
-    """Return `part` as a share of `whole`, None of nothing."""
+    """Return `part` / `whole`, None if `whole` is 0."""
     return part / whole if whole else None
 
 
-def some_ids(ids: Sequence[str], most: int = 5) -> str:
-    """List the first ids and the number of the others."""
+def list_ids(ids: Sequence[str], most: int = 5) -> str:
+    """List the first `most` ids and the number of the others."""
     more = f" and {len(ids) - most:,} more" if len(ids) > most else ""
     return f"{', '.join(ids[:most])}{more}"

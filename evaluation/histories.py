@@ -1,7 +1,7 @@
-"""Retrieval in a conversation, with four kinds of history and three kinds of query.
+"""Measures retrieval in conversations, with four kinds of history and three kinds of query.
 
-After TruthReader's Figures 4 and 5. The right passages of a turn stand among those of all turns. The question
-is the same with every history.
+After TruthReader's Figures 4 and 5. The passages of all turns are searched for those that answer a turn. Only
+the history changes; the question of a turn stays the same.
 """
 
 import random
@@ -18,7 +18,7 @@ from corpus.settings import read_settings
 from evaluation.answers.rewriting import CONTEXTS, HISTORIES, Exchange, history_of, query_in_context
 from evaluation.harness import Figures, Report, command, decimals, grouped_table
 from evaluation.input_files import EvaluationError, read_json_lines
-from evaluation.retrieval import HowSearched
+from evaluation.retrieval import SearchSetup
 
 DEPTHS = (1, 2, 3, 4)
 ANSWERED = frozenset({"ANSWERABLE", "PARTIAL"})
@@ -29,7 +29,7 @@ class _Passage(BaseModel):
 
 
 class ConversationTurn(BaseModel, frozen=True, extra="ignore"):
-    """A question of a conversation with the passages that answer it, as MTRAG has them."""
+    """A question of a conversation with the passages that answer it, in MTRAG's format."""
 
     id: str
     history: tuple[tuple[str, str], ...] = ()
@@ -39,10 +39,10 @@ class ConversationTurn(BaseModel, frozen=True, extra="ignore"):
     collection: str = ""
 
     @model_validator(mode="after")
-    def _take_turns(self) -> Self:
+    def _check_speakers(self) -> Self:
         speakers = [speaker for speaker, _ in self.history]
         if speakers != ["user", "agent"] * (len(speakers) // 2):
-            raise ValueError("history must have turns of a user and an agent")
+            raise ValueError("history must alternate between user and agent")
         return self
 
     @property
@@ -58,12 +58,12 @@ class ConversationTurn(BaseModel, frozen=True, extra="ignore"):
 def measure_histories(file: Path, encoder: Encoder, seed: int = 13, limit: int | None = None) -> Figures:
     """Measure the recall of an encoder by query and kind of history, on the first `limit` turns.
 
-    An irrelevant history is that of a turn of another collection. Raises EvaluationError and CorpusError.
+    An irrelevant history comes from a turn of another collection. Raises EvaluationError and CorpusError.
     """
     turns = read_json_lines(file, ConversationTurn, "Each line has history, question and contexts (MTRAG).")
     follow_ups = [turn for turn in turns if turn.is_measured]
     if len({turn.collection for turn in follow_ups}) < 2:
-        raise EvaluationError(f"{file} has no answerable follow-ups of two collections, which it takes.")
+        raise EvaluationError(f"{file} needs answerable follow-ups from two collections or more.")
     measured = follow_ups[:limit]
     others = [
         random.Random(f"{seed}:{turn.id}").choice(
@@ -81,11 +81,17 @@ def measure_histories(file: Path, encoder: Encoder, seed: int = 13, limit: int |
                 query_in_context(context, turn.question, history_of(kind, turn.exchanges, other.exchanges))
                 for turn, other in zip(measured, others, strict=True)
             ]
-            asked = np.stack([encoder.encode_query(query) for query in queries])
-            first = np.argsort(-(asked @ vectors.T), axis=1, kind="stable")[:, : max(DEPTHS)].tolist()
-            right = [[passages[at] in own for at in row] for row, own in zip(first, relevant, strict=True)]
+            query_vectors = np.stack([encoder.encode_query(query) for query in queries])
+            ranked = np.argsort(-(query_vectors @ vectors.T), axis=1, kind="stable")[
+                :, : max(DEPTHS)
+            ].tolist()
+            is_relevant = [
+                [passages[index] in turn_passages for index in row]
+                for row, turn_passages in zip(ranked, relevant, strict=True)
+            ]
             recall.setdefault(context, {})[kind] = {
-                f"recall@{depth}": sum(any(row[:depth]) for row in right) / len(measured) for depth in DEPTHS
+                f"recall@{depth}": sum(any(row[:depth]) for row in is_relevant) / len(measured)
+                for depth in DEPTHS
             }
     return {
         "data": file.stem,
@@ -99,7 +105,7 @@ def measure_histories(file: Path, encoder: Encoder, seed: int = 13, limit: int |
 
 @command("histories")
 def histories(turns: Path, encoder: str | None = None, runtime: Runtime | None = None) -> Report:
-    settings = HowSearched(encoder=encoder).settings(read_settings())
+    settings = SearchSetup(encoder=encoder).settings(read_settings())
     figures = measure_histories(turns, open_encoder(settings, runtime))
     groups = {
         context: [(kind, *map(decimals, recalls.values())) for kind, recalls in kinds.items()]

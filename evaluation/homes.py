@@ -1,4 +1,4 @@
-"""Corpora to measure on: those that were built before, and those built of listed papers."""
+"""Opens corpora to measure on: existing ones, and ones built from a list of papers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,7 +9,7 @@ from corpus.encoders.base import Encoder, Runtime
 from corpus.records import Collection, Paper
 from corpus.settings import Settings, read_settings
 from corpus.store.corpus import Corpus
-from evaluation.input_files import home_of, short_hash, write_text
+from evaluation.input_files import home_folder, short_hash, write_text
 from indexer.build.run import build_collection
 from indexer.sources.protocol import SourcePaper
 
@@ -21,34 +21,34 @@ def open_home(
 
     Raises CorpusError.
     """
-    settings = (settings or read_settings()).model_copy(update={"home": home_of(path)})
+    settings = (settings or read_settings()).model_copy(update={"home": home_folder(path)})
     encoder = open_encoder(settings, runtime)
     return settings, encoder, Corpus.open(settings.corpus_path, encoder)
 
 
 @dataclass(frozen=True, slots=True)
 class ListedPapers:
-    """Papers as a source that the indexer can build.
+    """A source for the indexer made from a list of papers.
 
-    `texts` are bodies of papers by their ids; they are written to `folder`, where the indexer reads them.
+    `texts` maps ids of papers to their full texts, which are written to `folder` for the indexer to read.
     """
 
     collection: Collection
-    known: Sequence[Paper]
+    listed: Sequence[Paper]
     texts: Mapping[str, str] = field(default_factory=dict)
     folder: Path = Path()
 
     def __len__(self) -> int:
-        return len(self.known)
+        return len(self.listed)
 
     def papers(self) -> Iterator[SourcePaper]:
-        for position, paper in enumerate(self.known):
+        for position, paper in enumerate(self.listed):
             file = self.folder / f"{short_hash(paper.id)}.txt" if paper.id in self.texts else None
             if file:
                 write_text(file, self.texts[paper.id])
             yield SourcePaper(paper.id, replace(paper, position=position), file)
 
     def build(self, settings: Settings, encoder: Encoder) -> Corpus:
-        """Index the papers in the home of some settings; raises CorpusError and SourceError."""
+        """Index the papers in the home of `settings`; raises CorpusError and SourceError."""
         build_collection(settings, encoder, self, lambda _: None)
         return Corpus.open(settings.corpus_path, encoder)

@@ -1,4 +1,4 @@
-"""The files that are measured on, and errors that name a file and a line that cannot be used."""
+"""Reads and writes the files of measurements; an error names the file and the line at fault."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -18,16 +18,16 @@ PROMPTS = Path(__file__).parent / "prompts"
 _VALIDATION = frozenset({"validation", "val", "valid", "dev"})
 
 
-class _OfSplit(Protocol):
+class _HasSplit(Protocol):
     @property
     def split(self) -> str: ...
 
 
-Part = TypeVar("Part", bound=_OfSplit)
+SplitRecord = TypeVar("SplitRecord", bound=_HasSplit)
 
 
 class EvaluationError(Exception):
-    """Nothing can be measured; the message gives the reason and, where that helps, a remedy."""
+    """A measurement that cannot be made; the message gives the reason and, where it helps, a remedy."""
 
 
 def read_text(path: Path, kind: str = "file", largest: int | None = None) -> str:
@@ -39,19 +39,19 @@ def read_text(path: Path, kind: str = "file", largest: int | None = None) -> str
     except OSError as error:
         raise EvaluationError(f"The {kind} {path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
-        raise EvaluationError(f"The {kind} {path} cannot be read: it is no text in UTF-8.") from error
+        raise EvaluationError(f"The {kind} {path} cannot be read: it is not UTF-8 text.") from error
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder where there is none; raises EvaluationError."""
+    """Create a folder if it does not exist; raises EvaluationError."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise EvaluationError(f"The folder {path} cannot be made: {error.strerror}.") from error
+        raise EvaluationError(f"The folder {path} cannot be created: {error.strerror}.") from error
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file, and its folder where there is none; raises EvaluationError."""
+    """Write a file and create its folder if needed; raises EvaluationError."""
     make_folder(path.parent)
     try:
         path.write_text(text, encoding="utf-8")
@@ -60,15 +60,15 @@ def write_text(path: Path, text: str) -> None:
 
 
 def read_trail(path: Path, kind: str, read: Callable[[str], Record]) -> Record:
-    """Read a file that Paper Trail wrote; raises EvaluationError that names the file."""
+    """Parse a file that Paper Trail wrote with `read`; raises EvaluationError that names the file."""
     try:
         return read(read_text(path, kind, LARGEST_TRAIL))
     except AssistantError as error:
         raise EvaluationError(f"{path}: {error}") from error
 
 
-def home_of(path: Path) -> Path:
-    """Return a PAPER_TRAIL_HOME, given by its own path or by that of the corpus folder in it."""
+def home_folder(path: Path) -> Path:
+    """Return the PAPER_TRAIL_HOME for a path of a home or of the corpus folder in it."""
     return path.parent if (path / "manifest.json").is_file() else path
 
 
@@ -76,7 +76,7 @@ def short_hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def named_folders(named: Sequence[str]) -> dict[str, Path]:
+def parse_named_folders(named: Sequence[str]) -> dict[str, Path]:
     """Parse NAME=FOLDER into folders by name; raises EvaluationError."""
     pairs = {text: text.partition("=") for text in named}
     if wrong := [text for text, (name, _, folder) in pairs.items() if not (name and folder)]:
@@ -84,10 +84,10 @@ def named_folders(named: Sequence[str]) -> dict[str, Path]:
     return {name: Path(folder) for name, _, folder in pairs.values()}
 
 
-def part_of(path: Path, records: Sequence[Part], split: str) -> tuple[str, list[Part]]:
-    """Choose a split, by default the validation part or else everything, and return its name and records.
+def choose_split(path: Path, records: Sequence[SplitRecord], split: str) -> tuple[str, list[SplitRecord]]:
+    """Return the name and the records of a split; "" takes the validation split, or all if there is none.
 
-    Raises EvaluationError where the file has none of it.
+    Raises EvaluationError if the file has no record of the named split.
     """
     names = _VALIDATION if split in {"", *_VALIDATION} else {split}
     chosen = [record for record in records if record.split in names]
@@ -100,7 +100,7 @@ def part_of(path: Path, records: Sequence[Part], split: str) -> tuple[str, list[
 def read_json_lines(path: Path, form: type[Form], hint: str) -> list[Form]:
     """Read a file of JSON lines; raises EvaluationError that names the line at fault.
 
-    `hint` describes the form of a line.
+    `hint` describes the expected form of a line and ends the error message.
     """
     return [record for _, record in read_numbered_json_lines(path, form, hint)]
 
@@ -108,13 +108,15 @@ def read_json_lines(path: Path, form: type[Form], hint: str) -> list[Form]:
 def read_numbered_json_lines(path: Path, form: type[Form], hint: str) -> list[tuple[int, Form]]:
     """Read a file of JSON lines with their line numbers; raises EvaluationError."""
     lines = enumerate(read_text(path).split("\n"), start=1)
-    records = [(number, record_of(path, number, line, form, hint)) for number, line in lines if line.strip()]
+    records = [
+        (number, parse_record(path, number, line, form, hint)) for number, line in lines if line.strip()
+    ]
     if not records:
         raise EvaluationError(f"The file {path} is empty. {hint}")
     return records
 
 
-def record_of(path: Path, number: int, line: str, form: type[Form], hint: str) -> Form:
+def parse_record(path: Path, number: int, line: str, form: type[Form], hint: str) -> Form:
     """Parse a line of JSON; raises EvaluationError that names the line."""
     try:
         return form.model_validate_json(line)
@@ -123,6 +125,6 @@ def record_of(path: Path, number: int, line: str, form: type[Form], hint: str) -
 
 
 def first_fault(error: ValidationError, whole: str = "the line") -> str:
-    """Return the place and the message of the first fault."""
+    """Return the location and the message of the first validation error; `whole` names the root."""
     first = error.errors(include_input=False)[0]
     return f"{'.'.join(map(str, first['loc'])) or whole}: {first['msg']}"

@@ -1,8 +1,8 @@
-"""The figures of SciRIFF's tasks, 0..1, of pairs of a reply's value and the reference's.
+"""Computes the metrics of SciRIFF's tasks, 0..1, from pairs of a predicted and a reference value.
 
-Each follows the benchmark's own definition (github.com/allenai/SciRIFF, `sciriff/eval/metrics`), also where
-it is unkind: other values are compared as text, a text in the place of a list is taken apart, and duplicates
-count as they do there. Values that make their code fail give no credit here.
+Each metric follows the benchmark's code (github.com/allenai/SciRIFF, `sciriff/eval/metrics`), including its
+quirks: values that are not text are compared as text, a text in place of a list is split into characters, and
+duplicates count as they do there. Values that crash the benchmark's code score 0 here.
 """
 
 import re
@@ -16,10 +16,10 @@ from rouge_score.rouge_scorer import RougeScorer
 
 Pair = tuple[object, object]
 Finding = tuple[str, ...]
-# Over all items the numbers of entries that are both given and wanted, given, and wanted.
+# Numbers of entries: in both lists, predicted, and in the reference.
 Counts = tuple[int, int, int]
 FINDING_PARTS = 5
-LEAST_OVERLAP = 0.3  # token F1 from which parts of findings overlap
+LEAST_OVERLAP = 0.3  # lowest token F1 at which two parts of findings count as overlapping
 NO_VERDICT = "NEI"
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -28,53 +28,63 @@ _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 
 def f1(counts: Iterable[Counts]) -> float:
     """Compute the micro F1 of counts."""
-    both, given, wanted = (sum(column) for column in zip((0, 0, 0), *counts, strict=True))
-    precision, recall = both / given if given else 0.0, both / wanted if wanted else 0.0
+    both, predicted, reference = (sum(column) for column in zip((0, 0, 0), *counts, strict=True))
+    precision, recall = both / predicted if predicted else 0.0, both / reference if reference else 0.0
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
-def _count(given: Iterable[object], wanted: Iterable[object]) -> Counts:
-    """Count entries, each as often as it stands in both."""
-    left, right = Counter(given), Counter(wanted)
+def _count(predicted: Iterable[object], reference: Iterable[object]) -> Counts:
+    """Count entries of two multisets and of their intersection."""
+    left, right = Counter(predicted), Counter(reference)
     return (left & right).total(), left.total(), right.total()
 
 
-def _count_tokens(given: str, wanted: str) -> Counts:
-    return _count(tokens(given), tokens(wanted))
+def _count_tokens(predicted: str, reference: str) -> Counts:
+    return _count(tokens(predicted), tokens(reference))
 
 
 def list_f1(pairs: Iterable[Pair]) -> float:
-    """Compute the F1 of list entries, whatever their order and case."""
-    return f1(_count(set(_list_entries(given)), set(_list_entries(wanted))) for given, wanted in pairs)
+    """Compute the F1 of list entries, ignoring order and case."""
+    return f1(
+        _count(set(_list_entries(predicted)), set(_list_entries(reference))) for predicted, reference in pairs
+    )
 
 
 def mention_f1(pairs: Iterable[Pair]) -> float:
-    """Compute the F1 of mentions with their types."""
-    return f1(_count(set(_mentions(given)), set(_mentions(wanted))) for given, wanted in pairs)
+    """Compute the F1 of pairs of a mention and its type."""
+    return f1(_count(set(_mentions(predicted)), set(_mentions(reference))) for predicted, reference in pairs)
 
 
 def finding_f1(pairs: Iterable[Pair]) -> dict[str, float]:
-    """Compute the F1 of findings: exact, by parts that contain each other, and by parts that overlap."""
-    found = [(list(_findings(given)), list(_findings(wanted))) for given, wanted in pairs]
+    """Compute the F1 of findings that match exactly, by substring, and by token overlap of all parts."""
+    findings = [(list(_findings(predicted)), list(_findings(reference))) for predicted, reference in pairs]
 
-    def matched(is_match: Callable[[str, str], bool]) -> float:
-        return f1((_matches(given, wanted, is_match), len(given), len(wanted)) for given, wanted in found)
+    def micro_f1(is_match: Callable[[str, str], bool]) -> float:
+        return f1(
+            (_matches(predicted, reference, is_match), len(predicted), len(reference))
+            for predicted, reference in findings
+        )
 
     return {
-        "exact": f1((len(set(given) & set(wanted)), len(given), len(wanted)) for given, wanted in found),
-        "substring": matched(lambda given, wanted: given in wanted or wanted in given),
-        "overlap": matched(lambda given, wanted: f1([_count_tokens(given, wanted)]) >= LEAST_OVERLAP),
+        "exact": f1(
+            (len(set(predicted) & set(reference)), len(predicted), len(reference))
+            for predicted, reference in findings
+        ),
+        "substring": micro_f1(lambda predicted, reference: predicted in reference or reference in predicted),
+        "overlap": micro_f1(
+            lambda predicted, reference: f1([_count_tokens(predicted, reference)]) >= LEAST_OVERLAP
+        ),
     }
 
 
 def answer_f1(pairs: Sequence[Pair]) -> dict[str, float]:
-    """Average the token F1 of answers and of their evidence, as SQuAD counts it; 0 where one is missing."""
+    """Average SQuAD's token F1 of answers and of their evidence; a missing text scores 0."""
 
     def token_f1(read: Callable[[object], str | None]) -> float:
-        texts = [(read(given), read(wanted)) for given, wanted in pairs]
+        texts = [(read(predicted), read(reference)) for predicted, reference in pairs]
         scores = [
-            0.0 if given is None or wanted is None else f1([_count_tokens(given, wanted)])
-            for given, wanted in texts
+            0.0 if predicted is None or reference is None else f1([_count_tokens(predicted, reference)])
+            for predicted, reference in texts
         ]
         return fmean(scores) if scores else 0.0
 
@@ -82,51 +92,66 @@ def answer_f1(pairs: Sequence[Pair]) -> dict[str, float]:
 
 
 def verdict_f1(pairs: Iterable[Pair], *, numbered: bool = False) -> dict[str, float]:
-    """Compute the F1 of verdicts that decide, of evidence sentences and of their tokens.
+    """Compute the F1 of verdicts other than NEI, of evidence sentences and of their tokens.
 
-    With `numbered`, evidence may be given by the numbers of sentences, which the authors do not score.
-    A reply that is no object counts as one that decides nothing; the authors leave its item out.
+    With `numbered`, evidence may also be numbers of sentences, which the authors do not score. A reply that
+    is not an object counts as NEI; the authors leave its item out.
     """
-    labels, sentences, words = [], [], []
-    for given, wanted in pairs:
-        label, right = (
+    label_counts, sentence_counts, token_counts = [], [], []
+    for predicted, reference in pairs:
+        predicted_label, reference_label = (
             NO_VERDICT if verdict is None else verdict
-            for verdict in (_field(given, "verdict"), _field(wanted, "verdict"))
+            for verdict in (_field(predicted, "verdict"), _field(reference, "verdict"))
         )
-        is_decided = right != NO_VERDICT
-        labels.append((int(is_decided and label == right), int(label != NO_VERDICT), int(is_decided)))
-        found, expected = _evidence(given, numbered=numbered), _evidence(wanted, numbered=numbered)
-        sentences.append(
-            _count({text.strip().lower() for text in found}, {text.strip().lower() for text in expected})
+        is_decided = reference_label != NO_VERDICT
+        label_counts.append(
+            (
+                int(is_decided and predicted_label == reference_label),
+                int(predicted_label != NO_VERDICT),
+                int(is_decided),
+            )
         )
-        words.append(_count_tokens(" ".join(found), " ".join(expected)))
-    return {"label": f1(labels), "sentence": f1(sentences), "token": f1(words)}
+        predicted_sentences, reference_sentences = (
+            _evidence(predicted, numbered=numbered),
+            _evidence(reference, numbered=numbered),
+        )
+        sentence_counts.append(
+            _count(
+                {text.strip().lower() for text in predicted_sentences},
+                {text.strip().lower() for text in reference_sentences},
+            )
+        )
+        token_counts.append(_count_tokens(" ".join(predicted_sentences), " ".join(reference_sentences)))
+    return {"label": f1(label_counts), "sentence": f1(sentence_counts), "token": f1(token_counts)}
 
 
 def rouge_l(pairs: Sequence[Pair]) -> float:
     """Average the ROUGE-L F1 of texts, without stemming."""
     scorer = RougeScorer(["rougeL"], use_stemmer=False)
-    return fmean(float(scorer.score(str(wanted), str(given))["rougeL"].fmeasure) for given, wanted in pairs)
+    return fmean(
+        float(scorer.score(str(reference), str(predicted))["rougeL"].fmeasure)
+        for predicted, reference in pairs
+    )
 
 
 def tokens(text: str) -> list[str]:
-    """Split a text into words in lower case, without ASCII punctuation and articles."""
+    """Split a text into lower-case words, without ASCII punctuation and articles."""
     return _ARTICLE.sub(" ", text.lower().translate(_PUNCTUATION)).split()
 
 
 def flat(value: object) -> list[object]:
-    """Flatten nested lists in order; raises TypeError for a value that is not iterable."""
-    found: list[object] = []
+    """Flatten nested lists of any depth in order; raises TypeError for a value that is not iterable."""
+    entries: list[object] = []
     waiting: list[Iterator[object]] = [iter(value)]  # type: ignore[call-overload]
     while waiting:
         for entry in waiting[-1]:
             if isinstance(entry, list):
                 waiting.append(iter(entry))
                 break
-            found.append(entry)
+            entries.append(entry)
         else:
             waiting.pop()
-    return found
+    return entries
 
 
 def as_entry(value: object) -> str:
@@ -142,12 +167,12 @@ def as_entry(value: object) -> str:
             return str(round(value, 2))
         case list():
             return _joined(flat(value))
-    raise TypeError("an object is no entry")
+    raise TypeError("an object cannot be compared as text")
 
 
 def _joined(values: Sequence[object]) -> str:
     if not all(isinstance(value, str) for value in values):
-        raise TypeError("no text")
+        raise TypeError("all values must be text")
     return " ".join(map(str, values))
 
 
@@ -161,12 +186,12 @@ def _list_entries(value: object) -> list[str]:
 def _mentions(value: object) -> Iterator[tuple[str, str]]:
     for kind, mentions in value.items() if isinstance(value, Mapping) else ():
         with suppress(TypeError):
-            found = flat(mentions)
-            yield from ((as_entry(entry), kind) for entry in found if not isinstance(entry, Mapping))
+            entries = flat(mentions)
+            yield from ((as_entry(entry), kind) for entry in entries if not isinstance(entry, Mapping))
 
 
 def _findings(value: object) -> Iterator[Finding]:
-    """Yield the findings of a list of them, or a single one without a list around it."""
+    """Yield the findings of a list, which may also be a single finding itself."""
     if isinstance(value, list) and value:
         for finding in value if isinstance(value[0], list) else [value]:
             if isinstance(finding, list) and len(finding) == FINDING_PARTS:
@@ -175,14 +200,14 @@ def _findings(value: object) -> Iterator[Finding]:
 
 
 def _matches(
-    given: Sequence[Finding], wanted: Sequence[Finding], is_match: Callable[[str, str], bool]
+    predicted: Sequence[Finding], reference: Sequence[Finding], is_match: Callable[[str, str], bool]
 ) -> int:
-    """Count the findings given that match one of those wanted in all parts; each of these is used once."""
+    """Count predicted findings that match a reference in all parts; each reference matches once."""
     used: set[Finding] = set()
-    for finding in given:
-        for other in wanted:
+    for finding in predicted:
+        for other in reference:
             parts = zip(finding, other, strict=True)
-            if other not in used and all(own and is_match(own, right) for own, right in parts):
+            if other not in used and all(left and is_match(left, right) for left, right in parts):
                 used.add(other)
                 break
     return len(used)
@@ -208,10 +233,10 @@ def _evidence_text(value: object) -> str | None:
 
 
 def _evidence(value: object, *, numbered: bool) -> list[str]:
-    """Return the sentences of a verdict's evidence that are texts or, where they are numbered, numbers."""
+    """Return the evidence sentences of a verdict that are texts or, with `numbered`, numbers."""
     evidence = _field(value, "evidence")
-    taken = (str, int) if numbered else str
+    accepted = (str, int) if numbered else str
     try:
-        return [str(sentence) for sentence in flat(evidence or []) if isinstance(sentence, taken)]
+        return [str(sentence) for sentence in flat(evidence or []) if isinstance(sentence, accepted)]
     except TypeError:
         return []

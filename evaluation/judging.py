@@ -1,6 +1,6 @@
-"""A model as judge: it marks texts of several systems in one prompt, several times, in varying order.
+"""Asks a model to judge texts of several systems in one prompt, several times in varying order.
 
-Also the figures of its votes.
+Also computes the figures of these votes.
 """
 
 import random
@@ -25,18 +25,18 @@ from assistant.records import Evidence, Message, Parameters
 from corpus.settings import Settings
 from evaluation.harness import decimals, say, table
 from evaluation.input_files import PROMPTS, EvaluationError
-from evaluation.kept import KeptModel, KeptReplies
+from evaluation.reply_cache import CachedModel, ReplyCache
 
 Mark = Literal[1, 2, 3, 4, 5]
 REPLY_TOKENS, REPLY_TOKENS_PER_TEXT = 100, 250
 LONGEST_ANALYSIS = 600
-# Definitions that all judges share.
+# Definitions that are the same in all prompts of judges.
 COHERENCE = "its sentences and paragraphs follow from each other and make one line of thought."
 FLUENCY = "it is plain, correct English that reads easily."
 _LABEL = re.compile(r"\[(\d{1,3})\]")
 
 
-# A vote to cast: the texts by their index in the order shown, and the prompt.
+# A vote to ask for: the indices of the texts in the order shown, and the prompt.
 Ballot = tuple[tuple[int, ...], tuple[Message, ...]]
 
 
@@ -44,8 +44,8 @@ Ballot = tuple[tuple[int, ...], tuple[Message, ...]]
 class JudgeVote:
     """One vote: the marks of each text, and the index of the best.
 
-    `problem` is the reason why a vote was discarded, `served` the model that voted where the server names
-    another.
+    `problem` is why a vote was discarded. `served` is the model that voted, if the server names another than
+    was requested.
     """
 
     marks: tuple[Mapping[str, int], ...] = ()
@@ -72,16 +72,17 @@ class Judge:
         seed: int | str,
         **material: str,
     ) -> list[Ballot]:
-        """Render a prompt for each vote on the texts; raises EvaluationError where they do not fit."""
+        """Render a prompt for each vote on the texts; raises EvaluationError if it exceeds the context."""
 
         def messages(order: tuple[int, ...]) -> tuple[Message, ...]:
-            shown = (
-                between(f"text {at}", as_written(texts[index])) for at, index in enumerate(order, start=1)
+            marked = (
+                between(f"text {place}", as_written(texts[index]))
+                for place, index in enumerate(order, start=1)
             )
             return load_prompt(prompt, PROMPTS).render(
                 dimensions="\n".join(f"- {name}: {meaning}" for name, meaning in definitions.items()),
                 rules=(PROMPTS / "judge_rules.md").read_text(encoding="utf-8").strip(),
-                texts="\n\n".join(shown),
+                texts="\n\n".join(marked),
                 count=str(len(texts)),
                 **material,
             )
@@ -103,30 +104,30 @@ class Judge:
             return list(pool.map(lambda ballot: self._vote(ballot, dimensions), ballots))
 
     def _parameters(self, texts: int) -> Parameters:
-        """Return the parameters with room for an analysis of each text."""
+        """Return the parameters with enough tokens for an analysis of each text."""
         return replace(self.parameters, max_tokens=REPLY_TOKENS + REPLY_TOKENS_PER_TEXT * texts)
 
     def _vote(self, ballot: Ballot, dimensions: tuple[str, ...]) -> JudgeVote:
         order, messages = ballot
-        asked: list[Exchange] = []
+        exchanges: list[Exchange] = []
         try:
             form = judgement(len(order), dimensions)
-            reply = self.model.reply(messages, self._parameters(len(order)), form, asked.append)
-            given = reply.model_dump()
+            reply = self.model.reply(messages, self._parameters(len(order)), form, exchanges.append)
+            judged = reply.model_dump()
         except ModelError as error:
             return JudgeVote(problem=error.fault)
-        shown = {index: given[f"text_{place}"] for place, index in enumerate(order, start=1)}
+        by_index = {index: judged[f"text_{place}"] for place, index in enumerate(order, start=1)}
         return JudgeVote(
-            marks=tuple({name: shown[index][name] for name in dimensions} for index in sorted(order)),
-            best=order[given["best"] - 1],
-            served=asked[-1].completion.served if asked else "",
+            marks=tuple({name: by_index[index][name] for name in dimensions} for index in sorted(order)),
+            best=order[judged["best"] - 1],
+            served=exchanges[-1].completion.served if exchanges else "",
         )
 
 
 def open_judge(name: str, settings: Settings, replies: Path | None = None) -> Judge:
-    """Open a model as a judge, whose usable replies are kept in a file where one is named.
+    """Open a model as a judge; its usable replies are cached in the file `replies`, if given.
 
-    Raises EvaluationError when it cannot be chosen.
+    Raises EvaluationError for an unknown model.
     """
     entries = {entry.id: entry for entry in available_models(settings)}
     if name not in entries:
@@ -138,19 +139,19 @@ def open_judge(name: str, settings: Settings, replies: Path | None = None) -> Ju
     parameters = default_parameters(settings, entry)
     model: ChatModel = open_model(entry, settings)
     if replies:
-        model = KeptModel(model, KeptReplies(replies), keeps_bad=False)
+        model = CachedModel(model, ReplyCache(replies), stores_bad_replies=False)
     return Judge(model, parameters, entry.context, settings.model_calls)
 
 
 def shown_orders(systems: int, votes: int, seed: int | str) -> tuple[tuple[int, ...], ...]:
-    """Draw the order in which each vote is shown the systems, the same each time.
+    """Draw the order of the systems in each vote, the same for the same seed.
 
     Each shuffled order is rotated, so that each system has each place equally often.
     """
-    chance = random.Random(seed)
+    generator = random.Random(seed)
     orders: list[tuple[int, ...]] = []
     while len(orders) < votes:
-        shuffled = chance.sample(range(systems), systems)
+        shuffled = generator.sample(range(systems), systems)
         orders += [tuple(shuffled[turn:] + shuffled[:turn]) for turn in range(systems)]
     return tuple(orders[:votes])
 
@@ -167,36 +168,36 @@ def judgement(texts: int, dimensions: tuple[str, ...]) -> type[BaseModel]:
         "Judged", __base__=_Judgement, analysis=(str, Field(max_length=LONGEST_ANALYSIS)), **marks
     )
     numbers = Literal[tuple(range(1, texts + 1))]  # type: ignore[valid-type]
-    shown = {f"text_{place}": (judged, ...) for place in range(1, texts + 1)}
-    return create_model("Judgement", __base__=_Judgement, **shown, best=(numbers, ...))  # type: ignore[call-overload, no-any-return]
+    fields = {f"text_{place}": (judged, ...) for place in range(1, texts + 1)}
+    return create_model("Judgement", __base__=_Judgement, **fields, best=(numbers, ...))  # type: ignore[call-overload, no-any-return]
 
 
 def between(name: str, body: str) -> str:
-    """Put text that is fit for a prompt between marks."""
+    """Put a text of a prompt between a marked begin and end."""
     return f"{mark(name)}\n{body}\n{mark(f'end of {name}')}"
 
 
-def relabelled(text: str, evidence: Evidence, labels: Mapping[str, int]) -> str:
-    """Replace the labels in a text over `evidence` by those that its papers, by their ids, have in `labels`.
+def relabel(text: str, evidence: Evidence, labels: Mapping[str, int]) -> str:
+    """Replace a text's labels of `evidence` by those in `labels`, which has them by the ids of papers.
 
-    Other labels are marked as unknown, as checked answers do: they could name another paper.
+    Labels of no such paper become [1?]: unchanged they could name another paper.
     """
-    own = {labelled.label: labelled.paper.id for labelled in evidence.papers}
+    paper_ids = {labelled.label: labelled.paper.id for labelled in evidence.papers}
 
-    def relabel(found: re.Match[str]) -> str:
-        label = labels.get(own.get(int(found[1]), ""))
-        return f"[{found[1]}?]" if label is None else f"[{label}]"
+    def new_label(match: re.Match[str]) -> str:
+        label = labels.get(paper_ids.get(int(match[1]), ""))
+        return f"[{match[1]}?]" if label is None else f"[{label}]"
 
     # `as_written` first: it turns marks into brackets, which are labels like others.
-    return _LABEL.sub(relabel, as_written(text))
+    return _LABEL.sub(new_label, as_written(text))
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedSystem:
-    """A system's marks: mean and standard deviation of each quality.
+    """A system's marks: mean and standard deviation by dimension.
 
-    In the mean all things judged count the same; the deviation is over votes. `best` counts the votes that
-    named the system the best.
+    The mean weights all judged items equally; the deviation is over votes. `best` counts the votes that named
+    the system the best.
     """
 
     means: Mapping[str, float]
@@ -207,7 +208,7 @@ class JudgedSystem:
 
 @dataclass(frozen=True, slots=True)
 class JudgeFigures:
-    """A judge's marks of all systems; `wrote` names those that the judge itself wrote for."""
+    """A judge's marks of all systems; `wrote` names the systems whose texts the judge model itself wrote."""
 
     judge: str
     dimensions: tuple[str, ...]
@@ -225,7 +226,10 @@ def judge_figures(
     writers: Mapping[str, Collection[str]],
     judged: Sequence[Sequence[JudgeVote]],
 ) -> JudgeFigures:
-    """Average the marks of systems, named with the models that wrote for them, over the things judged."""
+    """Average the marks of each system over the judged items.
+
+    `writers` maps each system to the models that wrote its texts; `judged` has the votes on each item.
+    """
     cast = [vote for votes in judged for vote in votes]
     valid = [[vote for vote in votes if not vote.problem] for votes in judged]
     return JudgeFigures(
@@ -236,14 +240,16 @@ def judge_figures(
         problems=tuple(dict.fromkeys(vote.problem for vote in cast if vote.problem)),
         wrote=tuple(name for name, models in writers.items() if judge.model.id in models),
         systems={
-            name: _judged([votes for votes in valid if votes], index, dimensions)
+            name: _judged_system([votes for votes in valid if votes], index, dimensions)
             for index, name in enumerate(writers)
         },
         served=tuple(sorted({vote.served for vote in cast} - {""})),
     )
 
 
-def _judged(judged: Sequence[Sequence[JudgeVote]], index: int, dimensions: Sequence[str]) -> JudgedSystem:
+def _judged_system(
+    judged: Sequence[Sequence[JudgeVote]], index: int, dimensions: Sequence[str]
+) -> JudgedSystem:
     cast = [vote for votes in judged for vote in votes]
     means = {
         name: statistics.fmean(
@@ -263,7 +269,7 @@ def _judged(judged: Sequence[Sequence[JudgeVote]], index: int, dimensions: Seque
 def judge_table(
     judged: JudgeFigures, overall: str, notes: Iterable[str] = (), more: Iterable[Sequence[str]] = ()
 ) -> Table:
-    """Draw a judge's marks; `overall` names the mean of all, `more` are last rows."""
+    """Build a table of a judge's marks; `overall` labels the row of means, `more` are the last rows."""
     served = f"The server says that {', '.join(judged.served)} judged."
     wrote = (
         f"The judge wrote {', '.join(judged.wrote)} itself: models favour their own texts, so these marks"
@@ -271,18 +277,21 @@ def judge_table(
     )
     caption = [*([served] if judged.served else []), *([wrote] if judged.wrote else []), *notes]
     caption += [f"Discarded: {problem}" for problem in judged.problems]
-    found = tuple(judged.systems.values())
+    systems = tuple(judged.systems.values())
     rows: list[Sequence[str] | None] = [
         [
             name.replace("_", " ").capitalize(),
-            *(f"{own.means[name]:.2f} ± {own.spreads[name]:.2f}" if own.means else "" for own in found),
+            *(
+                f"{system.means[name]:.2f} ± {system.spreads[name]:.2f}" if system.means else ""
+                for system in systems
+            ),
         ]
         for name in judged.dimensions
     ]
     rows += [
         None,
-        [overall, *(decimals(own.overall, 2) for own in found)],
-        ["Named the best", *(str(own.best) for own in found)],
+        [overall, *(decimals(system.overall, 2) for system in systems)],
+        ["Named the best", *(str(system.best) for system in systems)],
         *more,
     ]
     title = f"Marks 1 to 5 by {judged.judge}, {judged.votes} votes, {judged.discarded} of them discarded"

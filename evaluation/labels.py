@@ -1,7 +1,6 @@
-"""Fields of study and entities of papers against labels that a reader gave.
+"""Compares the fields of study and entities that a build gives to papers with those that a reader labelled.
 
-Papers are prepared and labelled as a build does it. Entities are tasks, methods, data sets and metrics; their
-figures are by kind and field.
+Entities are tasks, methods, data sets and metrics.
 """
 
 import re
@@ -33,7 +32,7 @@ LabelledPart = Literal["development", "held back", "later"]
 
 
 class LabelledPaper(BaseModel):
-    """A paper by its id and the id of its collection, and its fields."""
+    """The id of a paper and of its collection, and its labelled fields of study."""
 
     paper: str
     collection: str
@@ -44,49 +43,47 @@ class LabelledPaper(BaseModel):
 def _sources(
     labelled: Sequence[LabelledPaper], anthology: Path | None, pdfs: Path | None
 ) -> Iterator[Source]:
-    """Yield the volumes that hold labelled papers, the demonstration's from the product itself."""
-    wanted = dict.fromkeys(row.collection for row in labelled)
-    of_demo = {volume.collection.id: volume for volume in demo_volumes()}
-    yield from (volume for name, volume in of_demo.items() if name in wanted)
+    """Yield the volumes with labelled papers: from the bundled demonstration, others from the Anthology."""
+    collections = dict.fromkeys(row.collection for row in labelled)
+    demo = {volume.collection.id: volume for volume in demo_volumes()}
+    yield from (volume for name, volume in demo.items() if name in collections)
     if anthology:
-        names = [name for name in wanted if name not in of_demo]
+        names = [name for name in collections if name not in demo]
         folder = PdfFolder(pdfs) if pdfs else None
         yield from open_volumes(names, anthology, read_settings().home / "anthology", pdfs=folder)
 
 
 def _label(labelled: Sequence[LabelledPaper], sources: Iterator[Source]) -> Mapping[str, list[str]]:
-    """Prepare and label the papers as a build does, and return their fields by their ids."""
+    """Prepare and label the papers as a build does; return their fields by the papers' ids."""
     encoder = open_encoder(read_settings())
-    wanted = {row.paper for row in labelled}
+    paper_ids = {row.paper for row in labelled}
     entries = (entry for source in sources for entry in source.papers())
-    tasks = (Task(entry, "") for entry in entries if entry.paper.id in wanted)
+    tasks = (Task(entry, "") for entry in entries if entry.paper.id in paper_ids)
     with Preparer(LocalWorkers()) as preparer:
         outcomes = [outcome for _, outcome in preparer.prepared(tasks)]
     prepared = [outcome for outcome in outcomes if isinstance(outcome, PreparedPaper)]
     papers = [outcome.paper for outcome in prepared]
     texts = [indexed_text(outcome.paper, outcome.passages[0]) for outcome in prepared]
     labels = field_labeller(encoder).label(papers, encoder.encode_passages(texts))
-    return {paper.id: [topic.name for topic in own] for paper, own in zip(papers, labels, strict=True)}
+    return {paper.id: [topic.name for topic in topics] for paper, topics in zip(papers, labels, strict=True)}
 
 
-def field_scores(wanted: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> Figures:
-    """Score the fields found against the true ones; macro-F1 is over the true ones."""
-    names = sorted({name for fields in (*wanted, *found) for name in fields})
+def field_scores(labelled: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> Figures:
+    """Score the predicted fields of papers; macro-F1 is over the fields that were labelled."""
+    names = sorted({name for fields in (*labelled, *predicted) for name in fields})
     binarizer = MultiLabelBinarizer(classes=names)
-    true, given = binarizer.fit_transform(wanted), binarizer.fit_transform(found)
-    precision, recall, f1, papers = precision_recall_fscore_support(
-        true, given, average=None, zero_division=0
-    )
-    scores = zip(names, papers.tolist(), precision.tolist(), recall.tolist(), f1.tolist(), strict=True)
+    true, guessed = binarizer.fit_transform(labelled), binarizer.fit_transform(predicted)
+    columns = precision_recall_fscore_support(true, guessed, average=None, zero_division=0)
+    scores = zip(names, *(column.tolist() for column in columns), strict=True)
     fields = {
-        name: {"papers": count, "precision": own, "recall": other, "f1": both}
-        for name, count, own, other, both in scores
+        name: {"papers": papers, "precision": precision, "recall": recall, "f1": f1}
+        for name, precision, recall, f1, papers in scores
     }
     return {
-        "macro_f1": fmean(own["f1"] for own in fields.values() if own["papers"]),
-        "micro_f1": float(f1_score(true, given, average="micro")),
+        "macro_f1": fmean(figures["f1"] for figures in fields.values() if figures["papers"]),
+        "micro_f1": float(f1_score(true, guessed, average="micro")),
         "first_right": fmean(
-            bool(own) and own[0] in fields for fields, own in zip(wanted, found, strict=True)
+            bool(guesses) and guesses[0] in truth for truth, guesses in zip(labelled, predicted, strict=True)
         ),
         "fields": fields,
     }
@@ -101,15 +98,15 @@ def fields(
     data: Path = LABELLED_FIELDS,
 ) -> Report:
     labelled = [row for row in read_json_lines(data, LabelledPaper, _FIELDS_LINE) if row.part == part]
-    found = _label(labelled, _sources(labelled, anthology, pdfs))
-    known = [row for row in labelled if row.paper in found]
+    predicted = _label(labelled, _sources(labelled, anthology, pdfs))
+    known = [row for row in labelled if row.paper in predicted]
     if not known:
         raise EvaluationError("None of the labelled papers can be read. Give --anthology its data directory.")
     figures = {
         "part": part,
         "papers": len(known),
         "missing": len(labelled) - len(known),
-        **field_scores([row.fields for row in known], [found[row.paper] for row in known]),
+        **field_scores([row.fields for row in known], [predicted[row.paper] for row in known]),
     }
     title = f"{len(known)} papers, {part}: macro-F1 {figures['macro_f1']:.3f}"
     columns = {"papers": "Papers", "precision": "Precision", "recall": "Recall", "f1": "F1"}
@@ -120,17 +117,18 @@ LABELLED_ENTITIES = DATA / "entities.jsonl"
 KINDS: tuple[TopicKind, ...] = ("task", "method", "dataset", "metric")
 _ENTITIES_LINE = "Each line is a JSON object with paper, collection, field, part, and phrases by kind."
 _COLUMNS = {name: name.capitalize() for name in ("found", "precision", "labelled", "recall")}
-# The collections that are no volumes of the Anthology, and their files in the folder of the data.
+# Files, within the data folder, of the collections that are not volumes of the Anthology.
 _FILES = {"scitldr": "summaries/scitldr.jsonl", "scifact": "retrieval/scifact/corpus.jsonl"}
 
 EntityPart = Literal["development", "held back"]
+# Entities, each as a list of the forms in which papers write it.
 Forms = list[list[str]]
-"""Things by the forms that papers write them in."""
-Names = list[tuple[str, bool]]
+# Names, each with True if it is right or found.
+CheckedNames = list[tuple[str, bool]]
 
 
 class LabelledEntities(BaseModel):
-    """The entities that an abstract names; `borderline` ones are right as any kind, and need not be found."""
+    """The entities that an abstract names; `borderline` ones are right as any kind but not required."""
 
     paper: str
     collection: str
@@ -148,7 +146,7 @@ class LabelledEntities(BaseModel):
 
 
 class _Abstract(BaseModel):
-    """A line of SciTLDR, or of a corpus in BEIR's form."""
+    """A line of SciTLDR, or of a corpus in BEIR's format."""
 
     id: str = Field(validation_alias=AliasChoices("id", "_id"))
     title: str
@@ -156,20 +154,20 @@ class _Abstract(BaseModel):
     text: str = ""
 
 
-def _words(phrase: str) -> str:
-    """Return a phrase as phrases are compared: in lower case, hyphens as spaces, its last word singular."""
+def _normalised(phrase: str) -> str:
+    """Normalise a phrase for comparison: lower case, hyphens as spaces, the last word without plural s."""
     words = " ".join(re.findall(r"[^\W_]+", phrase)).lower()
     return words[:-1] if words.endswith("s") and not words.endswith(("ss", "us", "is")) else words
 
 
-def _names(found: str, forms: Sequence[str]) -> bool:
-    """Return True if a name is one of the forms, or two words or more at the end of one."""
-    name, known = _words(found), set(map(_words, forms))
+def _matches(text: str, forms: Sequence[str]) -> bool:
+    """Return True if a name equals one of the forms, or is the end of one and has two words or more."""
+    name, known = _normalised(text), set(map(_normalised, forms))
     return name in known or (" " in name and any(form.endswith(f" {name}") for form in known))
 
 
 def _papers(labelled: Sequence[LabelledEntities], data: Path) -> Iterator[Paper]:
-    """Yield the papers of the labelled collections that are in the folder `data`."""
+    """Yield the papers of those labelled collections that are in the folder `data`."""
     collections = dict.fromkeys(row.collection for row in labelled)
     for name in (name for name in collections if name in _FILES and (data / _FILES[name]).is_file()):
         for line in read_json_lines(data / _FILES[name], _Abstract, ""):
@@ -182,40 +180,43 @@ def _papers(labelled: Sequence[LabelledEntities], data: Path) -> Iterator[Paper]
 
 
 def _topics(labelled: Sequence[LabelledEntities], data: Path) -> Mapping[str, Sequence[Topic]]:
-    """Return the topics that a build gives to the labelled papers, by their ids."""
-    wanted = {row.paper for row in labelled}
-    papers = (paper for paper in _papers(labelled, data) if paper.id in wanted)
+    """Return the topics that a build gives to the labelled papers, by the papers' ids."""
+    paper_ids = {row.paper for row in labelled}
+    papers = (paper for paper in _papers(labelled, data) if paper.id in paper_ids)
     prepared = (prepare(Task(SourcePaper(paper.id, paper), ""), None) for paper in papers)
     return {item.paper.id: item.paper.topics for item in prepared}
 
 
-def compare_entities(row: LabelledEntities, topics: Sequence[Topic], kind: TopicKind) -> tuple[Names, Names]:
+def compare_entities(
+    row: LabelledEntities, topics: Sequence[Topic], kind: TopicKind
+) -> tuple[CheckedNames, CheckedNames]:
     """Compare a paper's topics of a kind with its labels.
 
-    Returns by the name of each topic whether it is right, and by that of each labelled thing whether it was
+    Returns the topics, each with True if it is right, and the labelled entities, each with True if it was
     found.
     """
     names = [topic.name for topic in topics if topic.kind == kind]
-    things = row.of_kind(kind)
-    allowed = [*things, *row.borderline]
+    entities = row.of_kind(kind)
+    allowed = [*entities, *row.borderline]
     return (
-        [(name, any(_names(name, forms) for forms in allowed)) for name in names],
-        [(forms[0], any(_names(name, forms) for name in names)) for forms in things],
+        [(name, any(_matches(name, forms) for forms in allowed)) for name in names],
+        [(forms[0], any(_matches(name, forms) for name in names)) for forms in entities],
     )
 
 
 def entity_scores(
     labelled: Sequence[LabelledEntities], topics: Mapping[str, Sequence[Topic]], kinds: Sequence[TopicKind]
 ) -> Figures:
-    """Count the topics of some kinds that are labelled, and the labelled entities that were found."""
+    """Compute the precision of the topics of some kinds, and the recall of the labelled entities."""
     compared = [compare_entities(row, topics[row.paper], kind) for row in labelled for kind in kinds]
-    found, wanted = (sum(len(own[side]) for own in compared) for side in (0, 1))
-    right, met = (sum(is_so for own in compared for _, is_so in own[side]) for side in (0, 1))
+    names = [name for paper_names, _ in compared for name in paper_names]
+    entities = [entity for _, paper_entities in compared for entity in paper_entities]
+    right, met = (sum(is_match for _, is_match in checked) for checked in (names, entities))
     return {
-        "found": found,
-        "precision": share(right, found),
-        "labelled": wanted,
-        "recall": share(met, wanted),
+        "found": len(names),
+        "precision": share(right, len(names)),
+        "labelled": len(entities),
+        "recall": share(met, len(entities)),
         "right": right,
         "met": met,
     }
@@ -233,23 +234,23 @@ def entities(
     figures: Figures = {"part": part, "papers": len(known), "missing": len(labelled) - len(known)}
     rows: Figures = {}
     for name in dict.fromkeys(row.field for row in known):
-        of_field = [row for row in known if row.field == name]
-        by_kind = {kind: entity_scores(of_field, topics, [kind]) for kind in KINDS}
-        figures[name] = {**by_kind, "all": entity_scores(of_field, topics, KINDS)}
-        rows |= {f"{name}, {kind}": own for kind, own in figures[name].items()}
+        field_rows = [row for row in known if row.field == name]
+        by_kind = {kind: entity_scores(field_rows, topics, [kind]) for kind in KINDS}
+        figures[name] = {**by_kind, "all": entity_scores(field_rows, topics, KINDS)}
+        rows |= {f"{name}, {kind}": kind_figures for kind, kind_figures in figures[name].items()}
     title = f"{len(known)} papers, {part}"
-    shown = [figures_table("Field and kind", rows, _COLUMNS, 2, title)]
-    return Report(figures, [*shown, *(_differences(known, topics) if errors else ())])
+    tables = [figures_table("Field and kind", rows, _COLUMNS, 2, title)]
+    return Report(figures, [*tables, *(_differences(known, topics) if errors else ())])
 
 
 def _differences(
     labelled: Sequence[LabelledEntities], topics: Mapping[str, Sequence[Topic]]
 ) -> Iterator[str]:
-    """Yield a line on the names that are not labelled, and the entities that were not found."""
+    """Yield a line for each paper and kind on wrong names and missing entities."""
     for row in labelled:
         for kind in KINDS:
             sides = compare_entities(row, topics[row.paper], kind)
-            wrong, missing = ([name for name, is_so in side if not is_so] for side in sides)
+            wrong, missing = ([name for name, is_match in side if not is_match] for side in sides)
             if wrong or missing:
-                said = f"wrong {'; '.join(wrong) or 'none'}, missing {'; '.join(missing) or 'none'}"
-                yield f"{row.paper} {kind}: {said}"
+                errors = f"wrong {'; '.join(wrong) or 'none'}, missing {'; '.join(missing) or 'none'}"
+                yield f"{row.paper} {kind}: {errors}"

@@ -1,4 +1,4 @@
-"""Accuracy of language identification, on questions and on papers."""
+"""Measures the accuracy of language identification on questions and on papers."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +14,7 @@ from evaluation.input_files import DATA, EvaluationError, read_json_lines
 
 _HINT = "Each line is an object with a question."
 ASKED = DATA / "asked_in_languages.jsonl"
-# Volumes whose abstracts are in English unless they name another language.
+# Prefix of the volumes whose abstracts are in English unless they state another language.
 ENGLISH_VOLUMES = "2022.acl"
 
 
@@ -25,7 +25,7 @@ class _Asked(BaseModel):
 
 
 class _Row(BaseModel):
-    """A line of any file of questions, under one of the usual names."""
+    """A line of a file of questions, which name the text question, query or rewrite."""
 
     question: str = ""
     query: str = ""
@@ -33,10 +33,12 @@ class _Row(BaseModel):
 
 
 def _papers(anthology: Path) -> Iterator[tuple[str, str, str]]:
-    """Yield volume and number, the stated language ("" for none) and the text of each abstract."""
+    """Yield the id ("2022.acl-12"), stated language ("" for none), and title and abstract of each paper."""
     files = sorted((anthology / "xml").glob("*.xml"))
     if not files:
-        raise EvaluationError(f"{anthology} is no data directory of the ACL Anthology: it has no xml/*.xml.")
+        raise EvaluationError(
+            f"{anthology} is not a data directory of the ACL Anthology: it has no xml/*.xml."
+        )
     for file in files:
         for entry in etree.parse(file).getroot().iter("paper"):
             if (abstract := entry.find("abstract")) is not None:
@@ -54,10 +56,12 @@ def languages(
     *, english: list[Path] | None = None, anthology: Path | None = None, part: str = "kept"
 ) -> Report:
     rows = [row for row in read_json_lines(ASKED, _Asked, _HINT) if row.part == part]
-    told = [foreign_language(row.question) for row in rows]
+    identified = [foreign_language(row.question) for row in rows]
     lines = (row for path in english or () for row in read_json_lines(path, _Row, _HINT))
-    asked = dict.fromkeys(text for row in lines for text in (row.question, row.query, row.rewrite) if text)
-    refused = [question for question in asked if foreign_language(question)]
+    questions = dict.fromkeys(
+        text for row in lines for text in (row.question, row.query, row.rewrite) if text
+    )
+    refused = [question for question in questions if foreign_language(question)]
     papers = list(_papers(anthology)) if anthology else []
     stated = [(language, text) for _, language, text in papers if language]
     unstated = [
@@ -66,14 +70,14 @@ def languages(
     wrong = [name for name, text in unstated if language_of_text(text) not in (ENGLISH, "")]
     figures = {
         "foreign": len(rows),
-        "foreign_told": sum(map(bool, told)),
-        "foreign_right": sum(code == row.language for code, row in zip(told, rows, strict=True)),
-        "english": len(asked),
+        "foreign_told": sum(map(bool, identified)),
+        "foreign_right": sum(code == row.language for code, row in zip(identified, rows, strict=True)),
+        "english": len(questions),
         "english_refused": len(refused),
         "papers": len(stated),
         "papers_right": sum(language_of_text(text) == language for language, text in stated),
         "english_papers": len(unstated),
         "english_papers_wrong": len(wrong),
     }
-    named = (f"taken for another language: {name}" for name in (*refused, *wrong))
-    return Report(figures, [*named, plain_table(figures, 0)])
+    mistakes = (f"taken for another language: {name}" for name in (*refused, *wrong))
+    return Report(figures, [*mistakes, plain_table(figures, 0)])

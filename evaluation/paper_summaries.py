@@ -1,4 +1,4 @@
-"""Summaries of single papers, scored by ROUGE: one sentence (SciTLDR) and three aspects (ACLSum)."""
+"""Scores summaries of single papers by ROUGE: one sentence (SciTLDR) and three aspects (ACLSum)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from pydantic import AliasChoices, BaseModel, Field, field_validator
 from corpus.records import AspectName, Paper, Passage, PassageKind, Section, Sentence, passage_id
 from corpus.wording import counted
 from evaluation.harness import Report, command, decimals, grouped_table
-from evaluation.input_files import part_of, read_json_lines
+from evaluation.input_files import choose_split, read_json_lines
 from evaluation.rouge import METRICS, Scores, highest_rouge1, mean_scores, overlaps, score_text
 from indexer.enrich.aspects import choose_aspects
 from indexer.enrich.tldr import choose_tldr
@@ -28,7 +28,7 @@ _TLDR_LINE = (
 
 
 class TldrItem(BaseModel, frozen=True, extra="ignore"):
-    """A paper's title and the sentences of its abstract, with people's summaries in one sentence."""
+    """A paper's title and the sentences of its abstract, with one-sentence summaries that people wrote."""
 
     id: str = Field(validation_alias=AliasChoices("id", "paper_id"))
     title: str
@@ -48,7 +48,7 @@ class _Source(BaseModel):
 
 
 class AspectItem(BaseModel):
-    """A paper's title, abstract and introduction, with people's summaries of its three aspects."""
+    """A paper's title, abstract and introduction, with summaries of its three aspects that people wrote."""
 
     id: str
     title: str
@@ -58,7 +58,7 @@ class AspectItem(BaseModel):
 
     @field_validator("aspects")
     @classmethod
-    def _all_three(cls, aspects: dict[AspectName, str]) -> dict[AspectName, str]:
+    def _check_complete(cls, aspects: dict[AspectName, str]) -> dict[AspectName, str]:
         if missing := [name for name in ASPECTS if name not in aspects]:
             raise ValueError(f"there is no {missing[0]}")
         return aspects
@@ -66,10 +66,10 @@ class AspectItem(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class SummaryFigures:
-    """Mean scores 0..100 by system and by aspect ("tldr" of the one sentence).
+    """Mean scores 0..100 by system and by aspect; the aspect of a one-sentence summary is "tldr".
 
-    "lead" takes first sentences, "oracle" knows the references and takes the closest sentence. ROUGE-K leaves
-    out papers whose texts share no keyword.
+    "lead" takes the first sentences, "oracle" the sentence closest to the references. The mean of ROUGE-K
+    leaves out papers without keywords.
     """
 
     split: str
@@ -79,16 +79,16 @@ class SummaryFigures:
 
 def read_tldr_items(data: Path, split: str = "") -> tuple[str, list[TldrItem]]:
     """Read the papers of a split, with its name; raises EvaluationError."""
-    return part_of(data, read_json_lines(data, TldrItem, _TLDR_LINE), split)
+    return choose_split(data, read_json_lines(data, TldrItem, _TLDR_LINE), split)
 
 
 def read_aspect_items(data: Path, split: str = "") -> tuple[str, list[AspectItem]]:
     """Read the papers of a split, with its name; raises EvaluationError."""
-    return part_of(data, read_json_lines(data, AspectItem, _ASPECT_LINE), split)
+    return choose_split(data, read_json_lines(data, AspectItem, _ASPECT_LINE), split)
 
 
 def score_tldrs(items: Sequence[TldrItem], texts: Sequence[str]) -> Scores:
-    """Average the scores of one text for each paper."""
+    """Return the mean scores of `texts`, one for each paper."""
     pairs = zip(items, texts, strict=True)
     return mean_scores([score_text(text, item.targets, item.title) for item, text in pairs])
 
@@ -96,7 +96,7 @@ def score_tldrs(items: Sequence[TldrItem], texts: Sequence[str]) -> Scores:
 def score_aspects(
     items: Sequence[AspectItem], written: Sequence[Mapping[AspectName, str]]
 ) -> dict[str, Scores]:
-    """Average the scores of summaries of each paper; a missing summary scores 0."""
+    """Return the mean scores by aspect of the summaries written for each paper; a missing one scores 0."""
     pairs = list(zip(items, written, strict=True))
     return {
         name: mean_scores(
@@ -107,44 +107,46 @@ def score_aspects(
 
 
 def measure_tldr(data: Path, split: str = "") -> SummaryFigures:
-    """Score our sentences against the targets in `data`, by default on its dev part, else on everything."""
+    """Score our sentences against the targets in `data`, by default on its validation split, else on all."""
     name, items = read_tldr_items(data, split)
     chosen = [(item, choose_tldr(item.title, item.source)) for item in items]
     texts = {
         "ours": [tldr.text if tldr else "" for _, tldr in chosen],
         "unshortened": [item.source[tldr.sentence] if tldr else "" for item, tldr in chosen],
         "lead": [item.source[0] if item.source else "" for item in items],
-        # The sentence that is most like a target.
         "oracle": [
             max(item.source, key=partial(highest_rouge1, references=item.targets), default="")
             for item in items
         ],
     }
-    scores = {system: {"tldr": score_tldrs(items, own)} for system, own in texts.items()}
+    scores = {system: {"tldr": score_tldrs(items, sentences)} for system, sentences in texts.items()}
     return SummaryFigures(name, len(items), scores)
 
 
 def measure_aspects(data: Path, split: str = "") -> SummaryFigures:
-    """Score chosen sentences against the summaries in `data`, by default on its validation part."""
+    """Score our sentences against the summaries in `data`, by default on the validation split, else all."""
     name, items = read_aspect_items(data, split)
     written: dict[str, list[dict[AspectName, str]]] = {"ours": [], "lead": [], "oracle": []}
     for item in items:
         lead = item.source.abstract or [""]
         sentences = [*item.source.abstract, *item.source.introduction]
-        written["ours"].append({own.name: own.text for own in choose_aspects(*paper_of(item))})
+        written["ours"].append({aspect.name: aspect.text for aspect in choose_aspects(*paper_of(item))})
         written["lead"].append({"challenge": lead[0], "approach": lead[:2][-1], "outcome": lead[-1]})
-        # The sentence that is most like the reference.
         closest = {
-            aspect: max(sentences, key=lambda own, of=text: overlaps(of, own)["rouge2"], default="")  # type: ignore[misc]
-            for aspect, text in item.aspects.items()
+            aspect: max(sentences, key=partial(_rouge2, reference), default="")
+            for aspect, reference in item.aspects.items()
         }
         written["oracle"].append(closest)
     scores = {system: score_aspects(items, texts) for system, texts in written.items()}
     return SummaryFigures(name, len(items), scores)
 
 
+def _rouge2(reference: str, text: str) -> float:
+    return overlaps(reference, text)["rouge2"]
+
+
 def paper_of(item: AspectItem) -> tuple[Paper, tuple[Passage, ...]]:
-    """Build a paper as the indexer would, with the file's own sentences."""
+    """Return an item as the paper and passages that the indexer would make, with the data set's sentences."""
     abstract = _passage(item.id, 0, (), item.source.abstract or [item.title])
     body = _passage(item.id, 1, (Section("1", "Introduction"),), item.source.introduction)
     paper = Paper(item.id, "ACLSum", item.title, (), None, "", " ".join(item.source.abstract))
@@ -161,7 +163,7 @@ def _passage(paper: str, number: int, section: tuple[Section, ...], sentences: S
 
 
 def _report(figures: SummaryFigures, systems: Mapping[str, str]) -> Report:
-    """Report a row for each aspect and system; the JSON line has ours."""
+    """Report a row for each aspect and system; the JSON line has the figures of "ours" only."""
     groups = {
         aspect: [
             (label, *(decimals(figures.systems[system][aspect].get(metric), 1) for metric in METRICS))

@@ -1,6 +1,7 @@
-"""Retrieval: queries with relevance judgements (BEIR, LitSearch) through our own build and search.
+"""Measures retrieval with our build and search on queries with relevance judgements (BEIR, LitSearch).
 
-The collection is built for it, or a corpus that exists is searched, whose papers the judgements name.
+Either a collection is indexed for the measurement, or an existing corpus is searched, whose paper ids the
+judgements use.
 """
 
 import math
@@ -39,8 +40,8 @@ _QRELS_HEADER = ["query-id", "corpus-id", "score"]
 def ndcg(ranking: Sequence[str], gains: Gains, depth: int) -> float:
     """Return nDCG with linear gains and a discount of log2(n + 1), as trec_eval's ndcg_cut."""
 
-    def discounted(found: Iterable[int]) -> float:
-        return math.fsum(gain / math.log2(place + 2) for place, gain in enumerate(found))
+    def discounted(ranked_gains: Iterable[int]) -> float:
+        return math.fsum(gain / math.log2(place + 2) for place, gain in enumerate(ranked_gains))
 
     ideal = discounted(sorted(gains.values(), reverse=True)[:depth])
     return discounted(gains.get(document, 0) for document in ranking[:depth]) / ideal
@@ -48,8 +49,8 @@ def ndcg(ranking: Sequence[str], gains: Gains, depth: int) -> float:
 
 def average_precision(ranking: Sequence[str], gains: Gains, depth: int) -> float:
     """Return the average precision over all relevant documents, as trec_eval's map_cut."""
-    found = [position for position, document in enumerate(ranking[:depth], start=1) if document in gains]
-    return math.fsum(rank / position for rank, position in enumerate(found, start=1)) / len(gains)
+    ranks = [rank for rank, document in enumerate(ranking[:depth], start=1) if document in gains]
+    return math.fsum(found / rank for found, rank in enumerate(ranks, start=1)) / len(gains)
 
 
 def recall(ranking: Sequence[str], gains: Gains, depth: int) -> float:
@@ -66,7 +67,8 @@ class Document(BaseModel):
 class JudgedQueries:
     """Queries by id with the gains of their relevant documents.
 
-    `leaves_out_itself`: queries are documents of the collection, and a query is never its own result (BEIR).
+    With `leaves_out_itself` queries are documents of the collection, and a query is never its own result
+    (BEIR).
     """
 
     name: str
@@ -116,19 +118,19 @@ def read_judged(folder: Path, split: Split | None = None) -> JudgedCollection:
     if (folder / "corpus_clean").is_dir():
         return read_litsearch(folder)
     documents = tuple(_read_lines(folder / "corpus.jsonl"))
-    asked = read_queries(folder, split)
-    return JudgedCollection(asked.name, asked.queries, asked.gains, documents)
+    judged = read_queries(folder, split)
+    return JudgedCollection(judged.name, judged.queries, judged.gains, documents)
 
 
 def read_queries(folder: Path, split: Split | None = None) -> JudgedQueries:
     """Read queries.jsonl and judgements; queries without relevant documents are left out.
 
-    Without a split the judgements are those of qrels.tsv, or of BEIR's test split where it is not there.
+    Without a split the judgements are those of qrels.tsv or, if it does not exist, of BEIR's test split.
     """
-    alone = folder / "qrels.tsv"
-    if split or (not alone.exists() and (folder / "qrels").is_dir()):
-        alone = folder / "qrels" / f"{split or 'test'}.tsv"
-    gains = _read_gains(alone)
+    judgements = folder / "qrels.tsv"
+    if split or (not judgements.exists() and (folder / "qrels").is_dir()):
+        judgements = folder / "qrels" / f"{split or 'test'}.tsv"
+    gains = _read_gains(judgements)
     queries = {query.id: query.text for query in _read_lines(folder / "queries.jsonl") if query.id in gains}
     if not queries:
         raise EvaluationError(f"{folder} has no query with relevant documents.")
@@ -144,7 +146,7 @@ def _read_gains(path: Path) -> dict[str, dict[str, int]]:
     header, *lines = (line.rstrip("\r") for line in read_text(path).split("\n"))
     if header.split("\t") != _QRELS_HEADER:
         raise EvaluationError(
-            f"{path}, line 1: the header must be {', '.join(_QRELS_HEADER)}, with tabs between."
+            f"{path}, line 1: the header must be {', '.join(_QRELS_HEADER)}, separated by tabs."
         )
     for number, line in enumerate(lines, start=2):
         if line.strip():
@@ -153,8 +155,8 @@ def _read_gains(path: Path) -> dict[str, dict[str, int]]:
                 gain = int(score)
             except ValueError:
                 raise EvaluationError(
-                    f"{path}, line {number}: it must be query-id, corpus-id and a whole number, with tabs"
-                    " between."
+                    f"{path}, line {number}: it must be query-id, corpus-id and a whole number, separated by"
+                    " tabs."
                 ) from None
             if gain > 0:
                 gains.setdefault(query, {})[document] = gain
@@ -180,7 +182,7 @@ _Form = TypeVar("_Form", bound=BaseModel)
 
 
 def read_litsearch(folder: Path) -> JudgedCollection:
-    """Read LitSearch (arXiv 2407.18940), titles and abstracts; queries have no ids and are numbered."""
+    """Read LitSearch (arXiv 2407.18940), titles and abstracts; its queries have no ids and are numbered."""
     queries = [row for row in _rows(folder, "query/*.parquet", _Query) if row.corpusids]
     documents = tuple(
         Document(_id=str(row.corpusid), title=row.title or "", text=row.abstract or "")
@@ -203,7 +205,7 @@ def _rows(folder: Path, pattern: str, form: type[_Form]) -> Iterator[_Form]:
 
 
 def read_parquet(path: Path, form: type[_Form], columns: list[str], hint: str = "") -> Iterator[_Form]:
-    """Yield the rows of a Parquet file, these columns alone; raises EvaluationError that names the file."""
+    """Yield the rows of a Parquet file with these columns; raises EvaluationError that names the file."""
     try:
         with pyarrow.parquet.ParquetFile(path) as file:
             for batch in file.iter_batches(2048, columns=columns):
@@ -215,8 +217,8 @@ def read_parquet(path: Path, form: type[_Form], columns: list[str], hint: str = 
 
 
 @dataclass(frozen=True, slots=True)
-class HowSearched:
-    """The side of the search to measure, and the encoder, by default the setting's."""
+class SearchSetup:
+    """The search mode and the encoder to measure; an encoder of None is that of the settings."""
 
     mode: SearchMode = "hybrid"
     encoder: str | None = None
@@ -227,74 +229,79 @@ class HowSearched:
 
 
 @dataclass(frozen=True, slots=True)
-class Searched:
-    """The documents found for each query, best first, and how long each search took."""
+class Rankings:
+    """The ids of documents found for each query, best first, and the time of each search.
+
+    `documents` is the number of documents searched.
+    """
 
     encoder: Encoder
     documents: int
-    rankings: dict[str, list[str]]
-    taken: tuple[Moment, ...]
+    by_query: dict[str, list[str]]
+    times: tuple[Moment, ...]
 
 
-def evaluate(folder: Path, how: HowSearched, split: Split | None = None) -> Figures:
+def evaluate(folder: Path, setup: SearchSetup, split: Split | None = None) -> Figures:
     """Index a judged collection and measure the search on it; raises EvaluationError."""
-    return evaluate_modes(read_judged(folder, split), how, (how.mode,))[how.mode]
+    return evaluate_modes(read_judged(folder, split), setup, (setup.mode,))[setup.mode]
 
 
 def evaluate_modes(
-    judged: JudgedCollection, how: HowSearched, modes: Sequence[SearchMode]
+    judged: JudgedCollection, setup: SearchSetup, modes: Sequence[SearchMode]
 ) -> dict[SearchMode, Figures]:
     """Measure several search modes on a collection that is indexed once for all of them."""
     missing = missing_documents(judged, [document.id for document in judged.documents])
-    searched, built = search_collection(judged, how, modes)
+    searched, build_time = search_collection(judged, setup, modes)
     return {
-        mode: {**_figures(found, judged, missing, mode), "build_seconds": built.clock}
-        for mode, found in searched.items()
+        mode: {**_figures(rankings, judged, missing, mode), "build_seconds": build_time.clock}
+        for mode, rankings in searched.items()
     }
 
 
 def search_collection(
-    judged: JudgedCollection, how: HowSearched, modes: Sequence[SearchMode]
-) -> tuple[dict[SearchMode, Searched], Moment]:
+    judged: JudgedCollection, setup: SearchSetup, modes: Sequence[SearchMode]
+) -> tuple[dict[SearchMode, Rankings], Moment]:
     """Index a collection once; return the rankings of each search mode and the time of indexing."""
     with tempfile.TemporaryDirectory() as home:
-        settings = how.settings(Settings(home=Path(home)))
-        encoder = open_encoder(settings, how.runtime)
+        settings = setup.settings(Settings(home=Path(home)))
+        encoder = open_encoder(settings, setup.runtime)
         encoder.load()
         started = Moment.now()
         build_collection(settings, encoder, judged.as_source(), lambda _: None)
-        built = started.since()
+        build_time = started.since()
         corpus = Corpus.open(settings.corpus_path, encoder)
         searched = {mode: _search_all(corpus, encoder, judged, mode) for mode in modes}
     documents = {paper_id(_COLLECTION.id, document.id): document.id for document in judged.documents}
-    for found in searched.values():
-        for query, papers in found.rankings.items():
+    for rankings in searched.values():
+        for query, papers in rankings.by_query.items():
             ranked = [documents[paper] for paper in papers]
-            found.rankings[query] = [own for own in ranked if not judged.leaves_out_itself or own != query]
-    return searched, built
+            if judged.leaves_out_itself:
+                ranked = [document for document in ranked if document != query]
+            rankings.by_query[query] = ranked
+    return searched, build_time
 
 
-def evaluate_corpus(home: Path, folder: Path, how: HowSearched, split: Split | None = None) -> Figures:
-    """Measure the search on an existing corpus; `home` is its home or the corpus folder in it."""
+def evaluate_corpus(home: Path, folder: Path, setup: SearchSetup, split: Split | None = None) -> Figures:
+    """Measure the search on an existing corpus; `home` is a PAPER_TRAIL_HOME or the corpus folder in it."""
     judged = read_queries(folder, split)
-    _, encoder, corpus = open_home(home, how.settings(read_settings()), how.runtime)
+    _, encoder, corpus = open_home(home, setup.settings(read_settings()), setup.runtime)
     missing = missing_documents(judged, [paper.id for paper in corpus.papers_by_id(judged.relevant)])
-    return _figures(_search_all(corpus, encoder, judged, how.mode), judged, missing, how.mode)
+    return _figures(_search_all(corpus, encoder, judged, setup.mode), judged, missing, setup.mode)
 
 
 def missing_documents(judged: JudgedQueries, known: Iterable[str]) -> int:
-    """Count the relevant documents that the corpus lacks; raises EvaluationError where it has none."""
+    """Count the relevant documents that are not in `known`; raises EvaluationError if all are missing."""
     relevant = judged.relevant
-    found = len(set(relevant).intersection(known))
-    if not found:
+    present = len(set(relevant).intersection(known))
+    if not present:
         raise EvaluationError(
             f"The corpus has none of the documents that {judged.name} names, such as {relevant[0]!r}."
         )
-    return len(relevant) - found
+    return len(relevant) - present
 
 
 def quality(rankings: Mapping[str, Sequence[str]], judged: JudgedQueries) -> dict[str, float]:
-    """Return the means over all queries; a query without a ranking found nothing."""
+    """Return the mean of each measure over all queries; a query without a ranking scores 0."""
     measures = {"ndcg@10": ndcg, "map@10": average_precision}
     measures |= dict.fromkeys(("recall@5", "recall@20", "recall@100"), recall)
     return {
@@ -306,31 +313,31 @@ def quality(rankings: Mapping[str, Sequence[str]], judged: JudgedQueries) -> dic
     }
 
 
-def _figures(found: Searched, judged: JudgedQueries, missing: int, mode: SearchMode) -> Figures:
+def _figures(rankings: Rankings, judged: JudgedQueries, missing: int, mode: SearchMode) -> Figures:
     return {
         "data": judged.name,
-        "encoder": found.encoder.name,
-        "runtime": found.encoder.runtime,
+        "encoder": rankings.encoder.name,
+        "runtime": rankings.encoder.runtime,
         "mode": mode,
-        "documents": found.documents,
-        "queries": len(found.rankings),
+        "documents": rankings.documents,
+        "queries": len(rankings.by_query),
         "missing_documents": missing,
-        **quality(found.rankings, judged),
-        "ms_per_query": 1000 * fmean(moment.clock for moment in found.taken),
+        **quality(rankings.by_query, judged),
+        "ms_per_query": 1000 * fmean(moment.clock for moment in rankings.times),
     }
 
 
-def _search_all(corpus: Corpus, encoder: Encoder, judged: JudgedQueries, mode: SearchMode) -> Searched:
-    """Return the ids of each query's papers; one more than `DEPTH` where a query's own is left out."""
+def _search_all(corpus: Corpus, encoder: Encoder, judged: JudgedQueries, mode: SearchMode) -> Rankings:
+    """Rank `DEPTH` papers for each query, and one more if the query itself will be removed."""
     search(corpus, encoder, "warm", Scope(), mode=mode)
     papers = DEPTH + judged.leaves_out_itself
-    rankings, taken = {}, []
+    by_query, times = {}, []
     for query, text in judged.queries.items():
         started = Moment.now()
         hits = search(corpus, encoder, text, Scope(), papers=papers, passages_per_paper=1, mode=mode)
-        taken.append(started.since())
-        rankings[query] = [hit.paper.id for hit in hits]
-    return Searched(encoder, corpus.count_papers(), rankings, tuple(taken))
+        times.append(started.since())
+        by_query[query] = [hit.paper.id for hit in hits]
+    return Rankings(encoder, corpus.count_papers(), by_query, tuple(times))
 
 
 @command("retrieval")
@@ -343,8 +350,8 @@ def retrieval(
     mode: SearchMode = "hybrid",
     runtime: Runtime | None = None,
 ) -> Report:
-    how = HowSearched(mode, encoder, runtime)
-    figures = evaluate_corpus(corpus, data, how, split) if corpus else evaluate(data, how, split)
+    setup = SearchSetup(mode, encoder, runtime)
+    figures = evaluate_corpus(corpus, data, setup, split) if corpus else evaluate(data, setup, split)
     if missing := figures["missing_documents"]:
         say(f"Not in the corpus, so counted as not found: {counted(missing, 'relevant document')}.")
     return Report(figures, [plain_table(figures, 4)])

@@ -1,4 +1,4 @@
-"""Fits the weights that choose and shorten the one sentence on a paper, on SciTLDR's training papers."""
+"""Fits the weights that choose and shorten a paper's one-sentence summary, on SciTLDR's training papers."""
 
 import json
 import zlib
@@ -20,14 +20,14 @@ from indexer.enrich.tldr import TLDR_WEIGHTS, TldrCandidate, tldr_candidates
 
 Matrix = NDArray[np.float64]
 
-# A paper's candidates with the ROUGE-1 of each against people's sentences.
-Rewarded = tuple[list[TldrCandidate], Matrix]
+# A paper's candidate sentences, and the ROUGE-1 of each against the sentences that people wrote.
+ScoredCandidates = tuple[list[TldrCandidate], Matrix]
 
-# The penalty on squared weights; chosen by cross-validation among .003, .01, .03 and .06.
+# L2 penalty on the weights; chosen by cross-validation among .003, .01, .03 and .06.
 SHRINK = 0.03
 FOLDS, ITERATIONS = 5, 200
-# Features that fewer candidates have, and smaller weights, are dropped.
-_FEWEST, _SMALLEST = 20, 0.02
+# Features of fewer candidates, and weights of a smaller size, are dropped.
+_FEWEST_CANDIDATES, _SMALLEST_WEIGHT = 20, 0.02
 _HEAD = """\
 # Coefficients of a linear model over the forms of the sentences of an abstract: "sentence ..." is of the
 # whole sentence, the rest of the form. Made by `paper-trail eval train-tldr`; not to be edited.
@@ -37,7 +37,7 @@ _HEAD = """\
 @command("train-tldr")
 def train_tldr(data: Path, out_file: Path = TLDR_WEIGHTS, split: str = "train") -> Report:
     items = [item for item in read_tldr_items(data, split)[1] if item.source]
-    papers = [_rewarded(item) for item in items]
+    papers = [_score_candidates(item) for item in items]
     # The figures are cross-validated by paper; the weights are fitted on all papers.
     provenance: dict[str, str | int | float] = {
         "trained_on": f"SciTLDR, {split} (Apache-2.0)",
@@ -47,23 +47,25 @@ def train_tldr(data: Path, out_file: Path = TLDR_WEIGHTS, split: str = "train") 
         "shrink": SHRINK,
         **cross_validate(items, papers),
     }
-    weights = {name: round(weight, 2) for name, weight in fit(papers).items() if abs(weight) >= _SMALLEST}
-    out_file.write_text(_written(provenance, weights), encoding="utf-8")
+    weights = {
+        name: round(weight, 2) for name, weight in fit(papers).items() if abs(weight) >= _SMALLEST_WEIGHT
+    }
+    out_file.write_text(_to_toml(provenance, weights), encoding="utf-8")
     return Report(provenance)
 
 
-def _rewarded(item: TldrItem) -> Rewarded:
+def _score_candidates(item: TldrItem) -> ScoredCandidates:
     candidates = tldr_candidates(item.title, item.source)
-    return candidates, np.array([highest_rouge1(own.text, item.targets) for own in candidates])
+    return candidates, np.array([highest_rouge1(candidate.text, item.targets) for candidate in candidates])
 
 
-def cross_validate(items: Sequence[TldrItem], papers: Sequence[Rewarded]) -> dict[str, float]:
-    """Compute ROUGE-1 of the choice by weights fitted without the paper, of the lead, of the best form."""
+def cross_validate(items: Sequence[TldrItem], papers: Sequence[ScoredCandidates]) -> dict[str, float]:
+    """Compute the mean ROUGE-1 of the chosen (cross-validated), the first and the best candidates."""
     folds = [(paper, zlib.crc32(item.id.encode()) % FOLDS) for paper, item in zip(papers, items, strict=True)]
     chosen: list[float] = []
     for fold in range(FOLDS):
-        weights = fit([paper for paper, own in folds if own != fold])
-        for candidates, rewards in (paper for paper, own in folds if own == fold):
+        weights = fit([paper for paper, paper_fold in folds if paper_fold != fold])
+        for candidates, rewards in (paper for paper, paper_fold in folds if paper_fold == fold):
             best = int(np.argmax([candidate.score(weights) for candidate in candidates]))
             chosen.append(float(rewards[best]))
     figures = {
@@ -74,34 +76,34 @@ def cross_validate(items: Sequence[TldrItem], papers: Sequence[Rewarded]) -> dic
     return {name: round(figure, 2) for name, figure in figures.items()}
 
 
-def fit(papers: Sequence[Rewarded]) -> dict[str, float]:
-    """Fit the weights under which a form drawn by its softmax score has the highest expected ROUGE-1."""
+def fit(papers: Sequence[ScoredCandidates]) -> dict[str, float]:
+    """Fit weights that maximise the expected ROUGE-1 of a candidate drawn by the softmax of the scores."""
     rows = [candidate.features for candidates, _ in papers for candidate in candidates]
     counts = Counter(name for features in rows for name, value in features.items() if value)
-    kept = {name for name, count in counts.items() if count >= _FEWEST}
+    frequent = {name for name, count in counts.items() if count >= _FEWEST_CANDIDATES}
     vectorizer = DictVectorizer()
     matrix = vectorizer.fit_transform(
-        [{name: value for name, value in features.items() if name in kept} for features in rows]
+        [{name: value for name, value in features.items() if name in frequent} for features in rows]
     )
     starts = np.cumsum([0, *(len(candidates) for candidates, _ in papers)])[:-1]
-    rewards = np.concatenate([own for _, own in papers])
+    rewards = np.concatenate([paper_rewards for _, paper_rewards in papers])
     paper_of = np.repeat(np.arange(len(starts)), np.diff([*starts, len(rewards)]))
 
     def loss(weights: Matrix) -> tuple[float, Matrix]:
         scores = matrix @ weights
-        raised = np.exp(scores - np.maximum.reduceat(scores, starts)[paper_of])
-        shares = raised / np.add.reduceat(raised, starts)[paper_of]
+        exponentials = np.exp(scores - np.maximum.reduceat(scores, starts)[paper_of])
+        shares = exponentials / np.add.reduceat(exponentials, starts)[paper_of]
         expected = np.add.reduceat(shares * rewards, starts)
-        slope = matrix.T @ (shares * (rewards - expected[paper_of])) / len(starts)
-        return SHRINK * float(weights @ weights) - float(expected.mean()), 2 * SHRINK * weights - slope
+        gradient = matrix.T @ (shares * (rewards - expected[paper_of])) / len(starts)
+        return SHRINK * float(weights @ weights) - float(expected.mean()), 2 * SHRINK * weights - gradient
 
     start = np.zeros(matrix.shape[1])
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": ITERATIONS})
-    return dict(zip(vectorizer.get_feature_names_out(), map(float, found.x), strict=True))
+    optimum = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": ITERATIONS})
+    return dict(zip(vectorizer.get_feature_names_out(), map(float, optimum.x), strict=True))
 
 
-def _written(provenance: Mapping[str, object], weights: Mapping[str, float]) -> str:
-    """Write TOML, which reads numbers and quoted strings as JSON writes them."""
+def _to_toml(provenance: Mapping[str, object], weights: Mapping[str, float]) -> str:
+    """Format the weights as TOML, whose numbers and quoted strings are those of JSON."""
     tables = {"provenance": provenance, "weights": dict(sorted(weights.items()))}
     lines = [
         f"\n[{name}]\n" + "".join(f"{json.dumps(key)} = {json.dumps(value)}\n" for key, value in rows.items())

@@ -1,4 +1,4 @@
-"""The commands; `commands.toml` lists them. What takes seconds to import is imported when it runs."""
+"""The commands of `commands.toml`; packages that take seconds to import are imported by the command."""
 
 # ruff: noqa: PLC0415
 
@@ -16,8 +16,8 @@ from evaluation import harness
 from evaluation.answers.questions import JUDGED, QUESTIONS
 from evaluation.answers.rewriting import QueryContext
 from evaluation.harness import Report, say
-from evaluation.input_files import named_folders
-from evaluation.kept import KeptModel, KeptReplies
+from evaluation.input_files import parse_named_folders
+from evaluation.reply_cache import CachedModel, ReplyCache
 from training.files import Run, TrainingError
 
 _TEXTS = tomllib.loads(Path(__file__).with_name("commands.toml").read_text(encoding="utf-8"))
@@ -41,26 +41,26 @@ def data(
 
     settings = read_settings()
     entry = _entry(model, settings)
-    found = read_documents(documents)
+    source_documents = read_documents(documents)
     published = [row for path in dialogues or () for row in read_dialogues(path, limit, seed)]
-    asked = KeptModel(open_model(entry, settings), KeptReplies(out.with_suffix(".calls.jsonl")))
-    made = Construction(
-        found,
+    cached_model = CachedModel(open_model(entry, settings), ReplyCache(out.with_suffix(".calls.jsonl")))
+    construction = Construction(
+        source_documents,
         published,
-        model=asked,
+        model=cached_model,
         parameters=default_parameters(settings, entry),
         encoder=open_encoder(settings),
         plan=DataPlan(attribution, limit, context, seed),
     )
-    made.run()
-    about = {"documents": len(found), "dialogues": len(published), "model": entry.id}
-    counts = made.write(out, {**about, "attribution": attribution, "seed": seed})
+    construction.run()
+    about = {"documents": len(source_documents), "dialogues": len(published), "model": entry.id}
+    counts = construction.write(out, {**about, "attribution": attribution, "seed": seed})
     say(render_table_5(counts["table_5"]))
     return Report(counts)
 
 
 def _entry(name: str, settings: Settings) -> ModelEntry:
-    """Return the model of that name, by default the first; raises TrainingError."""
+    """Return the model with this id, by default the first; raises TrainingError."""
     entries = {entry.id: entry for entry in available_models(settings)}
     if not entries or (name and name not in entries):
         raise TrainingError(
@@ -115,13 +115,15 @@ def relevance(
     judged: Path = JUDGED,
     begun: Path | None = None,
 ) -> Report:
-    from training.choice import HeldAbstracts
+    from training.choice import HeldOutAbstracts
     from training.relevance import judged_data, train_relevance
 
-    homes = named_folders(home or [])
-    asked = judged_data(judged, homes, HeldAbstracts(data, work / "abstracts", held)) if homes else None
+    homes = parse_named_folders(home or [])
+    abstracts = HeldOutAbstracts(data, work / "abstracts", held)
+    judged_questions = judged_data(judged, homes, abstracts) if homes else None
     run = Run(data, work, out or SHIPPED, seed, held, begun)
-    return Report(train_relevance(run, open_encoder(read_settings()), asked).provenance["held_back"])
+    card = train_relevance(run, open_encoder(read_settings()), judged_questions)
+    return Report(card.provenance["held_back"])
 
 
 @command("choice")
@@ -135,13 +137,13 @@ def choice(
     held: int = 0,
     judged: Path = JUDGED,
 ) -> Report:
-    from training.choice import HeldAbstracts
+    from training.choice import HeldOutAbstracts
     from training.relevance import fit_choice, judged_data
 
     if (data is None) != (work is None):
-        raise TrainingError("--data and --work are named together.")
-    abstracts = HeldAbstracts(data, work, held) if data and work else None
-    card = fit_choice(judged_data(judged, named_folders(home), abstracts), out or SHIPPED, seed)
+        raise TrainingError("--data and --work must be used together.")
+    abstracts = HeldOutAbstracts(data, work, held) if data and work else None
+    card = fit_choice(judged_data(judged, parse_named_folders(home), abstracts), out or SHIPPED, seed)
     return Report(card.scales["answerable_all"])
 
 

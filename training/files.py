@@ -1,4 +1,4 @@
-"""Folders of a run, durable files, cards and splits, shared by all trainers; loads no model."""
+"""Folders of a run, durable files, cards and splits for all trainers; imports no model library."""
 
 import hashlib
 import json
@@ -19,34 +19,34 @@ from evaluation.input_files import EvaluationError
 
 CARD, CHECKPOINT, CURVE = "card.json", "checkpoint.pt", "curve.jsonl"
 SETS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("sets.toml").read_text(encoding="utf-8"))
-FOLDS = 5  # of papers; one of them measures only
-FREE_SINCE = 2016  # abstracts of the Anthology are under a free licence from this year on
+FOLDS = 5  # of papers; one of them is held out for measuring
+FREE_SINCE = 2016  # the Anthology's abstracts have a free licence from this year on
 Value = TypeVar("Value")
 # The content of a model's card, and the function that writes the model.
 Trained = tuple[dict[str, Any], Callable[[], None]]
 
 
 class TrainingError(EvaluationError):
-    """Nothing can be learned; the message says why and, where that helps, what to do."""
+    """A training run that is not possible; the message gives the reason and, where it helps, a remedy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run's folders (data, checkpoints, results), its seed, and the fold of five that only measures.
+    """A run's folders (data, checkpoints, results), its seed, and the fold that is held out for measuring.
 
-    With `begun`, the folder of a part, the run continues that part with the last stage alone.
+    `start` is the folder of an existing part: the run continues the part, with the last stage only.
     """
 
     data: Path
     work: Path
     out: Path
     seed: int = 13
-    held: int = 0
-    begun: Path | None = None
+    held_fold: int = 0
+    start: Path | None = None
 
 
 def write_durably(path: Path, content: bytes | str) -> None:
-    """Replace a file: after a crash the old content or the new one is there, and whole."""
+    """Replace a file atomically: after a crash it has either the old or the new content."""
     temporary = path.with_name(f"{path.name}.part")
     temporary.write_bytes(content.encode() if isinstance(content, str) else content)
     replace_durably(temporary, path)
@@ -54,13 +54,13 @@ def write_durably(path: Path, content: bytes | str) -> None:
 
 @contextmanager
 def saving(folder: Path) -> Iterator[None]:
-    """Turn failed writes into a TrainingError that says what to do."""
+    """Convert errors of writing into a TrainingError with a remedy."""
     try:
         yield
     except (OSError, RuntimeError, SafetensorError) as error:
         problem = getattr(error, "strerror", None) or error
         raise TrainingError(
-            f"{folder} cannot be written: {problem}. Free space and run again: finished work is kept."
+            f"{folder} cannot be written: {problem}. Free space and run again; finished steps are saved."
         ) from None
 
 
@@ -68,21 +68,21 @@ def as_json(value: object) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
-def hash_byte(text: str, place: int = 0) -> int:
-    """Return a byte of a text's SHA-256: splits by it keep equal texts (papers, dialogues) together."""
-    return hashlib.sha256(text.encode()).digest()[place]
+def hash_byte(text: str, index: int = 0) -> int:
+    """Return a byte of a text's SHA-256, for splits that keep equal keys (papers, dialogues) together."""
+    return hashlib.sha256(text.encode()).digest()[index]
 
 
 def draw(values: Sequence[Value], count: int, seed: str) -> list[Value]:
-    """Return at most `count` values, drawn at random."""
+    """Draw at most `count` values at random, the same for the same seed."""
     return random.Random(seed).sample(values, min(count, len(values)))
 
 
 def train_folder(run: Run, parts: object, train: Callable[[str], Trained]) -> dict[str, Any]:
-    """Return the card of the model in `run.out`, which is trained unless it is there already.
+    """Train a model into `run.out` and return its card; an already trained model is not trained again.
 
-    `parts` is all that the model depends on; `train` takes their hash. The card is written last and marks the
-    folder as complete. Raises TrainingError where another model is in it.
+    `parts` is everything that the model depends on; `train` gets its hash. The card is written last and marks
+    the folder as complete. Raises TrainingError if the folder has another model.
     """
     fingerprint = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
     path = run.out / CARD

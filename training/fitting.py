@@ -1,7 +1,7 @@
-"""The loop of all trainers: seeded batches, checkpoints that a killed run resumes from, a learning curve.
+"""The training loop of all trainers: seeded batches, checkpoints to resume from, and a learning curve.
 
-No library's trainer takes its place: batches are filled by tokens, the parts of a loss are backpropagated one
-by one, and a run killed at any step ends with the weights of an uninterrupted one.
+A library's trainer does not do this: batches are filled by tokens, the parts of a loss are backpropagated one
+by one, and a run that was killed and resumed gives the same weights as an uninterrupted one.
 """
 
 import io
@@ -20,14 +20,14 @@ import torch
 from assistant.learned.parts import Card
 from evaluation.harness import say
 from training.files import CHECKPOINT, CURVE, Run, TrainingError, saving, write_durably
-from training.network import Measured, Reader, Scales, averaged, restore, trained, write_part
+from training.network import Measured, Reader, Scales, mean_weights, restore, trainable, write_part
 
 Example = TypeVar("Example")
-REPORTED = 20  # steps between two points of the curve that is written
-SPREAD = 0.1  # jitter of lengths, so that batches differ between epochs
+REPORTED = 20  # steps between two points of the stored curve
+SPREAD = 0.1  # random change of lengths in sorting, so that batches differ between epochs
 
 
-# One optimiser step, from 1.
+# An optimiser step, counted from 1.
 class Point(TypedDict):
     step: int
     loss: float
@@ -36,7 +36,7 @@ class Point(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The numbers of a run; `tokens` is the size of a step without padding."""
+    """The hyperparameters of a run; `tokens` is the size of a batch without padding."""
 
     epochs: int = 3
     learning_rate: float = 5e-4
@@ -49,9 +49,10 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Task(Generic[Example]):
-    """A trainer's part of the loop: the token count of an example, and the parts of a batch's loss.
+    """The functions of the loop that differ between trainers.
 
-    Each part is backpropagated before the next is computed.
+    `tokens` counts the tokens of an example. `losses` yields the parts of a batch's loss; each part is
+    backpropagated before the next is computed.
     """
 
     tokens: Callable[[Example], int]
@@ -60,9 +61,10 @@ class Task(Generic[Example]):
 
 @dataclass(frozen=True, slots=True)
 class Recipe(Generic[Example]):
-    """The making of a part: its task, and its stages with their plans.
+    """The training of a part: its task, and the plans of its stages in order.
 
-    `draft` are scales that `measure` can read the new network with.
+    `draft` has provisional scales with which `measure` reads the new network. `averages` is explained in
+    `train`.
     """
 
     part: str
@@ -79,17 +81,16 @@ class Recipe(Generic[Example]):
         examples: Callable[[str], Sequence[Example]],
         measure: Callable[[str], Measured],
     ) -> Card:
-        """Fit a reader to the examples of each stage, of a run that is continued of the last one alone.
+        """Fit a reader on the examples of each stage; a run with `start` only has the last stage.
 
-        A killed run resumes. A part that is continued becomes the mean of what it was and what it has become,
-        the latter by `share`.
+        A killed run resumes. A continued part gets the weighted means of its old and new weights.
         """
-        begun = {name: weight.detach().clone() for name, weight in trained(reader).items()}
-        for stage in list(self.plans)[-1 if run.begun else 0 :]:
+        before = {name: weight.detach().clone() for name, weight in trainable(reader).items()}
+        for stage in list(self.plans)[-1 if run.start else 0 :]:
             say(f"{self.part}: {stage}")
             fit(reader, self.task, examples(stage), self.plans[stage], run.work / stage)
-        if run.begun and self.share < 1:
-            restore(reader, averaged(begun, trained(reader), self.share))
+        if run.start and self.share < 1:
+            restore(reader, mean_weights(before, trainable(reader), self.share))
         return write_part(self.part, reader, run, self.longest, measure, draft=self.draft)
 
 
@@ -102,28 +103,28 @@ def fit(
     *,
     fingerprint: object = None,
 ) -> list[Point]:
-    """Fit a model to examples and return the curve; a killed run resumes from the checkpoint in `folder`.
+    """Fit a model on examples and return the curve; a killed run resumes from the checkpoint in `folder`.
 
-    `fingerprint`, by default the plan, tells runs apart. Raises TrainingError.
+    `fingerprint` identifies the run, by default by the plan. Raises TrainingError.
     """
     if not examples:
         raise TrainingError("There is no example to learn from.")
     fingerprint = fingerprint or asdict(plan)
-    batches = [batch for epoch in range(plan.epochs) for batch in batched(task, examples, plan, epoch)]
-    weights, steps = list(trained(model).values()), len(batches)
+    batches = [batch for epoch in range(plan.epochs) for batch in make_batches(task, examples, plan, epoch)]
+    weights, steps = list(trainable(model).values()), len(batches)
     optimizer = torch.optim.AdamW(weights, lr=plan.learning_rate, weight_decay=plan.weight_decay)
     curve, saved = _resume(model, optimizer, folder, fingerprint), time.monotonic()
     model.train()
     say(f"{steps} steps, {len(curve)} done, {weights[0].device.type}")
     for step in range(len(curve) + 1, steps + 1):
         clock = time.monotonic()
-        # Dropout is seeded by the step, so that a resumed run draws what an uninterrupted one does.
+        # Seeded by the step, so that dropout is the same in a resumed run.
         torch.manual_seed(plan.seed * 1_000_003 + step - 1)
         optimizer.param_groups[0]["lr"] = _rate(plan, step - 1, steps)
         optimizer.zero_grad(set_to_none=True)
         loss = _backward(model, task, [examples[index] for index in batches[step - 1]])
         if not math.isfinite(loss):
-            raise TrainingError(f"Step {step} has no finite loss. Try a lower learning rate.")
+            raise TrainingError(f"The loss of step {step} is not finite. Try a lower learning rate.")
         torch.nn.utils.clip_grad_norm_(weights, 1.0)
         optimizer.step()
         curve.append({"step": step, "loss": loss, "seconds": time.monotonic() - clock})
@@ -150,7 +151,7 @@ def _backward(model: torch.nn.Module, task: Task[Example], batch: Sequence[Examp
 
 
 def _rate(plan: Plan, done: int, steps: int) -> float:
-    """Return the learning rate, which rises linearly and falls by half a cosine."""
+    """Return the learning rate after `done` steps: linear warm-up, then cosine decay."""
     warm = max(1, int(plan.warm_up * steps))
     fall = 0.5 * (1 + math.cos(math.pi * (done - warm) / max(1, steps - warm)))
     return plan.learning_rate * ((done + 1) / warm if done < warm else fall)
@@ -159,11 +160,11 @@ def _rate(plan: Plan, done: int, steps: int) -> float:
 def _save(
     model: torch.nn.Module, optimizer: torch.optim.Optimizer, folder: Path, about: dict[str, object]
 ) -> None:
-    written = io.BytesIO()
-    weights = {name: weight.detach().cpu() for name, weight in trained(model).items()}
-    torch.save(about | {"trained": weights, "optimizer": optimizer.state_dict()}, written)
+    content = io.BytesIO()
+    weights = {name: weight.detach().cpu() for name, weight in trainable(model).items()}
+    torch.save(about | {"trained": weights, "optimizer": optimizer.state_dict()}, content)
     with saving(folder):
-        write_durably(folder / CHECKPOINT, written.getvalue())
+        write_durably(folder / CHECKPOINT, content.getvalue())
 
 
 def _resume(
@@ -177,10 +178,10 @@ def _resume(
     try:
         state: dict[str, Any] = torch.load(path, weights_only=True)
     except (OSError, RuntimeError, EOFError, ValueError, LookupError, pickle.UnpicklingError):
-        raise TrainingError(f"{path} cannot be read. Remove it to begin anew.") from None
+        raise TrainingError(f"{path} cannot be read. Remove it to start again.") from None
     if state.get("fingerprint") != fingerprint:
         raise TrainingError(
-            f"{path} is of a run on other data or with other numbers. Remove it, or name another folder."
+            f"{path} is of a run with other data or settings. Remove it, or use another folder."
         )
     restore(model, state["trained"])
     optimizer.load_state_dict(state["optimizer"])
@@ -188,16 +189,16 @@ def _resume(
 
 
 def reported(curve: Sequence[Point]) -> list[dict[str, float]]:
-    """Return the losses of every 20th step and of the last one."""
-    kept = [point for point in curve if point["step"] % REPORTED == 0 or point is curve[-1]]
-    return [{"step": point["step"], "loss": round(point["loss"], 5)} for point in kept]
+    """Return the losses of every `REPORTED`-th step and of the last one."""
+    points = [point for point in curve if point["step"] % REPORTED == 0 or point is curve[-1]]
+    return [{"step": point["step"], "loss": round(point["loss"], 5)} for point in points]
 
 
-def batched(task: Task[Example], examples: Sequence[Example], plan: Plan, epoch: int) -> list[list[int]]:
-    """Return an epoch's batches of indices: examples of similar length together, in random order."""
-    chance = random.Random(f"{plan.seed}:{epoch}")
+def make_batches(task: Task[Example], examples: Sequence[Example], plan: Plan, epoch: int) -> list[list[int]]:
+    """Return an epoch's batches of indices in random order; a batch has examples of similar length."""
+    generator = random.Random(f"{plan.seed}:{epoch}")
     lengths = [task.tokens(example) for example in examples]
-    jittered = [length * (1 + chance.uniform(-SPREAD, SPREAD)) for length in lengths]
+    jittered = [length * (1 + generator.uniform(-SPREAD, SPREAD)) for length in lengths]
     batches: list[list[int]] = []
     room = 0
     for index in sorted(range(len(examples)), key=jittered.__getitem__):
@@ -206,15 +207,12 @@ def batched(task: Task[Example], examples: Sequence[Example], plan: Plan, epoch:
             room = plan.tokens
         batches[-1].append(index)
         room -= lengths[index]
-    chance.shuffle(batches)
+    generator.shuffle(batches)
     return batches
 
 
 def autocast(model: torch.nn.Module) -> torch.autocast:
-    """Multiply matrices in bfloat16 where the machine does so faster: on GPUs, and processors with AMX.
-
-    Others that can, emulate it: there it is four times slower than in 32 bits.
-    """
+    """Use bfloat16 for matrix products on GPUs and on CPUs with AMX; other CPUs emulate it slowly."""
     device = next(model.parameters()).device.type
     is_fast = device != "cpu" or torch.cpu._is_amx_tile_supported()
     return torch.autocast(device, torch.bfloat16, enabled=is_fast)

@@ -1,4 +1,4 @@
-"""The generator: a causal language model taught to answer with citations, by LoRA (TruthReader)."""
+"""Trains the generator: a causal language model that answers with citations, by LoRA (TruthReader)."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ from evaluation.harness import say
 from evaluation.input_files import read_json_lines
 from training.files import Run, Trained, TrainingError, train_folder
 from training.fitting import Plan, Task, fit, reported
-from training.network import adapted
+from training.network import add_adapters
 
 DIALOGUES_PER_STEP = 4
 _LICENCE = re.compile(r"^license:\s*(?P<name>[^\n]{1,100})$", re.MULTILINE)
@@ -31,7 +31,7 @@ NOTE = (
 
 @dataclass(frozen=True, slots=True)
 class GeneratorPlan:
-    """The options of a run; the defaults are TruthReader's where it names them.
+    """The options of a run; the defaults are those that TruthReader states.
 
     A step has up to `DIALOGUES_PER_STEP` dialogues of `length` tokens. `rank` and `dropout` are LoRA's.
     """
@@ -59,22 +59,22 @@ class ChatRow(BaseModel):
     messages: tuple[ChatMessage, ...] = Field(min_length=2, max_length=100)
 
     @model_validator(mode="after")
-    def _in_order(self) -> "ChatRow":
+    def _check_roles(self) -> "ChatRow":
         roles = [message.role for message in self.messages]
         if roles[-1] != "assistant" or "user" not in roles or "system" in roles[1:]:
-            raise ValueError("has a user's message, ends with the assistant's, and a system message is first")
+            raise ValueError("needs a user's message, the assistant's last, and a system message only first")
         return self
 
 
 class Dialogue(NamedTuple):
-    """The tokens of a dialogue; from `answer` on they are the last reply, with the token that ends it."""
+    """The tokens of a dialogue; those from index `answer` are the last reply and its end token."""
 
     tokens: tuple[int, ...]
     answer: int
 
 
 def _losses(model: Any, batch: Sequence[Dialogue]) -> Iterator[torch.Tensor]:
-    """Yield each dialogue's loss on the tokens of its answer; all answer tokens of a batch weigh the same."""
+    """Yield each dialogue's loss on the tokens of its answer; all answer tokens of a batch weigh equally."""
     answers = sum(len(dialogue.tokens) - dialogue.answer for dialogue in batch)
     device = next(model.parameters()).device
     for dialogue in batch:
@@ -97,19 +97,23 @@ def train_generator(run: Run, name: str, plan: GeneratorPlan) -> dict[str, Any]:
 
     def train(fingerprint: str) -> Trained:
         model, tokenizer, stored = _open(name, plan)
-        dialogues = _fitting(model, tokenizer, rows, plan.length)
+        dialogues = _encode_all(model, tokenizer, rows, plan.length)
         say(f"{len(dialogues)} of {len(rows)} dialogues")
         tokens = DIALOGUES_PER_STEP * plan.length
-        how = Plan(plan.epochs, plan.learning_rate, tokens, 0.03, 0.0, plan.seed)
-        curve = fit(model, TASK, dialogues, how, run.out, fingerprint=fingerprint)
+        fitting_plan = Plan(plan.epochs, plan.learning_rate, tokens, 0.03, 0.0, plan.seed)
+        curve = fit(model, TASK, dialogues, fitting_plan, run.out, fingerprint=fingerprint)
         learned, seconds = sum(map(TASK.tokens, dialogues)), sum(point["seconds"] for point in curve)
-        made = _read(run.data.with_suffix(".statistics.json"), json.loads)
+        statistics = _read(run.data.with_suffix(".statistics.json"), json.loads)
         licence = _read(Path(name) / "README.md", _LICENCE.search)
         card = {
             "kind": "generator",
             "method": "LoRA on all linear layers, merged; loss on the answers' tokens (TruthReader)",
             "base": base,
-            "data": {**data, "too_long": len(rows) - len(dialogues)} | ({"made": made} if made else {}),
+            "data": {
+                **data,
+                "too_long": len(rows) - len(dialogues),
+                **({"made": statistics} if statistics else {}),
+            },
             "numbers": numbers,
             "figures": {
                 "first_loss": round(curve[0]["loss"], 4),
@@ -143,7 +147,7 @@ def _sha256(path: Path) -> str:
 
 
 def _read(path: Path, parse: Callable[[str], Any]) -> Any:
-    """Parse a file beside the data or the model; return None where it cannot be read."""
+    """Parse an optional file of the data or the model; None if it cannot be read."""
     try:
         return parse(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -151,9 +155,9 @@ def _read(path: Path, parse: Callable[[str], Any]) -> Any:
 
 
 def _open(name: str, plan: GeneratorPlan) -> tuple[Any, Any, torch.dtype]:
-    """Return a model with adapters on its linear layers, its tokenizer, and the type of its stored weights.
+    """Load a model with adapters on its linear layers, its tokenizer, and the dtype of its stored weights.
 
-    Any: their types depend on what is loaded. Raises TrainingError where the model cannot be trained.
+    Typed Any, as the classes depend on the model. Raises TrainingError if the model cannot be trained.
     """
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     has_gpu = torch.cuda.is_available()
@@ -164,17 +168,17 @@ def _open(name: str, plan: GeneratorPlan) -> tuple[Any, Any, torch.dtype]:
         model: Any = AutoModelForCausalLM.from_pretrained(name, dtype=dtype)
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         raise TrainingError(
-            f"The model {name!r} cannot be loaded: {_first_line(error)}. Name a folder with a model in it, or"
-            " one on the hub."
+            f"The model {name!r} cannot be loaded: {_first_line(error)}. Use a folder with a model, or the"
+            " name of one on the hub."
         ) from None
     if not tokenizer.chat_template:
         raise TrainingError(
-            f"The model {name!r} has no chat template. Choose one that was taught to chat, or put a"
-            " chat_template.jinja beside its weights."
+            f"The model {name!r} has no chat template. Choose a chat model, or put a chat_template.jinja"
+            " beside its weights."
         )
-    room = getattr(config, "max_position_embeddings", None)
-    if room and plan.length > room:
-        raise TrainingError(f"The model {name!r} takes in {room:,} tokens: --length must not exceed them.")
+    context = getattr(config, "max_position_embeddings", None)
+    if context and plan.length > context:
+        raise TrainingError(f"The context of {name!r} is {context:,} tokens: --length must not exceed it.")
     torch.manual_seed(plan.seed)
     if has_gpu:
         model = model.to("cuda")
@@ -182,9 +186,9 @@ def _open(name: str, plan: GeneratorPlan) -> tuple[Any, Any, torch.dtype]:
         model.enable_input_require_grads()
     options = {"lora_alpha": 2 * plan.rank, "lora_dropout": plan.dropout, "task_type": "CAUSAL_LM"}
     try:
-        model = adapted(model, plan.rank, "all-linear", **options)
+        model = add_adapters(model, plan.rank, "all-linear", **options)
     except ValueError as error:
-        raise TrainingError(f"This model takes no LoRA adapters: {_first_line(error)}.") from None
+        raise TrainingError(f"This model does not support LoRA: {_first_line(error)}.") from None
     return model, tokenizer, config.dtype if isinstance(config.dtype, torch.dtype) else torch.float32
 
 
@@ -192,36 +196,39 @@ def _first_line(error: Exception) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:200].rstrip(".")
 
 
-def _fitting(model: Any, tokenizer: Any, rows: Sequence[ChatRow], length: int) -> list[Dialogue]:
-    """Return the dialogues of at most `length` tokens; none is cut: its answer would lose its evidence."""
+def _encode_all(model: Any, tokenizer: Any, rows: Sequence[ChatRow], length: int) -> list[Dialogue]:
+    """Encode the dialogues of at most `length` tokens; longer ones are left out, not cut."""
     # Imported here because it imports the runtime of local models.
     from assistant.models.local import knows_system  # noqa: PLC0415
 
-    known = getattr(model.generation_config, "eos_token_id", None)
-    stops = {*(known if isinstance(known, list) else [known]), tokenizer.eos_token_id} - {None}
+    end_tokens = getattr(model.generation_config, "eos_token_id", None)
+    stops = {
+        *(end_tokens if isinstance(end_tokens, list) else [end_tokens]),
+        tokenizer.eos_token_id,
+    } - {None}
     system, dialogues = knows_system(tokenizer), []
     for row in rows:
         messages = [Message(message.role, message.content.strip()) for message in row.messages]
         dialogues.append(encode(tokenizer, messages, stops, system=system))
-    found = [dialogue for dialogue in dialogues if len(dialogue.tokens) <= length]
-    if not found:
+    short_enough = [dialogue for dialogue in dialogues if len(dialogue.tokens) <= length]
+    if not short_enough:
         shortest = min(len(dialogue.tokens) for dialogue in dialogues)
         raise TrainingError(
-            f"No dialogue fits into {length:,} tokens; the shortest has {shortest:,}. Ask for a longer"
-            " --length, or make data with a smaller --context."
+            f"No dialogue fits into {length:,} tokens; the shortest has {shortest:,}. Use a larger --length,"
+            " or make data with a smaller --context."
         )
-    return found
+    return short_enough
 
 
 def encode(tokenizer: Any, messages: Sequence[Message], stops: Collection[int], *, system: bool) -> Dialogue:
-    """Return a dialogue's tokens as a model that writes the last message reads and writes them.
+    """Encode a dialogue: its prompt as the model reads it, and the last message as the model writes it.
 
-    `stops` are the tokens that end a reply; `system`: the chat template takes a system message.
+    `stops` has the tokens that end a reply. `system` is True if the chat template supports a system message.
     """
     from assistant.models.local import as_chat  # noqa: PLC0415
 
     def tokens(text: str) -> list[int]:
-        # Templates write the special tokens themselves.
+        # The templates already contain the special tokens.
         return list(tokenizer(text, add_special_tokens=False)["input_ids"])
 
     chat, reply = as_chat(messages[:-1], knows_system=system), messages[-1].content
@@ -230,14 +237,15 @@ def encode(tokenizer: Any, messages: Sequence[Message], stops: Collection[int], 
     completion = reply
     if whole.startswith(prefix):
         completion = whole[len(prefix) :]
-    elif reply in whole:  # the template opens a reply in another way than it prints one
+    elif reply in whole:  # the generation prompt differs from the beginning of a printed reply
         completion = whole[whole.rindex(reply) :]
-    read, together = tokens(prefix), tokens(prefix + completion)
-    # Where a token would span the border, the model begins its answer with a token of its own.
-    written = together[len(read) :] if together[: len(read)] == read else tokens(completion)
-    ends = [place for place, token in enumerate(written) if token in stops]
+    prompt_tokens, all_tokens = tokens(prefix), tokens(prefix + completion)
+    # If a token would span prompt and answer, tokenise the answer alone: generation starts with a new token.
+    has_same_prefix = all_tokens[: len(prompt_tokens)] == prompt_tokens
+    answer_tokens = all_tokens[len(prompt_tokens) :] if has_same_prefix else tokens(completion)
+    ends = [index for index, token in enumerate(answer_tokens) if token in stops]
     if ends:
-        written = written[: ends[-1] + 1]
+        answer_tokens = answer_tokens[: ends[-1] + 1]
     elif tokenizer.eos_token_id is not None:
-        written.append(tokenizer.eos_token_id)
-    return Dialogue((*read, *written), len(read))
+        answer_tokens.append(tokenizer.eos_token_id)
+    return Dialogue((*prompt_tokens, *answer_tokens), len(prompt_tokens))

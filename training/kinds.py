@@ -1,4 +1,4 @@
-"""The kinds part: which kind of answer a question asks for, learned from labelled questions."""
+"""Trains the kinds part: which kind of answer a question asks for, from labelled questions."""
 
 import hashlib
 import json
@@ -21,12 +21,13 @@ from evaluation.harness import Figures
 from training.files import FOLDS, FREE_SINCE, Run, TrainingError, as_json, hash_byte, saving, write_durably
 
 EXAMPLES = Path(__file__).with_name("kind_examples.toml")
+# The number of cues, and the fewest questions that have a cue.
 MOST_CUES, FEWEST_USES = 400, 3
 FREEDOM = 0.3  # inverse of the regularisation
 DIGITS = 3
-# Questions on one abstract are many and alike: each counts half.
+# Questions on single abstracts ("papers") are many and similar, so each has half the weight.
 WEIGHTS = {"papers": 0.5, "pools": 1.0, "judged": 1.0, "examples": 2.0}
-# A part of one paper is told from its scope or title, not from the words of the question.
+# Other kinds of requests depend on the scope or a title, not on the words of the question.
 _LABELS: dict[QuestionKind, RequestKind] = {
     "overview": "synthesis",
     "comparison": "comparison",
@@ -39,7 +40,7 @@ _LABELS: dict[QuestionKind, RequestKind] = {
 
 @dataclass(frozen=True, slots=True)
 class LabelledQuestion:
-    """A question of a set with its kind; the questions of one group stay in one fold."""
+    """A question of a data set with its kind; questions of the same group are in the same fold."""
 
     set: str
     group: str
@@ -48,15 +49,15 @@ class LabelledQuestion:
 
 
 def labelled_questions(data: Path, judged: Path) -> Iterator[LabelledQuestion]:
-    """Yield the questions to learn from; raises EvaluationError."""
+    """Yield the questions for training; raises EvaluationError."""
     for written, abstract in written_questions(data):
         if abstract.year >= FREE_SINCE:
             yield LabelledQuestion("papers", written.paper, written.standalone, _LABELS[written.kind])
     for pooled in pooled_questions(data):
         yield LabelledQuestion("pools", pooled.id, pooled.standalone, _LABELS[pooled.kind])
-    for asked in read_judged(judged):
-        if asked.kind in _LABELS and not asked.paper:
-            yield LabelledQuestion("judged", asked.question, asked.question, _LABELS[asked.kind])
+    for question in read_judged(judged):
+        if question.kind in _LABELS and not question.paper:
+            yield LabelledQuestion("judged", question.question, question.question, _LABELS[question.kind])
     examples = tomllib.loads(EXAMPLES.read_text(encoding="utf-8"))
     for kind in get_args(RequestKind):
         for question in examples.get(kind, ()):
@@ -64,17 +65,17 @@ def labelled_questions(data: Path, judged: Path) -> Iterator[LabelledQuestion]:
 
 
 def _fit(rows: Sequence[LabelledQuestion], seed: int) -> KindsCard:
-    """Fit the kinds on the cues that tell most: those whose weights move the kinds furthest."""
+    """Fit a model of kinds on the cues with the largest effect: highest weight times standard deviation."""
     counter = CountVectorizer(analyzer=cues_of, binary=True, min_df=FEWEST_USES)
     matrix = counter.fit_transform([row.question for row in rows]).tocsr()
     model = LogisticRegression(C=FREEDOM, max_iter=1000, random_state=seed)
     kinds, weights = [row.kind for row in rows], [WEIGHTS[row.set] for row in rows]
     model.fit(matrix, kinds, sample_weight=weights)
     share = np.asarray(matrix.mean(axis=0)).ravel()
-    moved = np.abs(model.coef_).max(axis=0) * np.sqrt(share * (1 - share))
-    kept = np.sort(np.argsort(-moved, kind="stable")[:MOST_CUES])
-    model.fit(matrix[:, kept], kinds, sample_weight=weights)
-    names = counter.get_feature_names_out()[kept].tolist()
+    effect = np.abs(model.coef_).max(axis=0) * np.sqrt(share * (1 - share))
+    chosen = np.sort(np.argsort(-effect, kind="stable")[:MOST_CUES])
+    model.fit(matrix[:, chosen], kinds, sample_weight=weights)
+    names = counter.get_feature_names_out()[chosen].tolist()
     return KindsCard(
         name="",
         kinds=tuple(model.classes_.tolist()),
@@ -85,40 +86,41 @@ def _fit(rows: Sequence[LabelledQuestion], seed: int) -> KindsCard:
 
 
 def _shares_right(pairs: Iterator[tuple[str, bool]]) -> dict[str, Figures]:
-    """Return by set how many questions there are and which share of them got their kind."""
-    found: dict[str, list[bool]] = {}
+    """Return the number of questions of each set, and the share of them that got the right kind."""
+    by_set: dict[str, list[bool]] = {}
     for name, is_right in pairs:
-        found.setdefault(name, []).append(is_right)
+        by_set.setdefault(name, []).append(is_right)
     return {
-        name: {"questions": len(own), "right": round(float(np.mean(own)), 3)} for name, own in found.items()
+        name: {"questions": len(outcomes), "right": round(float(np.mean(outcomes)), 3)}
+        for name, outcomes in by_set.items()
     }
 
 
 def train_kinds(run: Run, judged: Path, unseen: Sequence[Path]) -> KindsCard:
-    """Fit the part on all labelled questions and write its card, with five-fold figures by group.
+    """Fit the part on all labelled questions and write its card, with figures of five-fold cross-validation.
 
-    `unseen` are files of written questions that are only measured on. Raises EvaluationError and
+    `unseen` has files of written questions that are only used for measuring. Raises EvaluationError and
     TrainingError.
     """
     rows = list(labelled_questions(run.data, judged))
     folds = [hash_byte(row.group) % FOLDS for row in rows]
     if len(set(folds)) < FOLDS:
-        raise TrainingError("The labelled questions are too few: each of five folds needs some.")
+        raise TrainingError("There are too few labelled questions: each of five folds needs some.")
 
     def held_back() -> Iterator[tuple[str, bool]]:
-        for held in range(FOLDS):
-            card = _fit([row for row, fold in zip(rows, folds, strict=True) if fold != held], run.seed)
+        for held_fold in range(FOLDS):
+            card = _fit([row for row, fold in zip(rows, folds, strict=True) if fold != held_fold], run.seed)
             for row, fold in zip(rows, folds, strict=True):
-                if fold == held:
+                if fold == held_fold:
                     yield row.set, likeliest(card, row.question) == row.kind
 
     card = _fit(rows, run.seed)
 
     def never_read() -> Iterator[tuple[str, bool]]:
         for path in unseen:
-            for _, asked in read_questions(path):
-                if asked.kind in _LABELS and not asked.history and not asked.paper:
-                    yield path.stem, likeliest(card, asked.question) == _LABELS[asked.kind]
+            for _, question in read_questions(path):
+                if question.kind in _LABELS and not question.history and not question.paper:
+                    yield path.stem, likeliest(card, question.question) == _LABELS[question.kind]
 
     digest = hashlib.sha256(as_json(card.model_dump()).encode()).hexdigest()
     provenance = {

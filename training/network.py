@@ -1,4 +1,4 @@
-"""The bundled encoder's network with LoRA adapters (Hu et al., 2021), and the parts saved of it."""
+"""The bundled encoder's network with LoRA adapters (Hu et al., 2021), and reading and writing of parts."""
 
 import hashlib
 import re
@@ -33,14 +33,14 @@ TOKENS_AT_ONCE = {"cpu": 1536, "cuda": 65536}
 # "trunk.base_model.model.encoder.layer.0.attention.self.query.lora_A.default.weight"
 _ADAPTER = re.compile(r"^trunk\.base_model\.model\.(?P<matrix>.+)\.lora_(?P<side>[AB])\.default\.weight$")
 
-# For both texts of a pair: the token that begins at a character.
+# For both texts of a pair: the index of the token that begins at a character.
 Starts = tuple[dict[int, int], dict[int, int]]
 Scales = Mapping[str, Mapping[str, float]]
 Measured = tuple[Scales, Mapping[str, object]]
 
 
 class Pair(NamedTuple):
-    """Two texts as tokens; the second begins at `second`."""
+    """Two texts as one sequence of tokens; the second text begins at index `second`."""
 
     ids: NDArray[np.uint16]
     second: int
@@ -51,7 +51,7 @@ class Reader(torch.nn.Module):
 
     def __init__(self, outputs: int = 1, *, rank: int = RANK, per_token: bool = False) -> None:
         super().__init__()
-        self.trunk = adapted(_open_network(), rank, MATRICES)
+        self.trunk = add_adapters(_open_network(), rank, MATRICES)
         self.head = torch.nn.Linear(self.trunk.config.hidden_size, outputs)
         torch.nn.init.normal_(self.head.weight, std=0.02)
         torch.nn.init.zeros_(self.head.bias)
@@ -60,7 +60,7 @@ class Reader(torch.nn.Module):
 
     @classmethod
     def new(cls, seed: int, start: Mapping[str, torch.Tensor] | None = None, **options: Any) -> Self:
-        """Return a seeded reader on the GPU, if there is one, with the weights of `start`."""
+        """Make a seeded reader, on the GPU if there is one, with the weights of `start`."""
         torch.manual_seed(seed)
         reader = cls(**options).to("cuda" if torch.cuda.is_available() else "cpu")
         if start:
@@ -71,44 +71,44 @@ class Reader(torch.nn.Module):
         """Return the numbers: (pairs, outputs), or (pairs, tokens, outputs)."""
         states = self.trunk(input_ids=ids, attention_mask=mask, token_type_ids=sides).last_hidden_state
         if not self.per_token:
-            kept = mask.unsqueeze(-1).to(states.dtype)
-            states = (states * kept).sum(1) / kept.sum(1)
+            token_mask = mask.unsqueeze(-1).to(states.dtype)
+            states = (states * token_mask).sum(1) / token_mask.sum(1)
         return cast(torch.Tensor, self.head(self.dropout(states)))
 
     def read(self, pairs: Sequence[Pair]) -> torch.Tensor:
-        """Return the numbers of pairs; those of tokens are padded to the longest pair."""
+        """Return the numbers of pairs; numbers of tokens are padded to the longest pair."""
         device, lengths = self.head.weight.device, [len(pair.ids) for pair in pairs]
-        # Pairs of similar length share a batch: padding costs as much as text.
+        # Pairs of similar length share a batch, as padding costs as much as text.
         batches = list(token_batches(lengths, TOKENS_AT_ONCE[device.type]))
-        found = []
+        outputs = []
         for batch in batches:
             tokens = [torch.from_numpy(pairs[index].ids.astype(np.int64)) for index in batch]
             ids = pad_sequence(tokens, batch_first=True)
-            places = torch.arange(ids.shape[1]).expand(len(batch), -1)
-            mask = places < torch.tensor([[lengths[index]] for index in batch])
-            sides = mask & (places >= torch.tensor([[pairs[index].second] for index in batch]))
+            positions = torch.arange(ids.shape[1]).expand(len(batch), -1)
+            mask = positions < torch.tensor([[lengths[index]] for index in batch])
+            sides = mask & (positions >= torch.tensor([[pairs[index].second] for index in batch]))
             numbers = self(ids.to(device), mask.long().to(device), sides.long().to(device))
             missing = max(lengths) - numbers.shape[1] if self.per_token else 0
-            found.append(pad(numbers, (0, 0, 0, missing)) if missing else numbers)
+            outputs.append(pad(numbers, (0, 0, 0, missing)) if missing else numbers)
         order = torch.tensor([index for batch in batches for index in batch], device=device).argsort()
-        return torch.cat(found)[order]
+        return torch.cat(outputs)[order]
 
 
-def adapted(model: Any, rank: int, matrices: str | list[str], **options: Any) -> Any:
+def add_adapters(model: Any, rank: int, matrices: str | list[str], **options: Any) -> Any:
     """Return a model with new LoRA adapters on the named matrices."""
     config = LoraConfig(**{"r": rank, "lora_alpha": rank, "target_modules": matrices, **options})
     with warnings.catch_warnings():
-        # peft uses a name that transformers deprecates.
+        # peft uses an attribute that transformers has deprecated.
         warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
         return get_peft_model(model, config)
 
 
 def _open_network() -> BertModel:
-    """Return the bundled network without its pooling layer, whose absence transformers would report."""
+    """Load the bundled network without its pooling layer; transformers' warning about that is silenced."""
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     before = transformers_logging.get_verbosity()
     transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-    # On CPUs the fused attention trains slower than the plain one.
+    # On CPUs fused attention trains slower than the plain implementation.
     attention = "sdpa" if torch.cuda.is_available() else "eager"
     try:
         return BertModel.from_pretrained(
@@ -118,25 +118,25 @@ def _open_network() -> BertModel:
         transformers_logging.set_verbosity(before)
 
 
-def trained(model: torch.nn.Module) -> dict[str, torch.nn.Parameter]:
-    """Return the parameters that are trained: adapters and head."""
+def trainable(model: torch.nn.Module) -> dict[str, torch.nn.Parameter]:
+    """Return the parameters that training changes: adapters and head."""
     return {name: weight for name, weight in model.named_parameters() if weight.requires_grad}
 
 
 def restore(model: torch.nn.Module, weights: Mapping[str, torch.Tensor]) -> None:
     """Copy trained weights into a model."""
     with torch.no_grad():
-        for name, weight in trained(model).items():
+        for name, weight in trainable(model).items():
             weight.copy_(weights[name])
 
 
-def averaged(
+def mean_weights(
     before: Mapping[str, torch.Tensor], after: Mapping[str, torch.Tensor], share: float
 ) -> dict[str, torch.Tensor]:
     """Return the weighted means of a model's weights before and after further training.
 
-    `share` is the weight of those after it. The means keep more of what was learned before (Wortsman et al.,
-    2022, section 3).
+    `share` is the weight of those after it. They forget less of the earlier training (Wortsman et al., 2022,
+    section 3).
     """
     with torch.no_grad():
         return {
@@ -145,51 +145,52 @@ def averaged(
 
 
 class PairTokenizer:
-    """The network's tokenizer for pairs of at most `longest` tokens; the longer text is truncated."""
+    """The network's tokenizer for pairs of at most `longest` tokens; it truncates the longer text."""
 
     def __init__(self, longest: int) -> None:
         self._tokenizer = Tokenizer.from_file(str(bundled_path() / "tokenizer.json"))
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(longest)
 
-    def placed(self, texts: Sequence[tuple[str, str]]) -> list[tuple[Pair, Starts]]:
-        """Return pairs as tokens, and for both texts the token that begins at each character."""
-        return [(_pair(found), token_starts(found)) for found in self._tokenizer.encode_batch(list(texts))]
+    def pairs_with_starts(self, texts: Sequence[tuple[str, str]]) -> list[tuple[Pair, Starts]]:
+        """Tokenise pairs; also return for both texts the token that begins at each character."""
+        encodings = self._tokenizer.encode_batch(list(texts))
+        return [(_pair(encoding), token_starts(encoding)) for encoding in encodings]
 
     def pairs(self, texts: Sequence[str] | Sequence[tuple[str, str]]) -> list[Pair]:
-        """Return pairs, or single texts, as tokens."""
-        return [_pair(found) for found in self._tokenizer.encode_batch_fast(list(texts))]
+        """Tokenise pairs or single texts."""
+        return [_pair(encoding) for encoding in self._tokenizer.encode_batch_fast(list(texts))]
 
 
-def _pair(found: Encoding) -> Pair:
-    second = found.type_ids.index(1) if 1 in found.type_ids else len(found.ids)
-    return Pair(np.array(found.ids, np.uint16), second)
+def _pair(encoding: Encoding) -> Pair:
+    second = encoding.type_ids.index(1) if 1 in encoding.type_ids else len(encoding.ids)
+    return Pair(np.array(encoding.ids, np.uint16), second)
 
 
 def product_name(name: str) -> str:
-    """Return the product's name of a trained parameter."""
+    """Return the name that the product uses for a trained parameter."""
     adapter = _ADAPTER.match(name)
     return f"{adapter['matrix']}.{'down' if adapter['side'] == 'A' else 'up'}" if adapter else name
 
 
 def weights_of_part(part: str, folder: Path, reader: Reader, *, head: bool = True) -> dict[str, torch.Tensor]:
-    """Return a reader's trained weights with those of a saved part in their place, by default its head too.
+    """Return a reader's trainable weights, replaced by those of a stored part; the head only with `head`.
 
-    Raises TrainingError where the part cannot be read or is of another rank.
+    Raises TrainingError if the part cannot be read or has another rank.
     """
     path = folder / f"{part}.safetensors"
     try:
-        held = load_file(path)
+        stored = load_file(path)
     except (OSError, SafetensorError) as error:
         raise TrainingError(f"The part {path}, to start from, cannot be read: {error}") from error
-    found: dict[str, torch.Tensor] = dict(trained(reader))
-    for name, weight in trained(reader).items():
+    weights: dict[str, torch.Tensor] = dict(trainable(reader))
+    for name, weight in trainable(reader).items():
         if head or not name.startswith("head."):
-            own = held.get(product_name(name))
-            if own is None or own.shape != weight.shape:
-                raise TrainingError(f"The part {path} has other adapters than those to be fitted.")
-            found[name] = own.to(weight.dtype)
-    return found
+            value = stored.get(product_name(name))
+            if value is None or value.shape != weight.shape:
+                raise TrainingError(f"The adapters of the part {path} differ from those of this run.")
+            weights[name] = value.to(weight.dtype)
+    return weights
 
 
 def write_part(
@@ -203,10 +204,10 @@ def write_part(
 ) -> Card:
     """Write a part and return its card.
 
-    A draft goes to `run.work` first: `measure` takes its name, reads held-back data with it as the product
-    does, and returns the scales and the provenance of the final card.
+    First writes a draft to `run.work`. `measure` gets its name, measures it on held-out data, and returns the
+    scales and the provenance of the final card.
     """
-    halves = {name: weight.detach().cpu().half().contiguous() for name, weight in trained(reader).items()}
+    halves = {name: weight.detach().cpu().half().contiguous() for name, weight in trainable(reader).items()}
     weights = save({product_name(name): weight for name, weight in halves.items()})
     digest = hashlib.sha256(weights).hexdigest()
     name = f"{part}-{digest[:8]}"
@@ -236,21 +237,21 @@ def write_card(folder: Path, part: str, card: Card) -> None:
         write_durably(folder / f"{part}.json", as_json(card.model_dump()))
 
 
-Answers = Iterable[tuple[Mapping[str, float], bool, float]]
+# Features (a missing one is 0), label and weight of each row.
+WeightedRows = Iterable[tuple[Mapping[str, float], bool, float]]
 
 
-def fitted_scale(answers: Answers, seed: int, *, freedom: float = 1.0) -> dict[str, float]:
-    """Return intercept and weights of a logistic regression over standardised features.
+def fit_scale(weighted_rows: WeightedRows, seed: int, *, freedom: float = 1.0) -> dict[str, float]:
+    """Fit a logistic regression on standardised features; return the intercept and weights for raw ones.
 
-    `answers` has features (0 where missing), truth and weight of each; `freedom` is the inverse of the
-    regularisation.
+    `freedom` is the inverse of the regularisation.
     """
-    rows, truths, weights = zip(*answers, strict=True)
+    rows, labels, weights = zip(*weighted_rows, strict=True)
     names = sorted({name for row in rows for name in row})
     matrix = np.array([[row.get(name, 0.0) for name in names] for row in rows], dtype=np.float64)
-    middle, spread = matrix.mean(axis=0), np.maximum(matrix.std(axis=0), 1e-6)
+    mean, deviation = matrix.mean(axis=0), np.maximum(matrix.std(axis=0), 1e-6)
     model = LogisticRegression(C=freedom, max_iter=2000, random_state=seed)
-    model.fit((matrix - middle) / spread, np.asarray(truths), sample_weight=weights)
-    own = model.coef_[0] / spread
-    found = {"intercept": model.intercept_[0] - own @ middle, **dict(zip(names, own, strict=True))}
-    return {name: round(float(weight), 5) for name, weight in found.items()}
+    model.fit((matrix - mean) / deviation, np.asarray(labels), sample_weight=weights)
+    raw = model.coef_[0] / deviation
+    scale = {"intercept": model.intercept_[0] - raw @ mean, **dict(zip(names, raw, strict=True))}
+    return {name: round(float(weight), 5) for name, weight in scale.items()}

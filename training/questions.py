@@ -1,6 +1,6 @@
-"""Questions with texts of which people said which answer, and queries with the texts to be found.
+"""Reads training data: questions with texts that people labelled, and queries with the texts to retrieve.
 
-All are of the sets that may train.
+All are of data sets that may be used for training.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,21 +14,21 @@ from corpus.language.bm25 import Bm25
 from evaluation.answers.evidence import EvidenceRow
 from evaluation.answers.evidence_sets import SETS, pooled_questions, read_qasper, written_questions
 from evaluation.answers.rewriting import Exchange
-from evaluation.harness import grouped
+from evaluation.harness import group_by
 from evaluation.input_files import read_json_lines
 from evaluation.retrieval import read_queries
-from evaluation.summaries.citation_style import CITE, neutral
+from evaluation.summaries.citation_style import CITE, neutralize
 from indexer.errors import SourceError
 from training.files import FREE_SINCE, TrainingError, draw
 
-MOST_TEXTS = 48  # texts kept of a question, hard ones first
-PASSAGE = 6  # sentences of a passage, in sets that mark sentences of whole papers
+MOST_TEXTS = 48  # the most texts of a question, hard ones first
+PASSAGE = 6  # sentences of a passage, in sets of whole papers
 FEWEST_REPLIES = 3
 LONGEST_TEXT = 1800
 LONGEST_GROUP = 80
-NEAREST = 16  # texts beside the only one of a question
-FROM_OTHERS = 8  # sentences of other papers beside an abstract
-POOL_WEIGHT = 4  # times that a question over several papers is read, each time with other sentences
+NEAREST = 16  # wrong texts that are added to a question with one text
+FROM_OTHERS = 8  # sentences of other papers that are added to an abstract
+POOL_WEIGHT = 4  # repetitions of a question over several papers, each with other sampled sentences
 
 Rows = Callable[[Path], Iterator[EvidenceRow]]
 
@@ -36,28 +36,28 @@ Rows = Callable[[Path], Iterator[EvidenceRow]]
 def question_rows(data: Path, most: Mapping[str, int], seed: int) -> list[EvidenceRow]:
     """Return at most `most[name]` rows of each set.
 
-    Raises EvaluationError, or TrainingError for a set without an answer.
+    Raises EvaluationError, or TrainingError for a set without relevant texts.
     """
-    found: list[EvidenceRow] = []
+    rows: list[EvidenceRow] = []
     for name, count in most.items():
-        rows = list(READERS[name](data))
-        if not any(row.relevant for row in rows):
-            raise TrainingError(f"The set {name} in {data} has no text that answers.")
-        found += [_with_hardest(row, seed) for row in draw(rows, count, f"{seed}:{name}")]
-    return found
+        set_rows = list(READERS[name](data))
+        if not any(row.relevant for row in set_rows):
+            raise TrainingError(f"The set {name} in {data} has no text that answers a question.")
+        rows += [_with_hardest(row, seed) for row in draw(set_rows, count, f"{seed}:{name}")]
+    return rows
 
 
 def _with_hardest(row: EvidenceRow, seed: int) -> EvidenceRow:
-    """Return a row with the texts that answer, the nearest others by words, and some at random."""
+    """Reduce a row to the relevant texts, the nearest others by BM25, and some random ones."""
     texts, relevant = row.candidates, set(row.relevant)
     if len(texts) > MOST_TEXTS:
         wrong = [index for index in Bm25(texts).order(row.question) if index not in relevant]
         hard, easy = wrong[: MOST_TEXTS // 2], wrong[MOST_TEXTS // 2 :]
         some = draw(easy, max(0, MOST_TEXTS - len(hard) - len(relevant)), f"{seed}:{row.question}")
-        kept = sorted({*relevant, *hard, *some})
-        texts = tuple(texts[index] for index in kept)
-        relevant = {place for place, index in enumerate(kept) if index in relevant}
-        titles = tuple(row.titles[index] for index in kept) if row.titles else ()
+        chosen = sorted({*relevant, *hard, *some})
+        texts = tuple(texts[index] for index in chosen)
+        relevant = {position for position, index in enumerate(chosen) if index in relevant}
+        titles = tuple(row.titles[index] for index in chosen) if row.titles else ()
         row = row.model_copy(update={"titles": titles})
     cut = tuple(text[:LONGEST_TEXT] for text in texts)
     return row.model_copy(update={"candidates": cut, "relevant": tuple(sorted(relevant))})
@@ -67,13 +67,13 @@ def _in_passages(name: str, data: Path) -> Iterator[EvidenceRow]:
     """Yield the rows of a set of whole papers, with passages in place of sentences."""
     for row in SETS[name](data):
         starts = range(0, len(row.candidates), PASSAGE)
-        texts = tuple(" ".join(row.candidates[at : at + PASSAGE]) for at in starts)
+        texts = tuple(" ".join(row.candidates[start : start + PASSAGE]) for start in starts)
         relevant = tuple(sorted({index // PASSAGE for index in row.relevant}))
         yield row.model_copy(update={"set": f"{name}-passages", "candidates": texts, "relevant": relevant})
 
 
 class _Pair(BaseModel):
-    """A question and a text that answers it, or does not."""
+    """A question and a text; `label` is True if the text answers the question."""
 
     question: str = Field(min_length=1)
     text: str
@@ -81,27 +81,28 @@ class _Pair(BaseModel):
     paper_id: str = ""
 
     def row(self, name: str, group: str, texts: Sequence[str]) -> EvidenceRow:
-        candidates, relevant = tuple(texts), (texts.index(self.text),) if self.label else ()
-        asked = self.question
-        return EvidenceRow(set=name, group=group, question=asked, candidates=candidates, relevant=relevant)
+        relevant = (texts.index(self.text),) if self.label else ()
+        return EvidenceRow(
+            set=name, group=group, question=self.question, candidates=tuple(texts), relevant=relevant
+        )
 
 
 def _pairs(data: Path, file: str) -> list[_Pair]:
-    """Return a file's pairs without those whose text is empty."""
+    """Read the pairs of a file, without those with an empty text."""
     pairs = read_json_lines(data / "questions" / file, _Pair, "Each line has question and text.")
     return [pair for pair in pairs if pair.text.strip()]
 
 
 def _scidqa(data: Path) -> Iterator[EvidenceRow]:
-    """Yield reviewers' questions: replies to other questions about the same paper do not answer."""
-    for paper, pairs in grouped(_pairs(data, "scidqa_qa.jsonl"), "paper_id").items():
+    """Yield reviewers' questions; replies to other questions on the same paper are not relevant."""
+    for paper, pairs in group_by(_pairs(data, "scidqa_qa.jsonl"), "paper_id").items():
         replies = list(dict.fromkeys(pair.text for pair in pairs))
         if len(replies) >= FEWEST_REPLIES:
             yield from (pair.row("scidqa", paper, replies) for pair in pairs)
 
 
 def _among_nearest(name: str, file: str, data: Path) -> Iterator[EvidenceRow]:
-    """Yield questions with one text each, and the nearest texts of others, which do not answer."""
+    """Yield questions with one text each, and the nearest texts of other questions as irrelevant ones."""
     pairs = _pairs(data, file)
     texts = list(dict.fromkeys(pair.text for pair in pairs))
     nearest = Bm25(texts)
@@ -111,20 +112,20 @@ def _among_nearest(name: str, file: str, data: Path) -> Iterator[EvidenceRow]:
 
 
 def _written(data: Path) -> Iterator[EvidenceRow]:
-    """Yield questions written for papers with the abstract and the nearest sentences of other papers.
+    """Yield questions written for papers, with the abstract and the nearest sentences of other papers.
 
-    What only helps to answer is no candidate. Abstracts of before 2016 may not train.
+    Sentences that only add context are left out. Abstracts from before 2016 may not be used for training.
     """
-    asked = [(question, paper) for question, paper in written_questions(data) if paper.year >= FREE_SINCE]
-    papers = {paper.paper: paper for _, paper in asked}
+    written = [(question, paper) for question, paper in written_questions(data) if paper.year >= FREE_SINCE]
+    papers = {paper.paper: paper for _, paper in written}
     sentences = [(paper, text) for paper in papers.values() for text in paper.sentences]
     nearest = Bm25([text for _, text in sentences])
-    for question, paper in asked:
+    for question, paper in written:
         row, helping = question.row(paper), question.helping(paper)
-        answering = {row.candidates[at] for at in row.relevant}
+        answering = {row.candidates[index] for index in row.relevant}
         titles = {text: paper.title for text in row.candidates if text in answering or text not in helping}
-        found = (sentences[at] for at in nearest.order(question.standalone, 2 * FROM_OTHERS))
-        others = [(text, other.title) for other, text in found if other.paper != paper.paper]
+        near = (sentences[index] for index in nearest.order(question.standalone, 2 * FROM_OTHERS))
+        others = [(text, other.title) for other, text in near if other.paper != paper.paper]
         titles = {**dict(others[:FROM_OTHERS]), **titles}
         yield EvidenceRow(
             set="papers",
@@ -132,17 +133,17 @@ def _written(data: Path) -> Iterator[EvidenceRow]:
             question=row.question,
             titles=tuple(titles.values()),
             candidates=tuple(titles),
-            relevant=tuple(at for at, text in enumerate(titles) if text in answering),
+            relevant=tuple(index for index, text in enumerate(titles) if text in answering),
         )
 
 
 def _pools(data: Path) -> Iterator[EvidenceRow]:
-    """Yield questions over several papers, each as often as it is to weigh."""
+    """Yield questions over several papers, each `POOL_WEIGHT` times."""
     for question in pooled_questions(data):
         yield from [question.row(with_helping=False)] * POOL_WEIGHT
 
 
-# The sets that may train; those that only measure are not among them.
+# The data sets that may be used for training; sets for measuring are not among them.
 _SHARED = ("qasper-sentences", "qasper-paragraphs", "clapnq", "qed", "covidqa", "evidence-inference")
 READERS: Mapping[str, Rows] = {
     **{name: SETS[name] for name in _SHARED},
@@ -156,16 +157,16 @@ READERS: Mapping[str, Rows] = {
 
 
 CANARD = "rewriting/canard_train.jsonl"
-FEWEST_WORDS = 6  # of a citing sentence without its markers
+FEWEST_WORDS = 6  # of a citing sentence without its citation markers
 FEWEST_KEY_WORDS = 3
 MOST_EXCHANGES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class SoughtTexts:
-    """A query with the texts to be found for it; rows of a `group` (paper, dialogue) stay together.
+    """A query with the texts to retrieve; rows of a `group` (paper, dialogue) stay together in splits.
 
-    `history` precedes the query.
+    `history` has the exchanges before the query.
     """
 
     set: str
@@ -180,13 +181,13 @@ def sought_texts(data: Path, most: Mapping[str, int], seed: int) -> list[SoughtT
 
     Raises EvaluationError, or TrainingError for a set without queries.
     """
-    found: list[SoughtTexts] = []
+    rows: list[SoughtTexts] = []
     for name, count in most.items():
-        rows = [row for row in SOUGHT_READERS[name](data) if row.texts]
-        if not rows:
-            raise TrainingError(f"The set {name} in {data} has no query with a text that it is to find.")
-        found += draw(rows, count, f"{seed}:{name}")
-    return found
+        set_rows = [row for row in SOUGHT_READERS[name](data) if row.texts]
+        if not set_rows:
+            raise TrainingError(f"The set {name} in {data} has no query with a text to retrieve.")
+        rows += draw(set_rows, count, f"{seed}:{name}")
+    return rows
 
 
 class _CitingSentence(BaseModel):
@@ -201,12 +202,12 @@ class _CitedPaper(BaseModel):
 
 
 def _citations(data: Path) -> Iterator[SoughtTexts]:
-    """Yield citing sentences without their markers, each with all papers that it cites."""
+    """Yield citing sentences without their citation markers, each with all papers that it cites."""
     file = data / "citations" / "scisummnet_papers.jsonl"
     cited = read_json_lines(file, _CitedPaper, "Each line has paper_id, title and abstract.")
     file = data / "citations" / "scisummnet_citances.jsonl"
     citing = read_json_lines(file, _CitingSentence, "Each line has citing_text and paper_id.")
-    # As the product encodes passages: the title before the text.
+    # Title before text, as the product encodes passages.
     with_abstract = [paper for paper in cited if paper.abstract.strip()]
     texts = {paper.paper_id: f"{paper.title.strip()}\n{paper.abstract.strip()}" for paper in with_abstract}
     papers: dict[str, dict[str, None]] = {}
@@ -214,18 +215,19 @@ def _citations(data: Path) -> Iterator[SoughtTexts]:
         query = without_markers(sentence.citing_text)
         if sentence.paper_id in texts and len(query.split()) >= FEWEST_WORDS:
             papers.setdefault(query, {})[sentence.paper_id] = None
-    for query, named in papers.items():
-        yield SoughtTexts("citations", next(iter(named)), query, tuple(texts[paper] for paper in named))
+    for query, ids in papers.items():
+        yield SoughtTexts("citations", next(iter(ids)), query, tuple(texts[paper] for paper in ids))
 
 
 def without_markers(sentence: str) -> str:
-    """Return a citing sentence without "(Lee et al., 2019)", "Lee (2019)" and "[3]"."""
-    return " ".join(neutral(sentence).text.replace(CITE, " ").split()).replace(" ,", ",").replace(" .", ".")
+    """Remove citation markers, such as "(Lee et al., 2019)", "Lee (2019)" and "[3]", from a sentence."""
+    text = " ".join(neutralize(sentence).text.replace(CITE, " ").split())
+    return text.replace(" ,", ",").replace(" .", ".")
 
 
 def _titles(data: Path) -> Iterator[SoughtTexts]:
-    """Yield titles of the Anthology's free years with their abstracts, without the papers of citeacl."""
-    # Takes a second to import; the other sets do not need it.
+    """Yield titles from the Anthology's free years with their abstracts, without the papers of citeacl."""
+    # Takes a second to import, and other sets do not need it.
     from indexer.sources.acl_anthology import all_volumes  # noqa: PLC0415
 
     citeacl, folder = data / "citations" / "citeacl", data / "acl_anthology"
@@ -244,18 +246,17 @@ def _titles(data: Path) -> Iterator[SoughtTexts]:
 
 
 def _qasper_queries(data: Path) -> Iterator[SoughtTexts]:
-    """Yield questions with their evidence; earlier questions about the paper are their history."""
-    for paper, questions in grouped(read_qasper(data), "paper_id").items():
-        said = [(asked.question, next(iter(asked.answers), "")) for asked in questions]
-        for number, asked in enumerate(questions):
-            texts = dict.fromkeys(part.text.strip() for part in asked.evidence)
-            history = tuple(said[max(0, number - MOST_EXCHANGES) : number])
-            own = tuple(filter(None, texts))
-            yield SoughtTexts("qasper", paper, asked.question, own, history)
+    """Yield questions with their evidence; earlier questions on the same paper are the history."""
+    for paper, questions in group_by(read_qasper(data), "paper_id").items():
+        exchanges = [(question.question, next(iter(question.answers), "")) for question in questions]
+        for number, question in enumerate(questions):
+            texts = dict.fromkeys(part.text.strip() for part in question.evidence)
+            history = tuple(exchanges[max(0, number - MOST_EXCHANGES) : number])
+            yield SoughtTexts("qasper", paper, question.question, tuple(filter(None, texts)), history)
 
 
 class CanardTurn(BaseModel):
-    """A question as asked and as rewritten to stand alone; of the answer there are key words."""
+    """A question (`q`), its self-contained rewrite, and key words of its answer."""
 
     q: str = Field(min_length=1)
     rewrite: str = Field(min_length=1)
@@ -263,23 +264,21 @@ class CanardTurn(BaseModel):
 
 
 class CanardDialogue(BaseModel):
-    """A dialogue of CANARD."""
-
     id: str
     turns: tuple[CanardTurn, ...] = Field(min_length=1)
 
 
 def read_canard(data: Path) -> list[CanardDialogue]:
-    """Return CANARD's training dialogues; raises EvaluationError."""
+    """Read CANARD's training dialogues; raises EvaluationError."""
     return read_json_lines(data / CANARD, CanardDialogue, "Each line has id and turns with q and rewrite.")
 
 
 def _canard(name: str, data: Path) -> Iterator[SoughtTexts]:
-    """Yield follow-ups: their rewrites are to be near them, or the key words of their answers."""
+    """Yield follow-up questions, whose text to retrieve is their rewrite or the key words of their answer."""
     for dialogue in read_canard(data):
-        said = [(turn.q, turn.ans_kw) for turn in dialogue.turns]
+        exchanges = [(turn.q, turn.ans_kw) for turn in dialogue.turns]
         for number, turn in enumerate(dialogue.turns):
-            history = tuple(said[max(0, number - MOST_EXCHANGES) : number])
+            history = tuple(exchanges[max(0, number - MOST_EXCHANGES) : number])
             if name == "canard-answers":
                 if len(turn.ans_kw.split()) >= FEWEST_KEY_WORDS:
                     yield SoughtTexts(name, dialogue.id, turn.q, (turn.ans_kw,), history)

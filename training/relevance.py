@@ -1,7 +1,7 @@
-"""The relevance part: which texts answer a question, by a listwise cross-encoder, and its scales.
+"""Trains the relevance part: a listwise cross-encoder for which texts answer a question, and its scales.
 
-The loss is a softmax over the texts of a question (Cao et al., 2007) and a silent one whose number is 0,
-which has to win where no text answers: the sign of a number tells whether its text answers.
+The loss is a softmax over the texts of a question (Cao et al., 2007) and an empty option with the number 0,
+which is right if no text answers. So a positive number means that a text answers.
 """
 
 import random
@@ -28,12 +28,12 @@ from assistant.learned.relevance import (
 )
 from corpus.encoders.base import Encoder
 from evaluation.answers.evidence import EvidenceRow, Ranker, measure_rankers
-from evaluation.harness import Figures, grouped, say
+from evaluation.harness import Figures, group_by, say
 from training import network
-from training.choice import HeldAbstracts, JudgedData, choice_scales, judged_texts
+from training.choice import HeldOutAbstracts, JudgedData, choice_scales, judged_texts
 from training.files import FOLDS, SETS, Run, draw, hash_byte
 from training.fitting import Plan, Recipe, Task
-from training.network import ADAPTERS, Answers, Measured, Pair, PairTokenizer, Reader, fitted_scale
+from training.network import ADAPTERS, Measured, Pair, PairTokenizer, Reader, WeightedRows, fit_scale
 from training.questions import question_rows
 
 SETTINGS = SETS["relevance"]
@@ -44,11 +44,11 @@ PLANS = {
 }
 LONGEST = 256
 TEXTS_AT_ONCE = 8
-NO_TITLE = 0.4  # share of questions that are read without the title of their paper
-MOST_SENTENCES = 6  # of an answer, for its relevance
-HELD_ROWS = 200  # of each set that are measured on
-# The stages of a run, the closest to what the product is asked last: the sets of each, with the share of
-# their questions that it reads. All others are general.
+NO_TITLE = 0.4  # probability that a question is read without the titles of papers
+MOST_SENTENCES = 6  # of an answer whose relevance is scored
+HELD_OUT_ROWS = 200  # the most rows of each set for measuring
+# The stages of a run; the last is closest to the product's questions. Each stage reads these shares of the
+# questions of these sets; all other sets are general.
 STAGES: Mapping[str, Mapping[str, float]] = {
     "general": {"qasper-sentences": 0, "qasper-paragraphs": 0, "clapnq": 0, "papers": 0, "pools": 0},
     "papers": {"qasper-sentences": 1, "qasper-paragraphs": 1, "clapnq": 1, "papers": 0, "pools": 0},
@@ -58,7 +58,7 @@ GENERAL = {"general": 1.0, "papers": 0.1, "written": 0.05}  # share of the gener
 
 
 class Example(NamedTuple):
-    """A question beside each of its texts, as tokens, without and with title; `answers` marks the texts."""
+    """The tokens of a question with each text, without and with titles; `answers` marks the right texts."""
 
     plain: Sequence[Pair]
     titled: Sequence[Pair]
@@ -71,47 +71,47 @@ class Example(NamedTuple):
         return int(mean * min(TEXTS_AT_ONCE, len(self.titled)))
 
 
-# A question, its texts with their titles, and which of them answer.
-Asked = tuple[str, Sequence[tuple[str, str]], Sequence[bool]]
+# A question, its texts as (title, text), and True for each text that answers.
+LabelledTexts = tuple[str, Sequence[tuple[str, str]], Sequence[bool]]
 
 
-def asked_of(rows: Iterable[EvidenceRow]) -> list[Asked]:
+def labelled_texts(rows: Iterable[EvidenceRow]) -> list[LabelledTexts]:
     return [
         (
             row.question,
             list(zip(row.candidate_titles, row.candidates, strict=True)),
-            [at in row.relevant for at in range(len(row.candidates))],
+            [index in row.relevant for index in range(len(row.candidates))],
         )
         for row in rows
     ]
 
 
-def examples_of(asked: Sequence[Asked]) -> list[Example]:
-    """Return questions and texts as tokens."""
-    tokenizer, found = PairTokenizer(LONGEST), []
-    for question, texts, answers in asked:
+def examples_of(questions: Sequence[LabelledTexts]) -> list[Example]:
+    """Tokenise questions with their texts."""
+    tokenizer, examples = PairTokenizer(LONGEST), []
+    for question, texts, answers in questions:
         cut = question[:LONGEST_QUESTION]
         plain = tokenizer.pairs([(cut, text) for _, text in texts])
         titled = tokenizer.pairs([(cut, with_title(title, text)) for title, text in texts])
-        found.append(Example(plain, titled, np.array(answers, dtype=bool)))
-    return found
+        examples.append(Example(plain, titled, np.array(answers, dtype=bool)))
+    return examples
 
 
 def _losses(reader: Reader, batch: Sequence[Example]) -> Iterator[torch.Tensor]:
-    """Yield the mean loss of questions, each with some of its texts: at most a third of them answer."""
+    """Yield the mean loss of questions, each with a sample of its texts, at most a third of them right."""
     pairs, counts = [], []
     for example in batch:
         texts = example.plain if float(torch.rand(())) < NO_TITLE else example.titled
         right, wrong = np.flatnonzero(example.answers), np.flatnonzero(~example.answers)
         right = right[torch.randperm(len(right)).numpy()][: TEXTS_AT_ONCE // 3]
         wrong = wrong[torch.randperm(len(wrong)).numpy()][: TEXTS_AT_ONCE - len(right)]
-        pairs += [texts[at] for at in (*right, *wrong)]
+        pairs += [texts[index] for index in (*right, *wrong)]
         counts.append((len(right), len(right) + len(wrong)))
     numbers = reader.read(pairs)[:, 0].float().split([count for _, count in counts])  # type: ignore[no-untyped-call]
     losses = []
-    for own, (right_ones, _) in zip(numbers, counts, strict=True):
-        chances = torch.cat([own, own.new_zeros(1)]).log_softmax(0)
-        losses.append(-chances[:right_ones].logsumexp(0) if right_ones else -chances[-1])
+    for question_numbers, (right_count, _) in zip(numbers, counts, strict=True):
+        log_shares = torch.cat([question_numbers, question_numbers.new_zeros(1)]).log_softmax(0)
+        losses.append(-log_shares[:right_count].logsumexp(0) if right_count else -log_shares[-1])
     yield torch.stack(losses).mean()
 
 
@@ -125,30 +125,33 @@ RECIPE = Recipe(RELEVANCE, LONGEST, TASK, PLANS, share=CONTINUED)
 def train_relevance(run: Run, encoder: Encoder, judged: JudgedData | None = None) -> Card:
     """Fit the part and its scales and return its card; a killed run resumes.
 
-    The last stage reads the judged questions too; without them the choice of sentences has no scales. Raises
-    TrainingError, EvaluationError and CorpusError.
+    The last stage also reads the judged questions; without them the scales of the choice are not fitted.
+    Raises TrainingError, EvaluationError and CorpusError.
     """
     rows = question_rows(run.data, SETTINGS["questions"], run.seed)
-    held = {(row.set, row.question): row for row in rows if fold_of(row) == run.held}
-    by_set = grouped(held.values(), "set")
-    measured_on = [row for name, own in by_set.items() for row in draw(own, HELD_ROWS, name)]
-    learned_from = [row for row in rows if fold_of(row) != run.held]
+    distinct = {(row.set, row.question): row for row in rows if fold_of(row) == run.held_fold}
+    held_out = [
+        row
+        for name, set_rows in group_by(distinct.values(), "set").items()
+        for row in draw(set_rows, HELD_OUT_ROWS, name)
+    ]
+    training_rows = [row for row in rows if fold_of(row) != run.held_fold]
 
     def examples(stage: str) -> list[Example]:
-        asked = asked_of(row for row in learned_from if _is_read(row, stage))
+        questions = labelled_texts(row for row in training_rows if _is_in_stage(row, stage))
         if judged and stage == "written":
-            asked += judged_texts(judged, SETTINGS["judged"])
-        return examples_of(asked)
+            questions += judged_texts(judged, SETTINGS["judged"])
+        return examples_of(questions)
 
     reader = Reader.new(run.seed)
-    if run.begun:
-        network.restore(reader, network.weights_of_part(RELEVANCE, run.begun, reader))
-    measure = partial(_measured, held=measured_on, run=run, judged=judged, encoder=encoder)
+    if run.start:
+        network.restore(reader, network.weights_of_part(RELEVANCE, run.start, reader))
+    measure = partial(_measure, held_out=held_out, run=run, judged=judged, encoder=encoder)
     return RECIPE.train(run, reader, examples, measure)
 
 
-def _is_read(row: EvidenceRow, stage: str) -> bool:
-    """Return True if a stage reads a row, which its question decides for sets that are read in part."""
+def _is_in_stage(row: EvidenceRow, stage: str) -> bool:
+    """Return True if a stage reads a row; for a set read in part, the question's hash decides."""
     return hash_byte(row.question) / 256 < STAGES[stage].get(row.set, GENERAL[stage])
 
 
@@ -158,16 +161,16 @@ def fold_of(row: EvidenceRow) -> int:
 
 
 def judged_data(
-    questions: Path, homes: Mapping[str, Path], abstracts: HeldAbstracts | None = None
+    questions: Path, homes: Mapping[str, Path], abstracts: HeldOutAbstracts | None = None
 ) -> JudgedData:
-    """Return judged questions with the corpora that only measure, and those that are foreign to others."""
+    """Describe the judged questions, with the measured and foreign corpora of the settings."""
     return JudgedData(questions, homes, frozenset(SETTINGS["measured"]), SETTINGS["foreign"], abstracts)
 
 
 def fit_choice(data: JudgedData, out: Path, seed: int) -> Card:
-    """Fit the scales of the choice beside the network in `out` and return the card.
+    """Fit the scales of the choice for the relevance part in `out` and return its card.
 
-    Raises TrainingError, EvaluationError, CorpusError, and LearnedError without such a part.
+    Raises TrainingError, EvaluationError, CorpusError, and LearnedError if `out` has no such part.
     """
     card, weights = read_part(RELEVANCE, out)
     scales = choice_scales(data, RelevanceScorer(LearnedPart(card, weights)), seed)
@@ -177,87 +180,89 @@ def fit_choice(data: JudgedData, out: Path, seed: int) -> Card:
 
 
 Features = Mapping[str, Sequence[float]]
-Read = Sequence[tuple[EvidenceRow, Features]]
+RowsWithFeatures = Sequence[tuple[EvidenceRow, Features]]
 
 
-def _measured(
-    name: str, held: Sequence[EvidenceRow], run: Run, judged: JudgedData | None, encoder: Encoder
+def _measure(
+    name: str, held_out: Sequence[EvidenceRow], run: Run, judged: JudgedData | None, encoder: Encoder
 ) -> Measured:
-    """Return scales and provenance: held-back questions are read as the product reads them."""
-    say(f"{name}: reading {len(held)} questions that were held back")
+    """Fit the scales on held-out questions, read as in the product; return them and the provenance."""
+    say(f"{name}: reading {len(held_out)} questions that were held back")
     scorer = RelevanceScorer(LearnedPart(*read_part(RELEVANCE, run.work)))
-    read = [(row, _features(row, scorer, encoder)) for row in held]
+    rows = [(row, _features(row, scorer, encoder)) for row in held_out]
     scales = {
-        "all": _scale(read, run.seed, with_network=True),
-        "features": _scale(read, run.seed, with_network=False),
-        f"{ANSWER}_all": _answer_scale(read, run.seed, with_network=True),
+        "all": _scale(rows, run.seed, with_network=True),
+        "features": _scale(rows, run.seed, with_network=False),
+        f"{ANSWER}_all": _answer_scale(rows, run.seed, with_network=True),
         **(choice_scales(judged, scorer, run.seed) if judged else {}),
-        f"{ANSWER}_features": _answer_scale(read, run.seed, with_network=False),
+        f"{ANSWER}_features": _answer_scale(rows, run.seed, with_network=False),
     }
     return scales, {
-        "recipe": f"paper-trail train relevance --seed {run.seed} --held {run.held}",
-        "begun_with": read_card(RELEVANCE, run.begun).name if run.begun else "",
+        "recipe": f"paper-trail train relevance --seed {run.seed} --held {run.held_fold}",
+        "begun_with": read_card(RELEVANCE, run.start).name if run.start else "",
         "trained_on": SETTINGS["questions"],
         "scale_of_the_choice_fitted_on": sorted(judged.measured) if judged else [],
         "licences": SETTINGS["licences"],
         "fitting": {"adapters": ADAPTERS, **{name: asdict(plan) for name, plan in PLANS.items()}},
-        "held_back": _figures(read),
+        "held_back": _figures(rows),
     }
 
 
 def _features(row: EvidenceRow, scorer: RelevanceScorer, encoder: Encoder) -> Features:
-    asked, vectors = encoder.encode_query(row.question), encoder.encode_passages(row.candidates)
+    query, vectors = encoder.encode_query(row.question), encoder.encode_passages(row.candidates)
     numbers = scorer.numbers(row.question, row.candidates, row.candidate_titles)
-    features = relevance_features(row.question, row.candidates, asked, vectors)
+    features = relevance_features(row.question, row.candidates, query, vectors)
     return features | network_features(numbers)
 
 
-def _scale(read: Read, seed: int, *, with_network: bool) -> dict[str, float]:
-    """Return the regression of answers on features, with or without those of the network."""
+def _scale(rows: RowsWithFeatures, seed: int, *, with_network: bool) -> dict[str, float]:
+    """Fit a regression of whether a text answers on its features, with or without those of the network."""
     answers = (
         (
             {
-                name: values[at]
-                for name, values in found.items()
+                name: values[index]
+                for name, values in features.items()
                 if with_network or not name.startswith("network")
             },
-            at in row.relevant,
+            index in row.relevant,
             1.0,
         )
-        for row, found in read
-        for at in range(len(row.candidates))
+        for row, features in rows
+        for index in range(len(row.candidates))
     )
-    return fitted_scale(answers, seed)
+    return fit_scale(answers, seed)
 
 
-def _answer_scale(read: Read, seed: int, *, with_network: bool) -> dict[str, float]:
-    """Return the regression of whether a few sentences answer, on the best features that any of them has.
+def _answer_scale(rows: RowsWithFeatures, seed: int, *, with_network: bool) -> dict[str, float]:
+    """Fit a regression of whether a group of sentences answers, on the best feature values in the group.
 
-    The few are the likeliest wrong sentences of a question, for half of the questions with a right one.
+    A group has the likeliest wrong sentences of a question; for half of the answerable questions the last is
+    replaced by a right one.
     """
-    chance = random.Random(seed)
+    generator = random.Random(seed)
 
-    def answers() -> Answers:
-        for row, found in read:
-            likely = np.add(found["network"], found["cosine"])
-            order = np.argsort(-likely, kind="stable").tolist()
-            few = [at for at in order if at not in row.relevant][: chance.randint(1, MOST_SENTENCES)]
-            is_answered = bool(few and row.relevant) and chance.random() < 0.5
+    def answers() -> WeightedRows:
+        for row, features in rows:
+            likelihood = np.add(features["network"], features["cosine"])
+            order = np.argsort(-likelihood, kind="stable").tolist()
+            wrong = [index for index in order if index not in row.relevant]
+            group = wrong[: generator.randint(1, MOST_SENTENCES)]
+            is_answered = bool(group and row.relevant) and generator.random() < 0.5
             if is_answered:
-                few = [*few[:-1], chance.choice(row.relevant)]
-            if few:
-                best = answer_features(found, few).items()
-                own = {name: value for name, (value,) in best if with_network or name != "network"}
-                yield own, is_answered, 1.0
+                group = [*group[:-1], generator.choice(row.relevant)]
+            if group:
+                best = answer_features(features, group).items()
+                group_features = {name: value for name, (value,) in best if with_network or name != "network"}
+                yield group_features, is_answered, 1.0
 
-    return fitted_scale(answers(), seed)
+    return fit_scale(answers(), seed)
 
 
-def _figures(read: Read) -> dict[str, Figures]:
-    """Return the figures of the features that rank by themselves, by set: words, vectors and the network."""
-    features = dict(read)
+def _figures(rows: RowsWithFeatures) -> dict[str, Figures]:
+    """Measure ranking by single features, by set: words, vectors and the network."""
+    features = dict(rows)
     rankers: dict[str, Ranker] = {
         name: lambda row, name=name: features[row][name]  # type: ignore[misc]
         for name in ("bm25", "cosine", "network")
     }
-    return dict(measure_rankers([row for row, _ in read], rankers)["sets"])
+    return dict(measure_rankers([row for row, _ in rows], rankers)["sets"])

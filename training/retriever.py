@@ -1,7 +1,7 @@
-"""The retriever: the bundled sentence encoder, fine-tuned to find passages (TruthReader, section 4.1).
+"""Trains the retriever: the bundled sentence encoder, fine-tuned to find passages (TruthReader, section 4.1).
 
-The loss is InfoNCE (van den Oord et al., 2018) over the texts of a batch and hard negatives by words, with
-the pooling and temperature of the bundled encoder.
+The loss is InfoNCE (van den Oord et al., 2018) over the texts of a batch and hard negatives by BM25, with the
+pooling and temperature of the bundled encoder.
 """
 
 import math
@@ -20,7 +20,7 @@ from corpus.encoders.base import BUNDLED_SHA256, bundled_path
 from corpus.language.bm25 import Bm25
 from corpus.settings import BUNDLED_ENCODER
 from evaluation.answers.rewriting import QueryContext, query_in_context
-from evaluation.harness import grouped, say
+from evaluation.harness import group_by, say
 from training.files import SETS, Run, Trained, draw, hash_byte, train_folder, write_durably
 from training.fitting import Plan, Task, autocast, fit, reported
 from training.network import Pair, PairTokenizer, Reader
@@ -28,10 +28,10 @@ from training.questions import MOST_EXCHANGES, SoughtTexts, sought_texts
 from training.truthreader.documents import Dialogue, nearest, read_dialogues
 
 TEMPERATURE = 0.05
-HARDEST = 8  # negatives are drawn from the nearest texts by words: the nearest itself may be right
+HARDEST = 8  # a negative is drawn from this many nearest texts, because the nearest itself may be right
 MOST_DIALOGUES = 8000  # of each file
-MEASURED = 100  # held-back queries of each set
-PARTS = 10  # of each set, by paper or dialogue, of which one is held back
+MEASURED = 100  # held-out queries of each set
+PARTS = 10  # parts of each set, by paper or dialogue; one of them is held out
 WEIGHTS = "model.safetensors"
 # Files of the bundled folder that do not describe the new weights.
 LEFT_OUT = (WEIGHTS, "README.md", "data_config.json", ".gitattributes")
@@ -39,10 +39,10 @@ LEFT_OUT = (WEIGHTS, "README.md", "data_config.json", ".gitattributes")
 
 @dataclass(frozen=True, slots=True)
 class RetrieverPlan:
-    """The options of a run; the defaults are TruthReader's where it names them.
+    """The options of a run; the defaults are those that TruthReader states.
 
-    `context` is the query of a follow-up, `length` limits a query and a text, `tokens` a step, `most_tokens`
-    the run, and `most_dialogues` each file of dialogues.
+    `context` is how the query of a follow-up is built. The limits are, in tokens, `length` for a query or a
+    text, `tokens` for a batch and `most_tokens` for the run; `most_dialogues` limits each file of dialogues.
     """
 
     context: QueryContext = "ours"
@@ -57,9 +57,9 @@ class RetrieverPlan:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A query beside its own text and a hard negative, as tokens; `keys` number the texts.
+    """The tokens of a query, of a right text and of a hard negative; `keys` has the numbers of the texts.
 
-    `right` numbers all texts that are right for the query: none of them is a negative.
+    `right` has the numbers of all texts that are right for the query, which are never negatives.
     """
 
     query: Pair
@@ -82,70 +82,73 @@ class SentenceReader(Reader):
     def forward(self, ids: torch.Tensor, mask: torch.Tensor, sides: torch.Tensor) -> torch.Tensor:
         """Return the mean states of texts as unit vectors: (texts, dimension)."""
         states = self.trunk(input_ids=ids, attention_mask=mask, token_type_ids=sides).last_hidden_state
-        kept = mask.unsqueeze(-1)
-        return normalize((states.float() * kept).sum(1) / kept.sum(1), dim=1)
+        token_mask = mask.unsqueeze(-1)
+        return normalize((states.float() * token_mask).sum(1) / token_mask.sum(1), dim=1)
 
 
 def _read(reader: Reader, batch: Sequence[Example]) -> tuple[torch.Tensor, list[int]]:
-    """Return the vectors of queries and then of all texts, each read once, and the texts' numbers."""
+    """Return the vectors of all queries and then of the distinct texts, and the numbers of these texts."""
     texts = {key: text for example in batch for key, text in zip(example.keys, example.texts, strict=True)}
     return reader.read([*(example.query for example in batch), *texts.values()]), list(texts)
 
 
 def _losses(reader: Reader, batch: Sequence[Example]) -> Iterator[torch.Tensor]:
-    """Yield the mean loss of queries among all texts of the batch, each of which is read once."""
+    """Yield the mean loss of the queries over all distinct texts of the batch."""
     vectors, keys = _read(reader, batch)
-    own = torch.tensor([keys.index(example.keys[0]) for example in batch], device=vectors.device)
-    also = [[key in example.right and key != example.keys[0] for key in keys] for example in batch]
+    targets = torch.tensor([keys.index(example.keys[0]) for example in batch], device=vectors.device)
+    ignored = [[key in example.right and key != example.keys[0] for key in keys] for example in batch]
     yield info_nce(
-        vectors[: len(batch)], vectors[len(batch) :], own, torch.tensor(also, device=vectors.device)
+        vectors[: len(batch)], vectors[len(batch) :], targets, torch.tensor(ignored, device=vectors.device)
     )
 
 
 def info_nce(
-    queries: torch.Tensor, texts: torch.Tensor, own: torch.Tensor, also: torch.Tensor
+    queries: torch.Tensor, texts: torch.Tensor, targets: torch.Tensor, ignored: torch.Tensor
 ) -> torch.Tensor:
-    """Return the mean loss of queries with their texts at `own`; `also` (queries, texts) masks other ones."""
-    return cross_entropy((queries @ texts.T / TEMPERATURE).masked_fill(also, -torch.inf), own)
+    """Return the mean loss of queries.
+
+    `targets` has the index of each query's text; `ignored` (queries, texts) masks its other right texts.
+    """
+    return cross_entropy((queries @ texts.T / TEMPERATURE).masked_fill(ignored, -torch.inf), targets)
 
 
 TASK: Task[Example] = Task(lambda example: example.tokens, _losses)
 
 
 class Examples:
-    """Turns rows into examples: a query in its context, a hard negative, and a number for each text."""
+    """Converts rows to examples: builds the query in context, draws a hard negative, numbers the texts."""
 
     def __init__(self, rows: Sequence[SoughtTexts], plan: RetrieverPlan) -> None:
         self._plan = plan
         self._tokenizer = PairTokenizer(plan.length)
         self._keys: dict[str, int] = {}
         self._pools = {
-            name: list(dict.fromkeys(text for row in own for text in row.texts))
-            for name, own in grouped(rows, "set").items()
+            name: list(dict.fromkeys(text for row in set_rows for text in row.texts))
+            for name, set_rows in group_by(rows, "set").items()
         }
         self._nearest = {name: Bm25(pool) for name, pool in self._pools.items()}
 
     def negatives(self, row: SoughtTexts, query: str) -> list[str]:
-        """Return at most one text that is near to a query by words, and not right for it."""
+        """Return at most one text that is near to a query by BM25 and not right for it."""
         pool = self._pools[row.set]
         order = self._nearest[row.set].order(query, HARDEST + len(row.texts))
         wrong = [pool[index] for index in order if pool[index] not in row.texts][:HARDEST]
         return draw(wrong, 1, f"{self._plan.seed}:{row.query}")
 
     def example(self, row: SoughtTexts) -> Example:
-        """Return a query with one of its texts, drawn at random, and its hard negative."""
-        own = random.Random(f"{row.group}:{row.query}").choice(row.texts)
-        asked = query_in_context(self._plan.context, row.query, row.history)
-        texts = [own, *self.negatives(row, asked)]
-        query, *encoded = self._tokenizer.pairs([asked, *texts])
+        """Return a query with one of its texts, drawn at random, and a hard negative."""
+        right_text = random.Random(f"{row.group}:{row.query}").choice(row.texts)
+        query_text = query_in_context(self._plan.context, row.query, row.history)
+        texts = [right_text, *self.negatives(row, query_text)]
+        query, *encoded = self._tokenizer.pairs([query_text, *texts])
         keys, right = (
-            [self._keys.setdefault(text, len(self._keys)) for text in some] for some in (texts, row.texts)
+            [self._keys.setdefault(text, len(self._keys)) for text in group] for group in (texts, row.texts)
         )
         return Example(query, encoded, keys, frozenset(right))
 
 
 def _dialogue_queries(dialogue: Dialogue) -> Iterator[SoughtTexts]:
-    """Yield the questions of a published dialogue, each with the passage that shares most with its answer."""
+    """Yield the questions of a published dialogue, each with the passage closest to its answer."""
     titles = {paper.id: paper.title for paper, _ in dialogue.documents}
     for number, (question, answer) in enumerate(dialogue.turns):
         history = dialogue.turns[max(0, number - MOST_EXCHANGES) : number]
@@ -163,28 +166,29 @@ def train_retriever(run: Run, plan: RetrieverPlan, dialogues: Sequence[Path] = (
     numbers = {**asdict(plan), "temperature": TEMPERATURE, "epochs": 1}
 
     def train(fingerprint: str) -> Trained:
-        held = [row for row in rows if hash_byte(row.group) % PARTS == 0]
-        learned = [row for row in rows if hash_byte(row.group) % PARTS]
-        random.Random(plan.seed).shuffle(learned)
-        taken, left = [], math.inf if plan.most_tokens is None else plan.most_tokens
-        for example in map(Examples(learned, plan).example, learned):
+        held_out = [row for row in rows if hash_byte(row.group) % PARTS == 0]
+        training = [row for row in rows if hash_byte(row.group) % PARTS]
+        random.Random(plan.seed).shuffle(training)
+        examples, left = [], math.inf if plan.most_tokens is None else plan.most_tokens
+        for example in map(Examples(training, plan).example, training):
             left -= example.tokens
             if left < 0:
                 break
-            taken.append(example)
+            examples.append(example)
         reader = SentenceReader.new(plan.seed, rank=plan.rank)
-        how = Plan(1, plan.learning_rate, plan.tokens, seed=plan.seed)
-        curve = fit(reader, TASK, taken, how, run.work, fingerprint=fingerprint)
-        counts = {name: len(some) for name, some in grouped(learned[: len(taken)], "set").items()}
+        fitting_plan = Plan(1, plan.learning_rate, plan.tokens, seed=plan.seed)
+        curve = fit(reader, TASK, examples, fitting_plan, run.work, fingerprint=fingerprint)
+        used_by_set = group_by(training[: len(examples)], "set")
+        counts = {name: len(set_rows) for name, set_rows in used_by_set.items()}
         card = {
             "kind": "retriever",
             "method": "InfoNCE with in-batch and hard negatives (TruthReader, section 4.1); LoRA, merged",
             "base": {"name": BUNDLED_ENCODER, "sha256": BUNDLED_SHA256, "licence": "Apache-2.0"},
-            "data": {"queries": counts, "tokens": sum(example.tokens for example in taken)},
+            "data": {"queries": counts, "tokens": sum(example.tokens for example in examples)},
             "licences": {name: SETS["retriever"]["licences"][name] for name in counts},
             "numbers": numbers,
             "curve": reported(curve),
-            "held_back": _measured(reader, Examples(held, plan), held),
+            "held_back": _measure(reader, Examples(held_out, plan), held_out),
         }
         return card, lambda: _write(reader, run.out)
 
@@ -192,7 +196,7 @@ def train_retriever(run: Run, plan: RetrieverPlan, dialogues: Sequence[Path] = (
 
 
 def _write(reader: Reader, out: Path) -> None:
-    """Write the bundled encoder's folder with the merged weights."""
+    """Write a copy of the bundled encoder's folder with the merged weights."""
     merged = reader.trunk.merge_and_unload().state_dict()
     weights = {
         name: merged[name].detach().cpu().contiguous() if name in merged else weight
@@ -203,30 +207,30 @@ def _write(reader: Reader, out: Path) -> None:
     write_durably(out / WEIGHTS, save(weights, metadata={"format": "pt"}))
 
 
-def _measured(
-    reader: SentenceReader, examples: Examples, held: Sequence[SoughtTexts]
+def _measure(
+    reader: SentenceReader, examples: Examples, held_out: Sequence[SoughtTexts]
 ) -> dict[str, dict[str, dict[str, float]]]:
-    """Measure held-back queries of each set with the bundled weights (before) and the new ones (after)."""
+    """Measure held-out queries of each set with the bundled weights ("before") and the new ones ("after")."""
     figures: dict[str, dict[str, dict[str, float]]] = {"before": {}, "after": {}}
-    for name, queries in grouped(held, "set").items():
-        asked = [examples.example(row) for row in queries[:MEASURED]]
+    for name, rows in group_by(held_out, "set").items():
+        queries = [examples.example(row) for row in rows[:MEASURED]]
         with reader.trunk.disable_adapter():
-            figures["before"][name] = _found(reader, asked)
-        figures["after"][name] = _found(reader, asked)
-        say(f"{name}, {len(asked)} held back: {figures['before'][name]}, then {figures['after'][name]}")
+            figures["before"][name] = _retrieval_figures(reader, queries)
+        figures["after"][name] = _retrieval_figures(reader, queries)
+        say(f"{name}, {len(queries)} held back: {figures['before'][name]}, then {figures['after'][name]}")
     return figures
 
 
-def _found(reader: SentenceReader, asked: Sequence[Example]) -> dict[str, float]:
-    """Measure recall and MRR of queries among all their texts and hard negatives."""
+def _retrieval_figures(reader: SentenceReader, queries: Sequence[Example]) -> dict[str, float]:
+    """Measure recall and MRR of queries over all their right texts and hard negatives."""
     reader.eval()
     with torch.no_grad(), autocast(reader):
-        vectors, keys = _read(reader, asked)
+        vectors, keys = _read(reader, queries)
     vectors = vectors.float()
-    order = (vectors[: len(asked)] @ vectors[len(asked) :].T).argsort(dim=1, descending=True).tolist()
+    order = (vectors[: len(queries)] @ vectors[len(queries) :].T).argsort(dim=1, descending=True).tolist()
     ranks = [
         next(rank for rank, index in enumerate(ranked, start=1) if keys[index] in example.right)
-        for example, ranked in zip(asked, order, strict=True)
+        for example, ranked in zip(queries, order, strict=True)
     ]
     measures: dict[str, list[float]] = {
         "recall@1": [rank <= 1 for rank in ranks],
@@ -234,4 +238,4 @@ def _found(reader: SentenceReader, asked: Sequence[Example]) -> dict[str, float]
         "mrr": [1 / rank for rank in ranks],
     }
     means = {name: round(sum(values) / len(values), 4) for name, values in measures.items()}
-    return {"queries": len(asked), "texts": len(keys), **means}
+    return {"queries": len(queries), "texts": len(keys), **means}

@@ -1,4 +1,4 @@
-"""The support part: a cross-encoder with one number for a claim and its evidence, and the score's scales."""
+"""Trains the support part: a cross-encoder that scores a claim with its evidence, and the score's scales."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +20,7 @@ from evaluation.answers import attribution as scales
 from evaluation.answers.attribution import measure_attribution, read_all_pairs
 from evaluation.answers.not_said import WrittenClaim
 from evaluation.harness import say
-from training import claims as made_of
+from training import claims as claim_data
 from training import network
 from training.claims import Claim, PaperClaims
 from training.files import SETS, Run, draw
@@ -32,30 +32,30 @@ PLANS = {
     "claims": Plan(epochs=1, learning_rate=7e-4, tokens=2048),
     "papers": Plan(epochs=2, learning_rate=3e-4, tokens=2048),
 }
-REPLAYED = 0.25  # share of the other claims that are read again beside those written for papers
-HELD_PAIRS = 400  # of each set that is learned from
-# The scales are fitted on what the product shows: claims of answers and articles beside what they cite.
+REPLAYED = 0.25  # share of the general claims that the last stage reads again
+HELD_OUT_PAIRS = 400  # the most held-out pairs of each training set
+# Sets on which the scales are fitted; like the product's, their claims are of texts that cite sources.
 SCALED = frozenset({"AttributionBench", "WiCE", "citation_integrity", "factcheck_gpt"})
-# Claims beside their evidence, and how far this supports each, 0..1: one alone, or a right one and its twins.
+# A claim, or a right claim followed by its twins: tokens with the evidence, and support 0..1.
 Example = Sequence[tuple[Pair, float]]
 
 
 def examples_of(claims: Sequence[Sequence[Claim]]) -> list[Example]:
-    """Return claims and evidence as tokens, the evidence as the product reads it: a few close sentences."""
-    every = [claim for few in claims for claim in few]
+    """Tokenise groups of claims with the closest sentences of their evidence, as the product reads them."""
+    every = [claim for group in claims for claim in group]
     texts = [(strip_references(claim.claim), close_text(claim.claim, claim.sentences)) for claim in every]
-    read = zip(PairTokenizer(LONGEST).pairs(texts), [claim.level for claim in every], strict=True)
-    return [[next(read) for _ in few] for few in claims]
+    pairs = zip(PairTokenizer(LONGEST).pairs(texts), [claim.level for claim in every], strict=True)
+    return [[next(pairs) for _ in group] for group in claims]
 
 
 def _losses(reader: Reader, batch: Sequence[Example]) -> Iterator[torch.Tensor]:
-    """Yield the logistic loss of all claims, and with it that of each right claim against its twins."""
+    """Yield the logistic loss of all claims, plus that of each right claim against its twins."""
     every = [claim for example in batch for claim in example]
-    found = reader.read([pair for pair, _ in every])[:, 0].float()
-    loss = binary_cross_entropy_with_logits(found, found.new_tensor([level for _, level in every]))
-    numbers = found.split([len(example) for example in batch])  # type: ignore[no-untyped-call]
-    if twins := [own[1:] - own[0] for own in numbers if len(own) > 1]:
-        loss = loss + softplus(torch.cat(twins)).mean()
+    numbers = reader.read([pair for pair, _ in every])[:, 0].float()
+    loss = binary_cross_entropy_with_logits(numbers, numbers.new_tensor([level for _, level in every]))
+    by_example = numbers.split([len(example) for example in batch])  # type: ignore[no-untyped-call]
+    if differences := [group[1:] - group[0] for group in by_example if len(group) > 1]:
+        loss = loss + softplus(torch.cat(differences)).mean()
     yield loss
 
 
@@ -68,20 +68,20 @@ RECIPE = Recipe(SUPPORT, LONGEST, TASK, PLANS)
 def train_support(run: Run, encoder: Encoder) -> Card:
     """Fit the part and its scales and return its card; a killed run resumes.
 
-    The network starts from the shipped relevance part, or from the support part in `run.begun`. Raises
+    The network starts from the shipped relevance part, or from the support part in `run.start`. Raises
     TrainingError, EvaluationError and CorpusError.
     """
-    learned = Learned.read(run)
+    training = TrainingClaims.read(run)
     reader = Reader.new(run.seed)
-    part, folder = (SUPPORT, run.begun) if run.begun else (RELEVANCE, SHIPPED)
+    part, folder = (SUPPORT, run.start) if run.start else (RELEVANCE, SHIPPED)
     network.restore(reader, network.weights_of_part(part, folder, reader, head=part == SUPPORT))
-    measure = partial(_measured, run=run, learned=learned, encoder=encoder)
-    return RECIPE.train(run, reader, lambda stage: examples_of(learned.stage(stage, run.seed)), measure)
+    measure = partial(_measure, run=run, training=training, encoder=encoder)
+    return RECIPE.train(run, reader, lambda stage: examples_of(training.stage(stage, run.seed)), measure)
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
-    """The claims to learn from: judged, made of these, and written for papers."""
+class TrainingClaims:
+    """The claims for training: judged, made from these, written for papers, and quoted from papers."""
 
     judged: Sequence[Claim]
     made: Sequence[Claim]
@@ -90,68 +90,71 @@ class Learned:
 
     @classmethod
     def read(cls, run: Run) -> Self:
-        """Read what may be learned from, without the fold that is held back."""
+        """Read and make the claims, without the fold that is held out."""
         settings, seed = SETS["support"], run.seed
         shares = settings["made"]
-        judged = made_of.labelled_claims(run.data, settings["labelled"], seed, run.held)
-        summaries = made_of.summary_claims(run.data, settings["summaries"], seed)
+        judged = claim_data.labelled_claims(run.data, settings["labelled"], seed, run.held_fold)
+        summaries = claim_data.summary_claims(run.data, settings["summaries"], seed)
         supported = [*judged, *summaries]
-        made = [*summaries, *made_of.altered(supported, shares["altered"], seed)]
-        made += made_of.elsewhere(supported, shares["elsewhere"], seed)
-        made += made_of.quoted(summaries, shares["quoted"], seed)
-        papers = [own for own in made_of.paper_claims(run.data) if own.fold != run.held]
+        made = [*summaries, *claim_data.alter_claims(supported, shares["altered"], seed)]
+        made += claim_data.replace_evidence(supported, shares["elsewhere"], seed)
+        made += claim_data.quote_evidence(summaries, shares["quoted"], seed)
+        papers = [paper for paper in claim_data.paper_claims(run.data) if paper.fold != run.held_fold]
+        abstracts = [paper.quotable() for paper in papers]
         return cls(
-            judged=made_of.among_others(judged, shares["among_others"], seed),
+            judged=claim_data.extend_evidence(judged, shares["among_others"], seed),
             made=made,
             papers=papers,
-            quoted=made_of.quoted([own.quotable() for own in papers], shares["papers_quoted"], seed),
+            quoted=claim_data.quote_evidence(abstracts, shares["papers_quoted"], seed),
         )
 
     def stage(self, name: str, seed: int) -> list[tuple[Claim, ...]]:
-        """List the claims of a stage, each alone or together with its twins."""
+        """List the claims of a stage, each alone or followed by its twins."""
         general: list[tuple[Claim, ...]] = [(claim,) for claim in (*self.judged, *self.made)]
         if name == "claims":
             return general
-        written = [example for own in self.papers for example in own.examples()]
+        written = [example for paper in self.papers for example in paper.examples()]
         quoted = ((claim,) for claim in self.quoted)
         return [*written, *quoted, *draw(general, round(REPLAYED * len(general)), f"{seed}:again")]
 
 
-def _measured(name: str, run: Run, learned: Learned, encoder: Encoder) -> Measured:
-    """Return scales and provenance: pairs that were held back are read as the product reads them."""
-    held_back = read_all_pairs(run.data / "attribution" / "pairs.jsonl")
-    held_back += made_of.held_pairs(run.data, run.held, HELD_PAIRS)
-    pairs = [pair for pair in held_back if pair.set in SCALED]
-    held_claims = made_of.held_claims(run.data, run.held)
-    claims = [claim for claim, _ in held_claims]
+def _measure(name: str, run: Run, training: TrainingClaims, encoder: Encoder) -> Measured:
+    """Fit the scales on held-out pairs, read as the product reads them; return them and the provenance."""
+    held_out = read_all_pairs(run.data / "attribution" / "pairs.jsonl")
+    held_out += claim_data.held_out_pairs(run.data, run.held_fold, HELD_OUT_PAIRS)
+    pairs = [pair for pair in held_out if pair.set in SCALED]
+    held_out_claims = claim_data.held_out_claims(run.data, run.held_fold)
+    claims = [claim for claim, _ in held_out_claims]
     say(f"{name}: reading {len(pairs) + len(claims)} pairs that it has not learned from")
     part = LearnedPart(*read_part(SUPPORT, run.work))
-    compared = scales.compare_pairs(pairs, encoder, part)
-    written = scales.compare_pairs([pair for _, pair in held_claims], encoder, part)
+    features = scales.compare_pairs(pairs, encoder, part)
+    written = scales.compare_pairs([pair for _, pair in held_out_claims], encoder, part)
     every = np.ones(len(pairs), dtype=bool)
-    fitted = {"all": scales.fit(compared, every)}
-    fitted["features"] = scales.fit(compared, every, with_network=False)
-    told = {of: {"intercept": scale.intercept, **scale.weights} for of, scale in fitted.items()}
+    fitted = {"all": scales.fit(features, every)}
+    fitted["features"] = scales.fit(features, every, with_network=False)
 
     def figures(measure: Callable[..., scales.Matrix]) -> dict[str, object]:
-        """Measure per set how well the score separates supported claims, with and without the network."""
-        found: dict[str, object] = {}
-        for how, has in (("with the network", True), ("without", False)):
-            agreed = measure_attribution(pairs, measure(compared, with_network=has))["sets"].items()
-            found[how] = {of: {"auroc": row["auroc_support"], "ece": row["ece"]} for of, row in agreed}
-        return found
+        """Measure by set how well the score separates supported claims, with and without the network."""
+        by_scale: dict[str, object] = {}
+        for label, with_network in (("with the network", True), ("without", False)):
+            support = measure(features, with_network=with_network)
+            by_scale[label] = {
+                name: {"auroc": row["auroc_support"], "ece": row["ece"]}
+                for name, row in measure_attribution(pairs, support)["sets"].items()
+            }
+        return by_scale
 
-    begun = read_card(SUPPORT, run.begun) if run.begun else read_card(RELEVANCE, SHIPPED)
-    return told, {
-        "recipe": f"paper-trail train support --seed {run.seed} --held {run.held}",
-        "begun_as": begun.name,
+    start = read_card(SUPPORT, run.start) if run.start else read_card(RELEVANCE, SHIPPED)
+    return {of: {"intercept": scale.intercept, **scale.weights} for of, scale in fitted.items()}, {
+        "recipe": f"paper-trail train support --seed {run.seed} --held {run.held_fold}",
+        "begun_as": start.name,
         "papers": {
-            "papers": len(learned.papers),
-            "claims": sum(len(own.claims) for own in learned.papers),
-            "quoted": len(learned.quoted),
+            "papers": len(training.papers),
+            "claims": sum(len(paper.claims) for paper in training.papers),
+            "quoted": len(training.quoted),
         },
-        "judged": Counter(claim.set for claim in learned.judged),
-        "made": Counter(claim.set for claim in learned.made),
+        "judged": Counter(claim.set for claim in training.judged),
+        "made": Counter(claim.set for claim in training.made),
         "scaled_on": Counter(pair.set for pair in pairs),
         "licences": SETS["support"]["licences"],
         "fitting": {"adapters": ADAPTERS, **{name: asdict(plan) for name, plan in PLANS.items()}},
@@ -165,21 +168,22 @@ def _measured(name: str, run: Run, learned: Learned, encoder: Encoder) -> Measur
 
 
 def _written_figures(claims: Sequence[WrittenClaim], scores: scales.Matrix) -> dict[str, float]:
-    """Measure how well scores separate right claims written for papers from wrong ones (AUROC).
+    """Compute the AUROC of scores in separating right claims written for papers from wrong ones.
 
-    `reworded`: the right ones say it in other words, the wrong ones in the paper's. `twins`: right claims and
-    wrong ones that differ from these in a few words; `roles`: those that differ by an exchange.
+    "reworded": right claims use other words than the paper, wrong ones the paper's words. "twins": right
+    claims and wrong ones that differ in a few words. "roles": right claims and wrong ones with two parts
+    exchanged.
     """
     right = {claim.twin_of for claim in claims if claim.twin_of}
-    sides: dict[str, Callable[[WrittenClaim], bool]] = {
+    subsets: dict[str, Callable[[WrittenClaim], bool]] = {
         "reworded": lambda claim: not claim.twin_of and claim.label != "partial" and claim.type != "near",
         "twins": lambda claim: bool(claim.twin_of) or claim.claim in right,
         "roles": lambda claim: claim.type == "swap" or claim.claim in right,
     }
-    found = {}
-    for name, belongs in sides.items():
-        chosen = [at for at, claim in enumerate(claims) if belongs(claim)]
-        truths = [claims[at].label == "supported" for at in chosen]
-        if 0 < sum(truths) < len(truths):
-            found[name] = round(float(roc_auc_score(truths, scores[chosen])), 4)
-    return found
+    figures = {}
+    for name, is_included in subsets.items():
+        indices = [index for index, claim in enumerate(claims) if is_included(claim)]
+        labels = [claims[index].label == "supported" for index in indices]
+        if 0 < sum(labels) < len(labels):
+            figures[name] = round(float(roc_auc_score(labels, scores[indices])), 4)
+    return figures

@@ -1,1 +1,1 @@
-"""Quality of answers: evidence, attribution, refusal, rewriting, and marks by a judge."""
+"""Measures the quality of answers: evidence, attribution, refusal, rewriting, and marks by a judge."""

@@ -1,4 +1,4 @@
-"""Questions as the product answers them, from homes that were built before."""
+"""Asks questions of existing corpora as the product does, and returns the answers with their times."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -19,10 +19,10 @@ from evaluation.input_files import EvaluationError
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question's turn, the ids of the papers found for it, best first, and its time."""
+    """A question's turn, the ids of the retrieved papers, best first, and the time that it took."""
 
     turn: Turn
-    found: tuple[str, ...]
+    retrieved: tuple[str, ...]
     seconds: float
 
     @property
@@ -30,33 +30,33 @@ class AskedQuestion:
         return self.turn.answer.refusal is not None
 
 
-class _OfCorpus(Protocol):
+class _HasCorpus(Protocol):
     @property
     def corpus(self) -> str: ...
 
 
-Row = TypeVar("Row", bound=_OfCorpus)
+Row = TypeVar("Row", bound=_HasCorpus)
 
 
 def open_assistant(
     path: Path,
     generator: str = EXTRACTIVE,
     settings: Settings | None = None,
-    through: Callable[[ChatModel], ChatModel] | None = None,
+    wrap: Callable[[ChatModel], ChatModel] | None = None,
 ) -> Assistant:
-    """Open a PAPER_TRAIL_HOME, or the corpus folder in it, to ask it questions; by default without a model.
+    """Open an assistant on a PAPER_TRAIL_HOME or the corpus folder in it; by default without a model.
 
-    `through` may wrap the model. Raises CorpusError, and AssistantError for an unknown generator.
+    `wrap` may wrap the model, as in a cache. Raises CorpusError, and AssistantError for an unknown generator.
     """
     settings, encoder, corpus = open_home(path, settings)
-    return Assistant(corpus, encoder, open_generator(generator, settings, encoder, through=through))
+    return Assistant(corpus, encoder, open_generator(generator, settings, encoder, through=wrap))
 
 
 def open_homes(rows: Sequence[Row], homes: Mapping[str, Path]) -> list[tuple[Row, Assistant]]:
-    """Pair the rows whose corpora have a home with their assistants; raises EvaluationError."""
+    """Pair each row whose corpus has a home with an assistant on it; raises EvaluationError for none."""
     chosen = [row for row in rows if row.corpus in homes]
     if not chosen:
-        raise EvaluationError("None of the questions is of a corpus that is named: --home NAME=FOLDER.")
+        raise EvaluationError("No question is for a corpus that --home NAME=FOLDER names.")
     assistants = {name: open_assistant(homes[name]) for name in {row.corpus for row in chosen}}
     return [(row, assistants[row.corpus]) for row in chosen]
 
@@ -71,15 +71,16 @@ def ask(
 ) -> AskedQuestion:
     """Ask a question; raises AssistantError and EvaluationError.
 
-    What a model writes is measured as it stands or, `as_shown`, with what the check finds and takes out.
+    By default a model's text is not corrected. With `as_shown` the check adds citations and removes
+    unsupported sentences, as for a reader.
     """
     clock = time.perf_counter()
-    found: tuple[str, ...] = ()
+    retrieved: tuple[str, ...] = ()
     careful = None if as_shown else False
     options = AskOptions(scope or Scope(), finds_citations=as_shown, careful=careful)
     for event in assistant.ask(question, tuple(history), options):
         if isinstance(event, Retrieved):
-            found = tuple(hits.paper.id for hits in event.papers)
+            retrieved = tuple(hits.paper.id for hits in event.papers)
         if isinstance(event, Answered):
-            return AskedQuestion(event.turn, found, time.perf_counter() - clock)
-    raise EvaluationError(f"{question!r} came to no end.")
+            return AskedQuestion(event.turn, retrieved, time.perf_counter() - clock)
+    raise EvaluationError(f"{question!r} got no answer.")

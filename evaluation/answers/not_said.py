@@ -1,4 +1,4 @@
-"""Phrases named as not said, on right claims and on twins of them in which a few words are wrong."""
+"""Measures the phrases that the check names as "not said": on right claims, and on twins with wrong words."""
 
 import hashlib
 import re
@@ -27,7 +27,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 class WrittenClaim(BaseModel):
-    """A claim about an abstract as a model might write it; `twin_of` is a right one that it resembles."""
+    """A claim about an abstract as a model might write it; `twin_of` is the right claim that it alters."""
 
     paper: str
     claim: str = Field(min_length=1)
@@ -51,8 +51,8 @@ def fold_of(paper: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """A claim with the phrases that were named; `right` counts the right ones, None if unknown."""
+class ClaimPhrases:
+    """A claim with its phrases that were named; `right` is the number of right ones, None if unknown."""
 
     kind: str
     claim: str
@@ -62,8 +62,8 @@ class Named:
 
 def name_phrases(
     papers: Sequence[WrittenPaper], claims: Iterable[WrittenClaim], encoder: Encoder
-) -> list[Named]:
-    """Name what the abstracts of some papers do not say of the claims about them."""
+) -> list[ClaimPhrases]:
+    """Find the phrases of the claims about some papers that their abstracts do not say."""
     texts = {paper.paper: (*paper.sentences, paper.title) for paper in papers}
     named = []
     for claim in claims:
@@ -71,12 +71,12 @@ def name_phrases(
             phrases = find_unsaid_phrases(claim.claim, texts[claim.paper], encoder)
             is_wrong_twin = claim.twin_of and claim.label != "supported"
             kind = f"{'twin' if is_wrong_twin else claim.label}: {claim.type}"
-            named.append(Named(kind, claim.claim, phrases, _count_right(claim, phrases)))
+            named.append(ClaimPhrases(kind, claim.claim, phrases, _count_right(claim, phrases)))
     return named
 
 
 def _count_right(claim: WrittenClaim, phrases: Sequence[UnsaidPhrase]) -> int | None:
-    """Count the phrases that overlap the changed words of a twin; of a supported claim none is right."""
+    """Count the phrases that overlap the altered words of a twin; 0 for a supported claim."""
     if claim.label == "supported":
         return 0
     if not claim.twin_of:
@@ -86,7 +86,7 @@ def _count_right(claim: WrittenClaim, phrases: Sequence[UnsaidPhrase]) -> int | 
 
 
 def changed_spans(before: str, after: str) -> list[tuple[int, int]]:
-    """Return the characters of `after` whose words are not those of `before`."""
+    """Return the character spans of `after` with words that differ from `before`."""
     words = list(_WORD.finditer(after))
     matcher = SequenceMatcher(
         None, _WORD.findall(before.lower()), [word[0].lower() for word in words], autojunk=False
@@ -98,16 +98,16 @@ def changed_spans(before: str, after: str) -> list[tuple[int, int]]:
     ]
 
 
-def summarize(named: Sequence[Named]) -> Figures:
-    """Count claims, claims with a phrase named, phrases, right ones, and precision, in all and by kind.
+def summarize(named: Sequence[ClaimPhrases]) -> Figures:
+    """Count claims, claims with a phrase, phrases and right ones, with precision and recall; also by kind.
 
-    Precision counts the phrases of twins and supported claims, of which it is known whether they are right.
+    Precision counts only the phrases of twins and of supported claims, which are known to be right or wrong.
     """
     kinds = {kind: [item for item in named if item.kind == kind] for kind in sorted({n.kind for n in named})}
-    return {**_counts(named), "kinds": {kind: _counts(own) for kind, own in kinds.items()}}
+    return {**_counts(named), "kinds": {kind: _counts(items) for kind, items in kinds.items()}}
 
 
-def _counts(named: Sequence[Named]) -> Figures:
+def _counts(named: Sequence[ClaimPhrases]) -> Figures:
     judged = [item for item in named if item.right is not None]
     right = sum(item.right or 0 for item in judged)
     twins = [item for item in judged if item.kind.startswith("twin")]
@@ -122,14 +122,17 @@ def _counts(named: Sequence[Named]) -> Figures:
 
 
 def count_pairs(path: Path, sets: Sequence[str], encoder: Encoder, sample: int | None) -> Figures:
-    """Count for labelled pairs, by set and verdict, the claims of which a phrase is named."""
+    """Count the claims of labelled pairs, and those with a named phrase, by set and verdict."""
     counts: dict[str, Counter[str]] = {}
     for pair in read_pairs(path, sets, (), sample):
-        own = counts.setdefault(f"{pair.set}, {pair.verdict}", Counter())
-        own["claims"] += 1
+        group = counts.setdefault(f"{pair.set}, {pair.verdict}", Counter())
+        group["claims"] += 1
         claim, sentences = strip_references(pair.claim), evidence_sentences(pair.references)
-        own["with_phrase"] += bool(find_unsaid_phrases(claim, sentences, encoder))
-    return {name: {**own, "share": share(own["with_phrase"], own["claims"])} for name, own in counts.items()}
+        group["with_phrase"] += bool(find_unsaid_phrases(claim, sentences, encoder))
+    return {
+        name: {**group, "share": share(group["with_phrase"], group["claims"])}
+        for name, group in counts.items()
+    }
 
 
 @command("not-said")
@@ -154,14 +157,14 @@ def measure_unsaid(
         "precision": "Precision", "recall": "Recall",
     }  # fmt: skip
     rows = {"all": figures, **figures["kinds"]}
-    shown = [figures_table("Claims", rows, columns)]
+    tables = [figures_table("Claims", rows, columns)]
     if pairs:
         figures["pairs"] = count_pairs(pairs, only_set or (), encoder, sample)
         heads = {"claims": "Claims", "with_phrase": "With a phrase", "share": "Share"}
-        shown.append(figures_table("Pairs", figures["pairs"], heads))
+        tables.append(figures_table("Pairs", figures["pairs"], heads))
     listed = (
         f"{item.kind}: {', '.join(phrase.text for phrase in item.phrases)} | {item.claim}"
         for item in named
         if show and item.phrases
     )
-    return Report(figures, [*listed, *shown])
+    return Report(figures, [*listed, *tables])

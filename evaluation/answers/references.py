@@ -1,4 +1,4 @@
-"""Answers beside reference answers, and citations, by a model as judge (TruthReader, section 5.2)."""
+"""Has a model judge answers against reference answers, and citations (TruthReader, section 5.2)."""
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -31,7 +31,7 @@ class Verdict(BaseModel, extra="forbid", strict=True):
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """Counts of verdicts and of those that hold, with the first problem of those that failed."""
+    """Counts of verdicts: usable, positive, and failed, with the first problem of the failed ones."""
 
     judged: int
     holding: int
@@ -46,9 +46,9 @@ def read_references(path: Path = REFERENCES) -> dict[str, str]:
 
 
 def judge_right(judge: Judge, turns: Mapping[str, Turn], references: Mapping[str, str]) -> Verdicts:
-    """Have answers compared with the reference answers of their questions.
+    """Have the judge compare answers with the reference answers; both are by the ids of questions.
 
-    Raises ModelUnavailableError, and EvaluationError where no reply can be used.
+    Raises ModelUnavailableError, and EvaluationError if no reply is usable.
     """
     prompts = [
         load_prompt("check_answer", PROMPTS).render(
@@ -58,13 +58,13 @@ def judge_right(judge: Judge, turns: Mapping[str, Turn], references: Mapping[str
         )
         for question, turn in turns.items()
     ]
-    return _judged(judge, prompts, "answer")
+    return _collect_verdicts(judge, prompts, "answer")
 
 
 def judge_citations(judge: Judge, turns: Sequence[Turn]) -> Verdicts:
-    """Have it judged for each citation whether the passage that it leads to bears its claim out.
+    """Have the judge decide for each citation whether the cited passage supports the claim.
 
-    Raises ModelUnavailableError, and EvaluationError where no reply can be used.
+    Raises ModelUnavailableError, and EvaluationError if no reply is usable.
     """
     prompts = [
         _citation_prompt(turn, citation)
@@ -72,7 +72,7 @@ def judge_citations(judge: Judge, turns: Sequence[Turn]) -> Verdicts:
         for sentence in turn.answer.sentences
         for citation in sentence.citations
     ]
-    return _judged(judge, prompts, "citation")
+    return _collect_verdicts(judge, prompts, "citation")
 
 
 def _citation_prompt(turn: Turn, citation: Citation) -> tuple[Message, ...]:
@@ -89,11 +89,11 @@ def _citation_prompt(turn: Turn, citation: Citation) -> tuple[Message, ...]:
     )
 
 
-def _judged(judge: Judge, prompts: Sequence[tuple[Message, ...]], what: str) -> Verdicts:
+def _collect_verdicts(judge: Judge, prompts: Sequence[tuple[Message, ...]], kind: str) -> Verdicts:
     parameters = replace(judge.parameters, temperature=0.0, max_tokens=VERDICT_TOKENS)
 
     def verdict(messages: tuple[Message, ...]) -> bool | str:
-        """Return the verdict, or the problem that came in its place."""
+        """Return the verdict, or the problem of a reply that is not usable."""
         try:
             return judge.model.reply(messages, parameters, Verdict).holds
         except ModelUnavailableError:
@@ -102,11 +102,11 @@ def _judged(judge: Judge, prompts: Sequence[tuple[Message, ...]], what: str) -> 
             return error.fault
 
     if prompts:
-        say(f"The judge {judge.model.label} is asked of {counted(len(prompts), what)}.")
+        say(f"The judge {judge.model.label} is asked of {counted(len(prompts), kind)}.")
     with ThreadPoolExecutor(judge.at_once) as pool:
-        given = list(pool.map(verdict, prompts))
-    problems = [found for found in given if isinstance(found, str)]
-    if given and len(problems) == len(given):
-        raise EvaluationError(f"No verdict of {judge.model.id} on {what}s counts: {problems[0]}")
-    holding = sum(found is True for found in given)
-    return Verdicts(len(given) - len(problems), holding, len(problems), problems[0] if problems else "")
+        verdicts = list(pool.map(verdict, prompts))
+    problems = [result for result in verdicts if isinstance(result, str)]
+    if verdicts and len(problems) == len(verdicts):
+        raise EvaluationError(f"No verdict of {judge.model.id} on {kind}s counts: {problems[0]}")
+    holding = sum(result is True for result in verdicts)
+    return Verdicts(len(verdicts) - len(problems), holding, len(problems), problems[0] if problems else "")

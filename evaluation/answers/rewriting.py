@@ -1,7 +1,7 @@
-"""Rewritten questions beside those that people wrote, and queries of conversations.
+"""Compares rewritten questions with those that people wrote, and builds the queries of conversations.
 
-Each question is rewritten after the raw questions before it, which were rewritten in the same way. CAsT has
-no answers; CANARD has an answer to every earlier question.
+The history of a question has the earlier raw questions, each rewritten in the same way. CAsT has no answers;
+CANARD has an answer to every earlier question.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,16 +25,16 @@ WORDS_PER_UTTERANCE, WORDS_IN_ALL = 128, 500
 QUERIES = ("raw", "concatenated", "rewritten")
 _TIE = 1e-9
 
-# A question and its answer, "" where there is none.
+# A question and its answer, "" for none.
 Exchange = tuple[str, str]
 Rewriting = Callable[[str, tuple[Turn, ...]], Rewrite]
 RewritingFigures = Figures
 
 
 class AskedTurn(BaseModel):
-    """A question of a conversation, its history, and the question that a person made of it.
+    """A question of a conversation (`raw`), its history, and its rewrite by a person (`manual`).
 
-    `history` has the earlier questions, and where `answered` each one's answer behind it.
+    `history` has the earlier questions; if `answered`, each is followed by its answer.
     """
 
     history: tuple[str, ...] = ()
@@ -45,13 +45,13 @@ class AskedTurn(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _know_canard(cls, row: object) -> object:
+    def _detect_canard(cls, row: object) -> object:
         return {**row, "answered": True} if isinstance(row, Mapping) and "rewrite" in row else row
 
     @model_validator(mode="after")
-    def _end_with_an_answer(self) -> Self:
+    def _check_answers(self) -> Self:
         if self.answered and len(self.history) % 2:
-            raise ValueError("history must have an answer behind each question")
+            raise ValueError("history must have an answer after each question")
         return self
 
     @property
@@ -71,7 +71,7 @@ def read_turns(file: Path) -> Sequence[AskedTurn]:
 def measure_rewriting(
     turns: Sequence[AskedTurn], rewrite: Rewriting = rewrite_from_words
 ) -> dict[str, RewritingFigures]:
-    """Measure all turns under "all", and those of each source where they name several."""
+    """Measure all turns ("all") and, if they are from several sources, those of each source."""
     sources = sorted({turn.src for turn in turns if turn.src})
     parts = {"all": list(turns)}
     parts |= {name: [turn for turn in turns if turn.src == name] for name in sources if len(sources) > 1}
@@ -81,60 +81,64 @@ def measure_rewriting(
 def _figures(turns: Sequence[AskedTurn], rewrite: Rewriting) -> RewritingFigures:
     queries = {
         "raw": [turn.raw for turn in turns],
-        "concatenated": [concatenated(turn.raw, turn.history) for turn in turns],
-        "rewritten": [rewritten(turn.raw, turn.exchanges, rewrite) for turn in turns],
+        "concatenated": [concatenate(turn.raw, turn.history) for turn in turns],
+        "rewritten": [rewritten_query(turn.raw, turn.exchanges, rewrite) for turn in turns],
     }
-    wanted = [turn.manual for turn in turns]
-    f1 = {name: np.array(list(map(rouge_f1, wanted, asked))) for name, asked in queries.items()}
+    references = [turn.manual for turn in turns]
+    f1 = {name: np.array(list(map(rouge_f1, references, texts))) for name, texts in queries.items()}
     gains = f1["rewritten"] - f1["raw"]
     return {
         "turns": len(turns),
         **{
-            name: {"f1": float(f1[name].mean()), "recall": fmean(map(term_recall, wanted, asked))}
-            for name, asked in queries.items()
+            name: {"f1": float(f1[name].mean()), "recall": fmean(map(term_recall, references, texts))}
+            for name, texts in queries.items()
         },
         "worse_than_raw": float((gains < -_TIE).mean()),
         "better_than_raw": float((gains > _TIE).mean()),
     }
 
 
-def rouge_f1(wanted: str, said: str) -> float:
-    """Compute ROUGE-1 F1 with stemming of two questions, function words included."""
-    return highest_rouge1(said, [wanted]) / 100
+def rouge_f1(reference: str, text: str) -> float:
+    """Compute the ROUGE-1 F1 of two texts, 0..1, stemmed and with function words."""
+    return highest_rouge1(text, [reference]) / 100
 
 
-def term_recall(wanted: str, said: str) -> float:
-    """Return the share of the content stems of `wanted` that `said` has; 1 of none."""
-    terms = stems(wanted)
-    return len(terms & stems(said)) / len(terms) if terms else 1.0
+def term_recall(reference: str, text: str) -> float:
+    """Return the share of the content stems of `reference` that `text` has; 1 if it has no content stem."""
+    terms = stems(reference)
+    return len(terms & stems(text)) / len(terms) if terms else 1.0
 
 
-def concatenated(question: str, history: Sequence[str]) -> str:
-    """Put a question before its history, the newest first (TruthReader).
+def concatenate(question: str, history: Sequence[str]) -> str:
+    """Put a question before its history, newest first (TruthReader).
 
-    Each utterance is cut to 128 words and the whole to 500; the oldest are dropped.
+    Each utterance is cut to `WORDS_PER_UTTERANCE`; the oldest are dropped beyond `WORDS_IN_ALL`.
     """
-    kept: list[str] = []
+    words: list[str] = []
     for utterance in (question, *reversed(history)):
-        said = utterance.split()[:WORDS_PER_UTTERANCE]
-        if len(kept) + len(said) > WORDS_IN_ALL:
+        utterance_words = utterance.split()[:WORDS_PER_UTTERANCE]
+        if len(words) + len(utterance_words) > WORDS_IN_ALL:
             break
-        kept += said
-    return " ".join(kept)
+        words += utterance_words
+    return " ".join(words)
 
 
-def rewritten(question: str, exchanges: Sequence[Exchange], rewrite: Rewriting = rewrite_from_words) -> str:
-    """Rewrite a question as the search has it after some exchanges, whose questions are rewritten too."""
-    return _asked((question, ""), tuple(exchanges), rewrite).rewrite.search_query
+def rewritten_query(
+    question: str, exchanges: Sequence[Exchange], rewrite: Rewriting = rewrite_from_words
+) -> str:
+    """Return the search query of a question after some exchanges, whose questions are rewritten too."""
+    return _rewritten_turn((question, ""), tuple(exchanges), rewrite).rewrite.search_query
 
 
 @lru_cache(maxsize=65_536)
-def _asked(exchange: Exchange, before: tuple[Exchange, ...], rewrite: Rewriting) -> Turn:
-    history = tuple(_asked(earlier, before[:number], rewrite) for number, earlier in enumerate(before))
+def _rewritten_turn(exchange: Exchange, before: tuple[Exchange, ...], rewrite: Rewriting) -> Turn:
+    history = tuple(
+        _rewritten_turn(earlier, before[:number], rewrite) for number, earlier in enumerate(before)
+    )
     question, answer = exchange
-    found = rewrite(question, history)
+    result = rewrite(question, history)
     provenance = Provenance("", "", "", "", ())
-    return Turn(found.question, "", Scope(), 1, found, (), Evidence(), Answer(answer), (), (), provenance)
+    return Turn(result.question, "", Scope(), 1, result, (), Evidence(), Answer(answer), (), (), provenance)
 
 
 QueryContext = Literal["none", "concatenated", "ours"]
@@ -144,14 +148,14 @@ HISTORIES: tuple[HistoryKind, ...] = get_args(HistoryKind)
 
 
 def query_in_context(context: QueryContext, question: str, exchanges: Sequence[Exchange]) -> str:
-    """Return a question alone, with its history behind it (TruthReader, section 3.2), or as we rewrite it."""
+    """Return a question alone, followed by its history (TruthReader, section 3.2), or as we rewrite it."""
     if context == "concatenated":
-        return concatenated(question, [said for exchange in exchanges for said in exchange if said])
-    return rewritten(question, exchanges) if context == "ours" else question
+        return concatenate(question, [text for exchange in exchanges for text in exchange if text])
+    return rewritten_query(question, exchanges) if context == "ours" else question
 
 
 def history_of(kind: HistoryKind, own: Sequence[Exchange], other: Sequence[Exchange]) -> tuple[Exchange, ...]:
-    """Return a history of a kind (TruthReader, section 3.1): in "both" the subject changed."""
+    """Combine a question's own history with another one (TruthReader, section 3.1)."""
     relevant = tuple(own) if kind in ("relevant", "both") else ()
     return (*other, *relevant) if kind in ("irrelevant", "both") else relevant
 

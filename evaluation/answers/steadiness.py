@@ -1,8 +1,9 @@
-"""Answers to questions made of a corpus: refusals, other wordings, highlights, and all figures of a corpus.
+"""Measures answers to questions generated from a corpus: refusals, wordings, highlights, and all of these.
 
-Nobody judges the answers. For the demonstration beside 2022.acl-long the questions to refuse were written
-beforehand. For other collections phrases of a title or a sentence of approach are asked of their own
-collection and of the collection that lies farthest from it. The other forms are in `data/wordings.toml`.
+No person judges the answers. A corpus with the demonstration and 2022.acl-long has written questions for
+refusals. For other corpora, questions are made from phrases of a paper's title or approach, and put to the
+paper's collection (answerable) and to the least similar collection (to be refused). `data/wordings.toml` has
+the templates of the other questions.
 """
 
 import tempfile
@@ -31,20 +32,20 @@ from corpus.store.corpus import Corpus
 from corpus.store.manifest import read_manifest
 from evaluation.answers.asking import AskedQuestion, ask, open_assistant
 from evaluation.harness import Figures, Report, command, figures_table, mean, table
-from evaluation.input_files import DATA, EvaluationError, home_of, read_json_lines
+from evaluation.input_files import DATA, EvaluationError, home_folder, read_json_lines
 from evaluation.known_items import measure_known_items, system_name
 from indexer.build.run import build_collection
 from indexer.sources.folder import Folder
 
 QUESTIONS = Path(__file__).parent / "data" / "refusal.json"
 MADE_PER_DIRECTION = 20
-# A topic that fewer papers share cannot be listed; one that more share is none.
+# Questions that ask for a list use topics of this many papers: fewer make no list, more are too general.
 FEWEST_SHARING, MOST_SHARING = 4, 25
-SHORTEST_SAME = 40  # letters and digits that two writings of a sentence share, where it is that long
+SHORTEST_SAME = 40  # common letters and digits from which two sentences count as the same
 SEED = 1
 _HIGHLIGHTED = Collection(id="highlighted", title="Highlighted papers", source="Folder")
 _LINE = "Each line is a JSON object with id, title, split, source and highlights, by part of the paper."
-# Kinds of `known-items`, as the About page names them.
+# Kinds of queries of `known-items`, with their names on the About page.
 _LOOKED_FOR = {
     "title": "papers found first by their titles",
     "three rare title words": "papers found first by three words of their titles",
@@ -55,7 +56,7 @@ _LOOKED_FOR = {
 
 
 class _Written(BaseModel, frozen=True, extra="forbid"):
-    """The file of questions written to be answered or refused, with the collections they are asked of."""
+    """The file of questions written to be answered or refused, with the collections that they are put to."""
 
     class Question(BaseModel, frozen=True, extra="forbid"):
         question: str
@@ -69,7 +70,7 @@ class _Written(BaseModel, frozen=True, extra="forbid"):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A question, the collections it is asked of, and whether they can answer it."""
+    """A question, the collections that it is put to, and whether they can answer it."""
 
     question: str
     collections: tuple[str, ...]
@@ -79,7 +80,7 @@ class Case:
 
 
 def measure_refusal(path: Path, *, made: bool = False) -> Figures:
-    """Measure refusal on a corpus; `made` makes questions even where written ones fit.
+    """Measure refusal on a corpus; with `made`, on generated questions even if there are written ones.
 
     Raises EvaluationError and CorpusError.
     """
@@ -105,30 +106,34 @@ def measure_refusal(path: Path, *, made: bool = False) -> Figures:
         "counts": total,
         "directions": counts("direction"),
         "parts": counts("part"),
-        "wrong": [f"{case.question} ({case.direction})" for case, no in judged if no == case.answerable],
+        "wrong": [
+            f"{case.question} ({case.direction})"
+            for case, is_refused in judged
+            if is_refused == case.answerable
+        ],
     }
 
 
 def _count_refused(judged: Sequence[tuple[Case, bool]]) -> dict[str, int]:
     counts: dict[str, int] = {}
     for kind, is_answerable in (("answerable", True), ("unanswerable", False)):
-        refused = [no for case, no in judged if case.answerable == is_answerable]
+        refused = [is_refused for case, is_refused in judged if case.answerable == is_answerable]
         counts |= {kind: len(refused), f"refused_{kind}": sum(refused)}
     return counts
 
 
-def written_cases(held: Sequence[str]) -> tuple[Case, ...]:
-    """Read the questions written for the purpose, none unless all their collections are held."""
+def written_cases(collections: Sequence[str]) -> tuple[Case, ...]:
+    """Read the written questions; none unless the corpus has all their collections."""
     written = _Written.model_validate_json(QUESTIONS.read_text(encoding="utf-8"))
-    if not {name for group in written.collections.values() for name in group} <= set(held):
+    if not {name for group in written.collections.values() for name in group} <= set(collections):
         return ()
-    asked = {True: "answerable by", False: "asked in vain of"}
+    directions = {True: "answerable by", False: "asked in vain of"}
     return tuple(
         Case(
             row.question,
             written.collections[row.asked_of],
             row.answerable,
-            f"{asked[row.answerable]} {row.asked_of}",
+            f"{directions[row.answerable]} {row.asked_of}",
             row.part,
         )
         for row in written.questions
@@ -136,23 +141,23 @@ def written_cases(held: Sequence[str]) -> tuple[Case, ...]:
 
 
 def made_cases(corpus: Corpus) -> Iterator[Case]:
-    """Yield questions made from papers of two collections that lie far apart; raises EvaluationError.
+    """Yield questions made from papers of the two least similar collections; raises EvaluationError.
 
-    Nobody read the questions asked in vain: some may be answerable after all.
+    Questions to the other collection are not checked by a person: some may be answerable.
     """
     first, second = _far_apart(corpus)
     for own, other in ((first, second), (second, first)):
         papers = corpus.papers(Scope(collections=(own,)))
-        # Taken evenly from the whole collection.
-        some = papers[:: max(1, len(papers) // MADE_PER_DIRECTION)]
-        asked = (_question(paper, ask_title=number % 2 == 0) for number, paper in enumerate(some))
-        for question in list(dict.fromkeys(filter(None, asked)))[:MADE_PER_DIRECTION]:
+        # Evenly spaced over the collection.
+        sample = papers[:: max(1, len(papers) // MADE_PER_DIRECTION)]
+        made = (_question(paper, ask_title=number % 2 == 0) for number, paper in enumerate(sample))
+        for question in list(dict.fromkeys(filter(None, made)))[:MADE_PER_DIRECTION]:
             yield Case(question, (own,), answerable=True, direction=f"{own} of itself")
             yield Case(question, (other,), answerable=False, direction=f"{own} of {other}")
 
 
 def _question(paper: Paper, *, ask_title: bool) -> str:
-    """Make a question that a paper answers, from its title or its approach, "" where neither does."""
+    """Make a question that a paper answers from its title or its approach; "" if they have no phrase."""
     approach = next((aspect.text for aspect in paper.aspects if aspect.name == "approach"), "")
     text = paper.title if ask_title or not approach else approach
     named = [phrase.text for phrase in phrases(text) if is_complete(phrase) and " " in phrase.text.strip()]
@@ -162,11 +167,11 @@ def _question(paper: Paper, *, ask_title: bool) -> str:
 
 
 def _far_apart(corpus: Corpus) -> tuple[str, str]:
-    """Find the two collections whose papers' mean vectors are the least alike."""
+    """Find the two collections whose papers' mean vectors have the lowest cosine."""
     collections = corpus.collection_ids()
     if len(collections) < 2:
         raise EvaluationError(
-            f"Questions that cannot be answered need two collections; the corpus holds {len(collections)}."
+            f"Questions that cannot be answered need two collections; the corpus has {len(collections)}."
         )
     means = []
     for collection in collections:
@@ -174,8 +179,8 @@ def _far_apart(corpus: Corpus) -> tuple[str, str]:
         vectors = corpus.vectors([passage_id(paper.id, 0) for paper in papers])
         mean_vector = np.asarray(list(vectors.values())).mean(axis=0)
         means.append(mean_vector / (np.linalg.norm(mean_vector) or 1.0))
-    likeness = np.stack(means) @ np.stack(means).T
-    first, second = np.unravel_index(int(np.argmin(likeness)), likeness.shape)
+    cosines = np.stack(means) @ np.stack(means).T
+    first, second = np.unravel_index(int(np.argmin(cosines)), cosines.shape)
     return collections[int(first)], collections[int(second)]
 
 
@@ -200,8 +205,8 @@ class _Attribute(BaseModel, frozen=True, extra="forbid"):
     said: tuple[str, ...]
 
 
-class Forms(BaseModel, frozen=True, extra="forbid"):
-    """The forms of questions by their purpose."""
+class QuestionTemplates(BaseModel, frozen=True, extra="forbid"):
+    """The templates of questions by their purpose."""
 
     which_papers: tuple[str, ...]
     one_paper: tuple[str, ...]
@@ -210,41 +215,45 @@ class Forms(BaseModel, frozen=True, extra="forbid"):
 
 
 @cache
-def forms() -> Forms:
-    return Forms.model_validate(tomllib.loads((DATA / "wordings.toml").read_text(encoding="utf-8")))
+def question_templates() -> QuestionTemplates:
+    return QuestionTemplates.model_validate(
+        tomllib.loads((DATA / "wordings.toml").read_text(encoding="utf-8"))
+    )
 
 
 def measure_wordings(home: Path, most: int) -> Figures:
-    """Measure shares 0..1 and the numbers they are of, for at most `most` topics, full texts and systems.
+    """Measure shares 0..1 and their totals on at most `most` topics, full texts and named systems.
 
-    `same_papers` is the mean Jaccard of the papers cited for two wordings of a topic. Raises EvaluationError
-    where there is nothing to ask about, and CorpusError.
+    "same_papers" is the mean Jaccard index of the papers cited for two wordings of a question on a topic.
+    Raises CorpusError, and EvaluationError if no question can be made.
     """
     assistant = open_assistant(home)
     corpus = assistant.corpus
     counts = corpus.statistics.topic_counts().items()
     topics = [parse_topic_key(key)[1] for key, n in counts if FEWEST_SHARING <= n <= MOST_SHARING][:most]
-    whole = [paper for paper in corpus.papers() if len(corpus.passages(paper.id)) > 1][:most]
-    missed = [*_near_misses(corpus, most)]
-    if not topics and not whole and not missed:
+    full_texts = [paper for paper in corpus.papers() if len(corpus.passages(paper.id)) > 1][:most]
+    near_misses = [*_near_misses(corpus, most)]
+    if not topics and not full_texts and not near_misses:
         raise EvaluationError("The corpus has no topic that papers share, no full text and no named system.")
-    worded = [[ask(assistant, form.format(topic)) for form in forms().which_papers] for topic in topics]
-    given = [asked for group in worded for asked in group if not asked.is_refused and asked.found]
+    worded = [
+        [ask(assistant, form.format(topic)) for form in question_templates().which_papers] for topic in topics
+    ]
+    answered = [asked for group in worded for asked in group if not asked.is_refused and asked.retrieved]
     refusals = {
-        question: [ask(assistant, question, (), Scope(papers=(paper.id,))).is_refused for paper in whole]
-        for question in forms().one_paper
+        question: [ask(assistant, question, (), Scope(papers=(paper.id,))).is_refused for paper in full_texts]
+        for question in question_templates().one_paper
     }
-    near = {question: ask(assistant, question).is_refused for question in missed}
+    is_miss_refused = {question: ask(assistant, question).is_refused for question in near_misses}
     return {
         "topics": len(topics),
         "same_papers": mean(map(_agreement, worded)) or 0.0,
-        "best_cited": mean(asked.found[0] in _cited(asked) for asked in given) or 0.0,
-        "full_texts": len(whole),
-        "one_paper_refused": mean(refused for own in refusals.values() for refused in own) or 0.0,
-        "refused": {question: sum(own) for question, own in refusals.items()},
-        "near_misses": len(missed),
-        "near_misses_refused": mean(near.values()) or 0.0,
-        "answered": [question for question in missed if not near[question]],
+        "best_cited": mean(asked.retrieved[0] in _cited(asked) for asked in answered) or 0.0,
+        "full_texts": len(full_texts),
+        "one_paper_refused": mean(is_refused for each in refusals.values() for is_refused in each) or 0.0,
+        "refused": {question: sum(each) for question, each in refusals.items()},
+        "near_misses": len(near_misses),
+        "near_misses_refused": mean(is_miss_refused.values()) or 0.0,
+        "answered": [question for question in near_misses if not is_miss_refused[question]],
     }
 
 
@@ -256,18 +265,18 @@ def _cited(asked: AskedQuestion) -> frozenset[str]:
 
 
 def _agreement(worded: Sequence[AskedQuestion]) -> float:
-    """Average the Jaccard of the papers that two answers cite; two that cite nothing agree."""
+    """Return the mean Jaccard index of the papers cited by two answers; 1 if both cite none."""
     pairs = combinations(map(_cited, worded), 2)
     return fmean(len(left & right) / len(left | right) if left | right else 1.0 for left, right in pairs)
 
 
 def _near_misses(corpus: Corpus, most: int) -> Iterator[str]:
-    """Yield questions about at most `most` systems for an attribute that the paper does not give."""
+    """Yield questions on at most `most` systems for an attribute that the system's paper does not mention."""
     named = [(name, paper) for paper in corpus.papers() if (name := system_name(paper.title))]
     for name, paper in named[:most]:
-        said = " ".join(passage.text for passage in corpus.passages(paper.id)).lower()
-        for attribute in forms().near_misses.values():
-            if not any(word in said for word in attribute.said):
+        text = " ".join(passage.text for passage in corpus.passages(paper.id)).lower()
+        for attribute in question_templates().near_misses.values():
+            if not any(word in text for word in attribute.said):
                 yield attribute.question.format(name)
 
 
@@ -287,7 +296,7 @@ def wordings(corpus: Path, most: int = 30) -> Report:
 
 
 class _Record(BaseModel):
-    """A paper: the sentences of its parts, and for each aspect which of them people highlighted (1)."""
+    """The sentences of a paper by part (`source`), and for each aspect and part the highlights: 1 or 0."""
 
     id: str
     title: str
@@ -304,7 +313,7 @@ class _Record(BaseModel):
         ]
 
 
-def _indexed(records: Sequence[_Record], home: Path) -> Assistant:
+def _index_records(records: Sequence[_Record], home: Path) -> Assistant:
     papers = home / "papers"
     papers.mkdir()
     for record in records:
@@ -317,19 +326,19 @@ def _indexed(records: Sequence[_Record], home: Path) -> Assistant:
 
 
 def _highlight_figures(assistant: Assistant, records: Sequence[_Record], aspect: AspectName) -> Figures:
-    """Compute the share of answers that begin with a highlight, also of the worst and the best wording."""
+    """Compute the share of answers whose first cited sentence is highlighted, in all and by wording."""
     firsts: dict[str, list[bool]] = {}
     refused = 0
     for record in records:
         if highlighted := record.highlighted(aspect):
-            for wording in forms().highlights[aspect]:
+            for wording in question_templates().highlights[aspect]:
                 asked = ask(assistant, wording, (), Scope(papers=(f"{_HIGHLIGHTED.id}/{record.id}",)))
                 first = _first_cited(asked.turn)
                 is_highlighted = any(_are_same(first, sentence) for sentence in highlighted)
                 firsts.setdefault(wording, []).append(is_highlighted)
                 refused += asked.is_refused
-    every = [is_first for own in firsts.values() for is_first in own]
-    shares = [fmean(own) for own in firsts.values()]
+    every = [is_highlighted for outcomes in firsts.values() for is_highlighted in outcomes]
+    shares = [fmean(outcomes) for outcomes in firsts.values()]
     return {
         "questions": len(every),
         "first": fmean(every) if every else 0.0,
@@ -340,7 +349,7 @@ def _highlight_figures(assistant: Assistant, records: Sequence[_Record], aspect:
 
 
 def _first_cited(turn: Turn) -> str:
-    """Return the letters of the first sentence that an answer cites, as it stands in the paper."""
+    """Return the letters and digits of the first sentence that an answer cites."""
     passages = {passage.id: passage for paper in turn.evidence.papers for passage in paper.passages}
     for citation in (citation for sentence in turn.answer.sentences[:1] for citation in sentence.citations):
         if citation.passage_id in passages and citation.sentence is not None:
@@ -349,7 +358,7 @@ def _first_cited(turn: Turn) -> str:
 
 
 def _are_same(left: str, right: str) -> bool:
-    """Return True for one sentence as two programs cut it: one holds the other, or most of it."""
+    """Return True if one sentence begins within the other, as when two programs split a text differently."""
     if min(len(left), len(right)) < SHORTEST_SAME:
         return bool(left) and left == right
     return left[:SHORTEST_SAME] in right or right[:SHORTEST_SAME] in left
@@ -365,9 +374,10 @@ def highlights(data: Path, split: str = "") -> Report:
     if not records:
         raise EvaluationError(f"{data} has no paper of the split {split!r}.")
     with tempfile.TemporaryDirectory() as home:
-        assistant = _indexed(records, Path(home))
+        assistant = _index_records(records, Path(home))
         figures: dict[str, Figures] = {
-            aspect: _highlight_figures(assistant, records, aspect) for aspect in forms().highlights
+            aspect: _highlight_figures(assistant, records, aspect)
+            for aspect in question_templates().highlights
         }
     columns = {"questions": "Questions", "first": "Highlighted first"}
     columns |= {"worst": "Worst wording", "best": "Best wording", "refused": "Refused"}
@@ -376,16 +386,16 @@ def highlights(data: Path, split: str = "") -> Report:
 
 @command("corpus")
 def corpus(home: Path | None = None, most: int = 100) -> Report:
-    """Measure a corpus with at most `most` questions of each kind, and keep the figures in its home."""
-    folder = home_of(home) if home else read_settings().home
+    """Measure a corpus with at most `most` questions of each kind, and store the figures in its home."""
+    folder = home_folder(home) if home else read_settings().home
     settings = read_settings().model_copy(update={"home": folder})
     manifest = read_manifest(settings.corpus_path)
     shares: list[Share] = []
     left_out: list[str] = []
     measures: tuple[Callable[[], Iterator[Share]], ...] = (
-        lambda: _found(measure_known_items(folder, most, SEED)),
-        lambda: _refused(measure_refusal(folder)),
-        lambda: _worded(measure_wordings(folder, most)),
+        lambda: _known_item_shares(measure_known_items(folder, most, SEED)),
+        lambda: _refusal_shares(measure_refusal(folder)),
+        lambda: _wording_shares(measure_wordings(folder, most)),
     )
     for measure in measures:
         try:
@@ -395,29 +405,29 @@ def corpus(home: Path | None = None, most: int = 100) -> Report:
     if not shares:
         raise EvaluationError(" ".join(left_out))
     if read_manifest(settings.corpus_path) != manifest:
-        raise CorpusError("The corpus has changed while it was measured. Measure it again.")
+        raise CorpusError("The corpus changed while it was measured. Measure it again.")
     measured = MeasuredCorpus(
         shares=tuple(shares),
         versions=dict(manifest.versions),
         encoder_sha256=manifest.encoder_sha256,
         date=datetime.now(UTC).date().isoformat(),
         product=f"Paper Trail {VERSION}",
-        # The home is left out: it is a path of this machine.
+        # Without the home, which is a local path.
         command=f"paper-trail eval corpus --most {most}",
     )
     write_measured(settings.measured_path, measured)
     rows = [(share.counted, f"{share.share:.3f}", f"{share.of:,}") for share in shares]
-    told = {"measured": measured, "left_out": left_out}
-    return Report(told, [table(("Share of", "", "of"), rows, caption="\n".join(left_out))])
+    figures = {"measured": measured, "left_out": left_out}
+    return Report(figures, [table(("Share of", "", "of"), rows, caption="\n".join(left_out))])
 
 
-def _found(figures: Mapping[str, Figures]) -> Iterator[Share]:
+def _known_item_shares(figures: Mapping[str, Figures]) -> Iterator[Share]:
     for kind, counted in _LOOKED_FOR.items():
-        if own := figures.get(kind):
-            yield Share(counted, own["first"], own["queries"])
+        if kind_figures := figures.get(kind):
+            yield Share(counted, kind_figures["first"], kind_figures["queries"])
 
 
-def _refused(figures: Figures) -> Iterator[Share]:
+def _refusal_shares(figures: Figures) -> Iterator[Share]:
     counts = figures["counts"]
     if of := counts["unanswerable"]:
         yield Share("questions to other papers refused", figures["refusal_recall"], of)
@@ -426,7 +436,7 @@ def _refused(figures: Figures) -> Iterator[Share]:
         yield Share(counted, figures["false_refusals"], of, is_good=False)
 
 
-def _worded(figures: Figures) -> Iterator[Share]:
+def _wording_shares(figures: Figures) -> Iterator[Share]:
     if of := figures["topics"]:
         yield Share("papers cited alike when asked in other words", figures["same_papers"], of)
         yield Share("answers that cite the paper found first", figures["best_cited"], of)

@@ -1,1 +1,1 @@
-"""Speed of build, search, answers and screens."""
+"""Measures the speed of builds, search, answers and screens."""

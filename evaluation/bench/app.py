@@ -1,4 +1,4 @@
-"""Load test of the screens: visitors over Streamlit's websocket, their waiting time and the server's cost."""
+"""Load-tests the screens over Streamlit's websocket: waiting times of visitors and CPU time of the server."""
 
 import asyncio
 import os
@@ -35,7 +35,7 @@ from evaluation.input_files import EvaluationError
 from indexer.build.run import build_collections
 from indexer.sources.demo import demo_volumes
 
-# Servers are measured in turns, so that all share what else the machine does.
+# Servers are measured in alternation, so that other load on the machine affects all of them.
 TURNS = 2
 START_SECONDS = 180.0
 PAPERS_SHOWN = 6
@@ -48,7 +48,7 @@ QUESTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page, looked at with one query after the other; `expected` is part of it."""
+    """A page to request with each of `queries` in turn; `expected` is a text that it must show."""
 
     path: str
     queries: tuple[str, ...]
@@ -65,23 +65,23 @@ class Server:
 
     @property
     def pids(self) -> list[int]:
-        """The server's process and all that it started."""
-        found = [self.pid]
-        for pid in found:
-            found += map(int, _proc(pid, f"task/{pid}/children").split())
-        return found
+        """The ids of the server's process and its descendants."""
+        pids = [self.pid]
+        for pid in pids:
+            pids += map(int, _proc(pid, f"task/{pid}/children").split())
+        return pids
 
     @property
     def memory_mb(self) -> int:
-        """Resident memory of all processes, 0 where the system does not tell."""
+        """Resident memory of all processes, 0 on systems without /proc."""
         lines = [line for pid in self.pids for line in _proc(pid, "status").splitlines()]
         return sum(int(line.split()[1]) for line in lines if line.startswith("VmRSS:")) // 1024
 
     @property
     def cpu_seconds(self) -> float:
-        """Processor time of all processes so far, 0 where the system does not tell."""
+        """CPU time of all processes so far, 0 on systems without /proc."""
         times = [_proc(pid, "stat").rpartition(")")[2].split()[11:13] for pid in self.pids]
-        return sum(int(ticks) for own in times for ticks in own) / os.sysconf("SC_CLK_TCK")
+        return sum(int(ticks) for process in times for ticks in process) / os.sysconf("SC_CLK_TCK")
 
 
 def _proc(pid: int, name: str) -> str:
@@ -93,13 +93,13 @@ def _proc(pid: int, name: str) -> str:
 
 @contextmanager
 def serving(home: Path, database: Path, processes: int) -> Iterator[Server]:
-    """Run the app on a home until the end of the block; raises EvaluationError where it does not start."""
+    """Run the app on a home until the end of the block; raises EvaluationError if it does not start."""
     (port,) = free_ports(1)
     address = f"http://127.0.0.1:{port}"
-    alone = ["streamlit", "run", str(PROJECT / "streamlit_app.py"), "--server.address=127.0.0.1"]
+    single_app = ["streamlit", "run", str(PROJECT / "streamlit_app.py"), "--server.address=127.0.0.1"]
     behind_nginx = ["deployment", "--processes", str(processes), "--port", str(port)]
-    started = behind_nginx if processes else [*alone, f"--server.port={port}"]
-    # No settings but these: no model, no key.
+    module = behind_nginx if processes else [*single_app, f"--server.port={port}"]
+    # Remove all other settings, so that there is no model and no key.
     environment = {name: os.environ[name] for name in os.environ if not name.startswith("PAPER_TRAIL_")}
     environment.pop("TOGETHER_API_KEY", None)
     environment |= {
@@ -109,7 +109,7 @@ def serving(home: Path, database: Path, processes: int) -> Iterator[Server]:
         "HF_HUB_OFFLINE": "1",
     }
     with TemporaryDirectory() as folder, Path(folder, "log.txt").open("w+") as log:
-        command_line = [sys.executable, "-m", *started]
+        command_line = [sys.executable, "-m", *module]
         server = subprocess.Popen(command_line, cwd=PROJECT, env=environment, stdout=log, stderr=log)  # noqa: S603
         try:
             deadline = time.monotonic() + START_SECONDS
@@ -155,7 +155,7 @@ def _store_answers(corpus: Corpus, encoder: Encoder, database: Path) -> str:
 
 
 def _pages(corpus: Corpus, conversation: str) -> tuple[Page, ...]:
-    """Return the pages; lists and papers change from look to look."""
+    """Return the pages to measure; each request of lists and papers shows another one."""
     collections = [listed.collection.id for listed in corpus.collections()]
     papers = [
         paper.id
@@ -167,7 +167,7 @@ def _pages(corpus: Corpus, conversation: str) -> tuple[Page, ...]:
     return (
         Page("collection", tuple(lists), "Search titles"),
         Page("paper", tuple(urlencode({"id": paper}) for paper in papers), "Abstract"),
-        # The question without punctuation, which is escaped for Markdown.
+        # The question up to its first comma: later punctuation is escaped for Markdown.
         Page("ask", (urlencode({"conversation": conversation}),), QUESTIONS[0].partition(",")[0]),
         Page("compare", ("",), "ompar"),
         Page("about", ("",), "What the corpus holds"),
@@ -176,7 +176,10 @@ def _pages(corpus: Corpus, conversation: str) -> tuple[Page, ...]:
 
 @dataclass(slots=True)
 class Load:
-    """So many visitors who look at a page for some seconds, thinking between looks, and what they saw."""
+    """Requests of a page by `sessions` visitors at once, with `think` seconds between two requests of each.
+
+    `seconds` is the length of the measurement. The other fields collect what is measured.
+    """
 
     page: Page
     sessions: int
@@ -187,7 +190,7 @@ class Load:
     errors: list[str] = field(default_factory=list)
 
     async def run(self, server: Server) -> None:
-        """Have all visitors look once unmeasured, then for the seconds that are measured."""
+        """Let all visitors request the page once to warm up, then measure."""
         try:
             async with AsyncExitStack() as stack:
                 sessions = [visiting(server.address, self.page.path) for _ in range(self.sessions)]
@@ -195,21 +198,23 @@ class Load:
                 queries = zip(visitors, cycle(self.page.queries), strict=False)
                 await asyncio.gather(*(visitor.show(query, self.page.expected) for visitor, query in queries))
                 before = server.cpu_seconds
-                await asyncio.gather(*(self._look(visitor, at) for at, visitor in enumerate(visitors)))
+                await asyncio.gather(
+                    *(self._visit(visitor, number) for number, visitor in enumerate(visitors))
+                )
                 self.cpu_seconds += server.cpu_seconds - before
         except VisitError as error:
             self.errors.append(str(error))
 
-    async def _look(self, visitor: Visitor, number: int) -> None:
-        chance, queries = random.Random(number), self.page.queries
+    async def _visit(self, visitor: Visitor, number: int) -> None:
+        generator, queries = random.Random(number), self.page.queries
         until = time.perf_counter() + self.seconds
-        # Each begins at another moment of the time they think.
+        # Visitors start at different times, evenly spaced over the pause between requests.
         await asyncio.sleep(self.think * number / self.sessions)
         for turn in count(number + 1):
             if time.perf_counter() >= until:
                 return
             self.ms.append(1000 * await visitor.show(queries[turn % len(queries)]))
-            await asyncio.sleep(self.think * chance.uniform(0.7, 1.3))
+            await asyncio.sleep(self.think * generator.uniform(0.7, 1.3))
 
     def figures(self, server: Server) -> Figures:
         ms = sorted(self.ms) or [0.0]
@@ -238,7 +243,7 @@ def bench_app(
     page: list[str] | None = None,
     processes: list[int] | None = None,
 ) -> Report:
-    found: list[Figures] = []
+    all_figures: list[Figures] = []
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory()))
         settings, database = Settings(home=home or folder / "home"), folder / "conversations.sqlite"
@@ -251,16 +256,16 @@ def bench_app(
         pages = _pages(corpus, _store_answers(corpus, encoder, database))
         servers = [stack.enter_context(serving(settings.home, database, n)) for n in processes or [0]]
         for at_once in sessions or (25,):
-            for shown in pages:
-                if page and shown.path not in page:
+            for measured in pages:
+                if page and measured.path not in page:
                     continue
-                loads = [(server, Load(shown, at_once, seconds, think)) for server in servers]
+                loads = [(server, Load(measured, at_once, seconds, think)) for server in servers]
                 for server in servers:
-                    asyncio.run(Load(shown, len(shown.queries), 0.1, 0.1).run(server))
+                    asyncio.run(Load(measured, len(measured.queries), 0.1, 0.1).run(server))
                 for server, load in loads * TURNS:
-                    say(f"{shown.path}, {at_once} at once, {server.address}")
+                    say(f"{measured.path}, {at_once} at once, {server.address}")
                     asyncio.run(load.run(server))
-                found += [load.figures(server) for server, load in loads]
+                all_figures += [load.figures(server) for server, load in loads]
     rows = [
         (
             *(row[name] for name in ("page", "processes", "sessions")),
@@ -269,10 +274,10 @@ def bench_app(
             f"{row['cpu_ms']:.0f}",
             row["memory_mb"],
         )
-        for row in found
+        for row in all_figures
     ]
     title = f"{papers:,} papers, {think:g} s between two looks; milliseconds are median / p95"
     head = ("Page", "Processes", "At once", "Drawn a second", "ms", "CPU ms", "MB")
-    errors = [f"Failed: {error}" for row in found for error in row["errors"]]
-    figures = {"papers": papers, "think_seconds": think, "pages": found}
+    errors = [f"Failed: {error}" for row in all_figures for error in row["errors"]]
+    figures = {"papers": papers, "think_seconds": think, "pages": all_figures}
     return Report(figures, [table(head, rows, title=title), *errors])

@@ -1,6 +1,6 @@
-"""Time and memory of a growing corpus: synthetic papers in our store, links, map, search and lists.
+"""Measures time and memory of large corpora of synthetic papers: build, links, map, search and lists.
 
-Synthetic words are as frequent as in texts, vectors are clustered, and papers cite each other.
+Synthetic words have the frequencies of natural text, vectors are clustered, and papers cite each other.
 """
 
 import resource
@@ -33,15 +33,15 @@ COLLECTIONS, PASSAGES_PER_PAPER, PAPERS_PER_BATCH = 20, 10, 1000
 TOPICS, SPREAD = 1000, 1.2
 VOCABULARY, WORDS, SENTENCES = 50_000, 60, 2
 TITLE_WORDS, AUTHORS_PER_PAPER, AUTHORS, SUBJECTS = 9, 3, 20_000, 200
-# Entries of a bibliography, and those per paper of the corpus among them.
-REFERENCES, HELD = 20, 5
+# Entries of a bibliography; one in `PER_CITED_PAPER` of them cites a paper of the corpus.
+REFERENCES, PER_CITED_PAPER = 20, 5
 QUERIES, QUERY_WORDS, WARMING = 60, 8, 5
 PAPERS_LATER, PAGE = 10, 20
 ORDERS: tuple[PaperOrder, ...] = ("position", "title", "newest", "oldest", "cited")
 
 
 class SyntheticText:
-    """Texts of words with Zipf's frequencies, and vectors near one of many topics."""
+    """Generates texts of words with Zipf frequencies, and vectors near one of `TOPICS` centres."""
 
     def __init__(self, dimension: int, seed: int) -> None:
         self._random = np.random.default_rng(seed)
@@ -49,15 +49,15 @@ class SyntheticText:
         self._topics /= np.linalg.norm(self._topics, axis=1, keepdims=True)
         self._deviation = SPREAD / dimension**0.5
         frequency = 1 / np.arange(1, VOCABULARY + 1)
-        self._cumulated = np.cumsum(frequency / frequency.sum())
+        self._cumulative = np.cumsum(frequency / frequency.sum())
 
     def text(self, words: int) -> str:
-        drawn = np.searchsorted(self._cumulated, self._random.random(words))
-        return " ".join(f"word{number}" for number in drawn)
+        numbers = np.searchsorted(self._cumulative, self._random.random(words))
+        return " ".join(f"word{number}" for number in numbers)
 
     def vectors(self, count: int) -> Vectors:
-        near = self._topics[self._random.integers(TOPICS, size=count)]
-        vectors = near + self._random.normal(size=near.shape, scale=self._deviation)
+        centres = self._topics[self._random.integers(TOPICS, size=count)]
+        vectors = centres + self._random.normal(size=centres.shape, scale=self._deviation)
         return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
 
 
@@ -66,7 +66,7 @@ def collection_id(number: int) -> str:
 
 
 class SyntheticPapers:
-    """Papers by their numbers, with `passages` passages in all; the last paper may have fewer."""
+    """Generates numbered papers with `passages` passages in all; the last paper may have fewer."""
 
     def __init__(self, dimension: int, passages: int) -> None:
         self.count = -(-passages // PASSAGES_PER_PAPER)
@@ -76,15 +76,16 @@ class SyntheticPapers:
         self._random = np.random.default_rng(4)
 
     def write(self, writer: CorpusWriter, count: int) -> None:
-        """Write and publish the first papers."""
-        numbers = range(COLLECTIONS)
-        writer.put_collections([Collection(collection_id(at), f"Synthetic {at}") for at in numbers])
+        """Write and publish the first `count` papers."""
+        writer.put_collections(
+            [Collection(collection_id(number), f"Synthetic {number}") for number in range(COLLECTIONS)]
+        )
         for start in range(0, count, PAPERS_PER_BATCH):
             self.add(writer, range(start, min(start + PAPERS_PER_BATCH, count)))
         writer.publish()
 
     def add(self, writer: CorpusWriter, numbers: Sequence[int]) -> None:
-        """Write the papers of these numbers, without publishing."""
+        """Write the papers with these numbers, without publishing."""
         papers = [self._paper(number) for number in numbers]
         entries = [rows.PaperEntry(paper, self._references()) for paper in papers]
         passages = []
@@ -92,14 +93,13 @@ class SyntheticPapers:
             name, text = passage_id(paper.id, number), self._texts.text(WORDS)
             edges = [len(text) * part // SENTENCES for part in range(SENTENCES + 1)]
             sentences = tuple(Sentence(start, end) for start, end in pairwise(edges))
-            home = paper.collection_id
-            passages.append(Passage(name, paper.id, home, number, "body", (), text, sentences))
+            passages.append(Passage(name, paper.id, paper.collection_id, number, "body", (), text, sentences))
         passages = passages[: self._passages - numbers[0] * PASSAGES_PER_PAPER]
         vectors = self._texts.vectors(len(passages))
-        # The same vector for the title and the sentences: others would measure the same.
-        alone = list(np.repeat(vectors[:, None], 1 + SENTENCES, axis=1))
+        # Title and sentences get the passage's vector: their values do not affect the measurement.
+        sentence_vectors = list(np.repeat(vectors[:, None], 1 + SENTENCES, axis=1))
         texts, by_id = [passage.text for passage in passages], {paper.id: paper for paper in papers}
-        passage_rows = rows.passage_rows(passages, by_id, texts, vectors, alone)
+        passage_rows = rows.passage_rows(passages, by_id, texts, vectors, sentence_vectors)
         writer.add_papers(rows.paper_rows(entries).to_batches(), passage_rows.to_batches())
 
     def _paper(self, number: int) -> Paper:
@@ -107,10 +107,10 @@ class SyntheticPapers:
         for _ in range(AUTHORS_PER_PAPER):
             author = int(self._random.integers(AUTHORS))
             authors.append(Author(f"Given{author % 100}", f"Family{author}"))
-        home = collection_id(number)
+        collection = collection_id(number)
         return Paper(
-            id=f"{home}/{number}",
-            collection_id=home,
+            id=f"{collection}/{number}",
+            collection_id=collection,
             title=self._titles[number],
             authors=tuple(authors),
             year=2000 + number % 25,
@@ -121,8 +121,8 @@ class SyntheticPapers:
         )
 
     def _references(self) -> tuple[Reference, ...]:
-        held = self._random.integers(self.count, size=REFERENCES // HELD)
-        titles = [self._titles[number] for number in held]
+        cited = self._random.integers(self.count, size=REFERENCES // PER_CITED_PAPER)
+        titles = [self._titles[number] for number in cited]
         titles += [self._texts.text(TITLE_WORDS) for _ in range(REFERENCES - len(titles))]
         return tuple(
             Reference(f"Given Family and Given Other. {title}. In Proceedings, pages 1–12.")
@@ -138,7 +138,7 @@ def seconds_of(work: Callable[[], object]) -> float:
 
 
 def percentiles(name: str, seconds: Sequence[float]) -> Figures:
-    """Return the median and the 95th percentile of times, as milliseconds."""
+    """Return the median and the 95th percentile of times in milliseconds."""
     return {
         f"{name}_ms_p50": 1000 * statistics.median(seconds),
         f"{name}_ms_p95": 1000 * statistics.quantiles(seconds, n=20)[-1],
@@ -146,7 +146,7 @@ def percentiles(name: str, seconds: Sequence[float]) -> Figures:
 
 
 class _TimedEncoder:
-    """Takes the real encoder's time for a query and returns a vector with neighbours."""
+    """Encodes a query with the real encoder for its time, but returns a vector near those of the corpus."""
 
     def __init__(self, encoder: Encoder, vectors: Vectors) -> None:
         self.name, self.sha256, self.runtime = encoder.name, encoder.sha256, encoder.runtime
@@ -160,7 +160,7 @@ class _TimedEncoder:
 
 
 def measure_growth(passages: int) -> Figures:
-    """Measure a corpus of `passages` synthetic passages; a process writes it, another reads it."""
+    """Measure a corpus of `passages` synthetic passages; one process writes it, another reads it."""
     with tempfile.TemporaryDirectory() as folder:
         figures: Figures = {}
         for work, arguments in ((write, (Path(folder), passages)), (read, (Path(folder),))):
@@ -173,8 +173,8 @@ def write(home: Path, passages: int) -> Figures:
     """Measure building a synthetic corpus and adding a few papers to it: seconds and size on disk."""
     settings = Settings(home=home)
     encoder = open_encoder(settings)
-    later = PAPERS_LATER * PASSAGES_PER_PAPER
-    papers = SyntheticPapers(len(encoder.encode_query("dimension")), passages + later)
+    later_passages = PAPERS_LATER * PASSAGES_PER_PAPER
+    papers = SyntheticPapers(len(encoder.encode_query("dimension")), passages + later_passages)
     writer = CorpusWriter(settings.corpus_path, encoder)
     build = seconds_of(lambda: papers.write(writer, papers.count - PAPERS_LATER))
     # Each build opens a new writer on the published corpus.
@@ -190,10 +190,9 @@ def write(home: Path, passages: int) -> Figures:
 
 
 def read(home: Path, queries: Sequence[str] = ()) -> Figures:
-    """Search and list a home: of all its papers, and of one collection.
+    """Search and list a home's papers, all and of one collection; return times, recall and peak memory.
 
-    The queries are real ones, or else synthetic, for synthetic papers. Returns times, recall of the nearest
-    vectors, and the peak memory.
+    Without `queries` they are synthetic, for a home of synthetic papers. Recall is of the nearest vectors.
     """
     settings = Settings(home=home)
     encoder = open_encoder(settings)
@@ -212,21 +211,21 @@ def read(home: Path, queries: Sequence[str] = ()) -> Figures:
     everything, one_collection = Scope(), Scope(collections=(collection,))
 
     def search_times(scope: Scope) -> list[float]:
-        """Return the seconds of each query after those that warm up."""
-        own = _TimedEncoder(encoder, near) if near is not None else encoder
-        return [seconds_of(partial(search, corpus, own, query, scope)) for query in texts][WARMING:]
+        """Return the seconds of each query; the first `WARMING` queries are not counted."""
+        query_encoder = _TimedEncoder(encoder, near) if near is not None else encoder
+        return [seconds_of(partial(search, corpus, query_encoder, query, scope)) for query in texts][WARMING:]
 
     searches = percentiles("search", search_times(everything))
     searches |= percentiles("filtered", search_times(one_collection))
     sorting = 1000 * seconds_of(corpus.statistics.sort_all)
-    lists, again = _list_times(corpus), _list_times(corpus)
+    first_lists, later_lists = _list_times(corpus), _list_times(corpus)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
         **searches,
         "loading_seconds": loading,
         "sorting_ms": sorting,
-        "list_first_ms_max": max(lists),
-        "list_ms_p95": statistics.quantiles(again, n=20)[-1],
+        "list_first_ms_max": max(first_lists),
+        "list_ms_p95": statistics.quantiles(later_lists, n=20)[-1],
         "memory_mib": int(peak // (1024**2 if sys.platform == "darwin" else 1024)),
         "recall": _recall(corpus, vectors, everything),
         "filtered_recall": _recall(corpus, vectors, one_collection),
@@ -234,7 +233,7 @@ def read(home: Path, queries: Sequence[str] = ()) -> Figures:
 
 
 def _list_times(corpus: Corpus) -> list[float]:
-    """Return the milliseconds of each page of a list, with its count, as the Collection page asks for it."""
+    """Return the milliseconds of reading each page of a list with its count, as the Collection page does."""
     topics = tuple(corpus.statistics.topic_counts())[:1]
     scopes = (Scope(), Scope(topics=topics), Scope(years=(2010, 2012)))
 
@@ -247,13 +246,15 @@ def _list_times(corpus: Corpus) -> list[float]:
 
 
 def _recall(corpus: Corpus, queries: Vectors, scope: Scope) -> float:
-    """Return the share of the exactly nearest passages of some queries that the corpus finds."""
+    """Return the share of the true nearest passages of each query that the corpus finds, on average."""
     best: list[list[tuple[float, str]]] = [[] for _ in queries]
     for batch in corpus.scan("passages", ["id", "collection_id", "vector"]):
-        homes = np.asarray(batch["collection_id"].to_pylist())
-        inside = np.isin(homes, scope.collections) if scope.collections else np.ones(len(homes), bool)
-        vectors = batch["vector"].flatten().to_numpy().reshape(len(homes), -1)[inside]
-        ids = np.asarray(batch["id"].to_pylist())[inside].tolist()
+        collections = np.asarray(batch["collection_id"].to_pylist())
+        in_scope = (
+            np.isin(collections, scope.collections) if scope.collections else np.ones(len(collections), bool)
+        )
+        vectors = batch["vector"].flatten().to_numpy().reshape(len(collections), -1)[in_scope]
+        ids = np.asarray(batch["id"].to_pylist())[in_scope].tolist()
         for nearest, similarities in zip(best, queries @ vectors.T, strict=True):
             top = np.argsort(-similarities)[: WEIGHTS.depth]
             nearest += [(float(similarities[place]), ids[place]) for place in top]
@@ -261,6 +262,6 @@ def _recall(corpus: Corpus, queries: Vectors, scope: Scope) -> float:
             del nearest[WEIGHTS.depth :]
     shares = []
     for query, nearest in zip(queries, best, strict=True):
-        found = {match.passage_id for match in corpus.nearest(query, scope, WEIGHTS.depth)}
-        shares.append(sum(identifier in found for _, identifier in nearest) / len(nearest))
+        matches = {match.passage_id for match in corpus.nearest(query, scope, WEIGHTS.depth)}
+        shares.append(sum(identifier in matches for _, identifier in nearest) / len(nearest))
     return statistics.fmean(shares)

@@ -1,4 +1,4 @@
-"""Time until the first words of a model's answer, beyond the model's own time."""
+"""Measures the time to the first words of a model's answer, without the model's own time."""
 
 import json
 import time
@@ -44,16 +44,16 @@ ANSWER = ("The papers say so [1]", ". And so on [2].")
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """A model server that waits `seconds` before each reply; `taken` has its own times."""
+    """A model server that waits `seconds` before each reply; `times` collects how long it really took."""
 
     protocol_version = "HTTP/1.1"
     seconds: ClassVar[float]
-    taken: ClassVar[list[float]]
+    times: ClassVar[list[float]]
 
     def log_message(self, *_: object) -> None:
         pass
 
-    def do_POST(self) -> None:  # the name that http.server looks for
+    def do_POST(self) -> None:  # called by http.server
         began = time.perf_counter()
         self.rfile.read(int(self.headers["Content-Length"]))
         time.sleep(self.seconds)
@@ -61,7 +61,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        self.taken.append(time.perf_counter() - began)
+        self.times.append(time.perf_counter() - began)
         for piece, reason in zip(ANSWER, (None, "stop"), strict=True):
             choice = {"index": 0, "delta": {"content": piece}, "finish_reason": reason}
             self._write(b"data: " + json.dumps({"choices": [choice]}).encode() + b"\n\n")
@@ -89,7 +89,10 @@ def _serving(handler: type[_Handler]) -> Iterator[str]:
 
 @dataclass(slots=True)
 class _Times:
-    """Seconds and tokens of one way to ask a model, a value for each question."""
+    """Seconds and tokens of asking a model in one way, one value for each question.
+
+    `known_tokens` counts tokens of the prompt that the server had in its cache.
+    """
 
     first_words: list[float] = field(default_factory=list)
     whole: list[float] = field(default_factory=list)
@@ -115,10 +118,10 @@ def _ask_product(assistant: Assistant, question: str, times: _Times) -> None:
 
 
 def _ask_plainly(assistant: Assistant, model: ChatModel, question: str, times: _Times) -> None:
-    """Send a model the ten passages found first and the question, as is often done."""
+    """Ask a model with the first ten retrieved passages in the prompt, as in plain RAG."""
     clock, first = time.perf_counter(), None
-    found = retrieve(assistant.corpus, assistant.encoder, Rewrite(question, question), AskOptions())
-    hits = sorted((hit for paper in found for hit in paper.hits), key=lambda hit: -hit.score)
+    papers = retrieve(assistant.corpus, assistant.encoder, Rewrite(question, question), AskOptions())
+    hits = sorted((hit for paper in papers for hit in paper.hits), key=lambda hit: -hit.score)
     passages = "\n\n".join(f"[{number}] {hit.passage.text}" for number, hit in enumerate(hits[:10], 1))
     prompt = f"Answer the question from these passages, and cite them.\n\n{passages}\n\nQuestion: {question}"
     reply = model.stream((Message("user", prompt),), Parameters())
@@ -135,16 +138,16 @@ def _ask_plainly(assistant: Assistant, model: ChatModel, question: str, times: _
     times.prompt_tokens.append(completion.prompt_tokens or 0)
 
 
-def _beside_plain_prompt(home: Path, name: str) -> Report:
+def _compare_with_plain_prompt(home: Path, name: str) -> Report:
     models: list[ChatModel] = []
 
-    def through(model: ChatModel) -> ChatModel:
+    def record(model: ChatModel) -> ChatModel:
         models.append(model)
         return model
 
-    assistant = open_assistant(home, name, through=through)
+    assistant = open_assistant(home, name, wrap=record)
     ours, plain = _Times(), _Times()
-    # The first question starts the model.
+    # Not measured: the first question loads the model.
     _ask_product(assistant, QUESTIONS[0], _Times())
     for question in QUESTIONS:
         _ask_product(assistant, question, ours)
@@ -167,35 +170,35 @@ def _beside_plain_prompt(home: Path, name: str) -> Report:
 def latency(home: Path | None = None, delay: float = 0.3, rounds: int = 4, model: str = "") -> Report:
     home = home or read_settings().home
     if model:
-        return _beside_plain_prompt(home, model)
-    taken: list[float] = []
+        return _compare_with_plain_prompt(home, model)
+    model_times: list[float] = []
     settings = Settings(home=home, model_url="http://set.below")
     encoder = open_encoder(settings)
     corpus = Corpus.open(settings.corpus_path, encoder)
     waits = []
-    with _serving(type("Handler", (_Handler,), {"seconds": delay, "taken": taken})) as url:
+    with _serving(type("Handler", (_Handler,), {"seconds": delay, "times": model_times})) as url:
         settings = Settings(home=home, model_url=url)
         for question in QUESTIONS * rounds:
-            taken.clear()
+            model_times.clear()
             clock = time.perf_counter()
-            # As a screen does, with a generator opened for this question.
+            # Like the Ask page, which opens a generator for each question.
             name = available_models(settings)[0].id
             generator = open_generator(name, settings, encoder, session="measured")
             moments: dict[type, float] = {}
             for event in Assistant(corpus, encoder, generator).ask(question, (), AskOptions()):
-                # An empty piece only says that the model is waited for.
+                # An empty text only announces that the model was called.
                 if event != Written(""):
                     moments.setdefault(type(event), time.perf_counter() - clock)
-            waits.append((moments, sum(taken)))
-    # The first question warms up; refused questions have no first words.
-    counted = [(moments, model) for moments, model in waits[1:] if Written in moments]
+            waits.append((moments, sum(model_times)))
+    # Without the first question, which warms up, and refused ones, which have no first words.
+    counted = [(moments, model_time) for moments, model_time in waits[1:] if Written in moments]
     if not counted:
         raise EvaluationError(f"The corpus in {home} answers none of the questions. Index more papers.")
-    added = sorted((moments[Written] - model) * 1000 for moments, model in counted)
+    added = sorted((moments[Written] - model_time) * 1000 for moments, model_time in counted)
     figures = {
         "papers": corpus.count_papers(AskOptions().scope),
         "questions": len(counted),
-        "model_ms": median(model for _, model in counted) * 1000,
+        "model_ms": median(model_time for _, model_time in counted) * 1000,
         "first_words_ms": median(moments[Written] for moments, _ in counted) * 1000,
         "rewritten_ms": median(moments[Rewritten] for moments, _ in counted) * 1000,
         "retrieved_ms": median(moments[Retrieved] for moments, _ in counted) * 1000,

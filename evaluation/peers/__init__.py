@@ -1,1 +1,1 @@
-"""Retrieval by other systems beside ours: each runs as a process of its own, and ours judges them all."""
+"""Compares our retrieval with other systems; each runs in its own process."""

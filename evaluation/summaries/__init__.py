@@ -1,1 +1,1 @@
-"""Quality of comparative summaries."""
+"""Measures the quality of comparative summaries."""

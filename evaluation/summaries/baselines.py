@@ -1,6 +1,7 @@
-"""ChatCite's baselines (arXiv 2403.02574, section 5.1): a whole section by one prompt, and its preparation.
+"""ChatCite's baselines (arXiv 2403.02574, section 5.1): a model writes a whole section from one prompt.
 
-A model of short context summarises each reference first. LitLLM's way plans sentences and their citations.
+A model with a short context summarises each reference first. LitLLM plans the sentences and their citations
+first.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -25,15 +26,15 @@ from corpus.text import storable
 from evaluation.harness import say
 from evaluation.input_files import PROMPTS
 from evaluation.judging import between
-from evaluation.kept import KeptModel, KeptReplies, ask_each, replies_file, with_tokens
+from evaluation.reply_cache import CachedModel, ReplyCache, ask_each, replies_file, with_tokens
 
-# A model that takes in less, in tokens, summarises the references first, as GPT-3.5 does in the paper.
+# A model with a smaller context, in tokens, summarises the references first, as GPT-3.5 does in the paper.
 LONG_CONTEXT = 100_000
 SUMMARY_WORDS, SUMMARY_TOKENS = 200, 400
-# The most sentences of a plan beyond one for each reference, and tokens of each.
+# A plan has at most one sentence per reference and this many more; tokens of each sentence.
 SPARE_SENTENCES, SENTENCE_TOKENS = 4, 40
 
-# With room for the other parts of a prompt and the reply.
+# High, to leave room for the other parts of a prompt and the reply.
 _TOKENS_PER_WORD = 4
 
 Plan = Callable[[ComparisonStep], str]
@@ -41,9 +42,9 @@ Plan = Callable[[ComparisonStep], str]
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """A model's calls before it writes: summaries of texts, and plans of sections. Replies are kept."""
+    """A model's calls before it writes: summaries of texts, and plans of sections. Replies are cached."""
 
-    model: KeptModel
+    model: CachedModel
     entry: ModelEntry
     parameters: Parameters
     at_once: int
@@ -53,7 +54,7 @@ class Preparation:
         return self.entry.context >= LONG_CONTEXT
 
     def summarize_all(self, texts: Mapping[str, str]) -> dict[str, str]:
-        """Summarise texts by their names, without those that fail; raises ModelError where all do."""
+        """Summarise texts by name, without those that fail; raises ModelError if all fail."""
         summaries, problems = ask_each(texts.values(), self.summarize, self.at_once)
         if problems and not any(summaries):
             raise problems[0]
@@ -62,8 +63,8 @@ class Preparation:
         return {name: summary for name, summary in zip(texts, summaries, strict=True) if summary}
 
     def summarize(self, text: str) -> str:
-        """Summarise a text, or as much of its beginning as the model takes in; raises ModelError."""
-        parameters = self._limited(SUMMARY_TOKENS)
+        """Summarise a text, cut to the model's context if it is longer; raises ModelError."""
+        parameters = self._limit_tokens(SUMMARY_TOKENS)
         messages = _summary_messages(text)
         while _tokens(messages) + parameters.max_tokens > self.entry.context and text:
             text = text[: len(text) * 3 // 4]
@@ -82,24 +83,31 @@ class Preparation:
             description=render_description(step),
             references=_references(step, self.entry.context),
         )
-        parameters = self._limited(most * SENTENCE_TOKENS)
+        parameters = self._limit_tokens(most * SENTENCE_TOKENS)
         reply = self.model.reply(messages, parameters, plan_reply(len(step.labels)))
         sentences = reply.model_dump()["sentences"]
-        lines = [f"- Sentence {at}: {_cites(labels)}." for at, labels in enumerate(sentences, start=1)]
+        lines = [
+            f"- Sentence {number}: {_cites(labels)}." for number, labels in enumerate(sentences, start=1)
+        ]
         return "\n".join([f"\nWrite to this plan of {len(sentences)} sentences:", *lines, ""])
 
-    def _limited(self, tokens: int) -> Parameters:
-        limited = with_tokens(self.entry, self.parameters, tokens)
-        return replace(limited, max_tokens=min(limited.max_tokens, self.entry.context // 2))
+    def _limit_tokens(self, tokens: int) -> Parameters:
+        parameters = with_tokens(self.entry, self.parameters, tokens)
+        return replace(parameters, max_tokens=min(parameters.max_tokens, self.entry.context // 2))
 
 
 def open_preparation(writer: str, settings: Settings, folder: Path) -> Preparation | None:
-    """Open a writer for its preparations, None without a model; raises AssistantError and EvaluationError."""
+    """Open a writer's preparation, None for a writer without a model.
+
+    Raises AssistantError and EvaluationError.
+    """
     choice = check_choice(writer, settings, None)
     if choice is None:
         return None
     entry, parameters = choice
-    model = KeptModel(open_model(entry, settings), KeptReplies(replies_file(folder, writer)), keeps_bad=False)
+    model = CachedModel(
+        open_model(entry, settings), ReplyCache(replies_file(folder, writer)), stores_bad_replies=False
+    )
     return Preparation(model, entry, parameters, settings.model_calls)
 
 
@@ -116,16 +124,16 @@ def plan_reply(references: int) -> type[BaseModel]:
 
 def section_prompt(
     step: ComparisonStep,
-    summary: str,  # noqa: ARG001 - nothing is continued
+    summary: str,  # noqa: ARG001 - part of the protocol; the section is written in one step
     returned: SummaryForm,
     *,
     context: int,
     instructions: Iterable[str] = (),
     plan: Plan | None = None,
 ) -> tuple[Message, ...]:
-    """Render the prompt for a whole section, for a model that takes in `context` tokens.
+    """Render the prompt for a whole section, for a model with a context of `context` tokens.
 
-    `instructions` name files of prompts that are added to it.
+    `instructions` names prompt files to add.
     """
     added = ((PROMPTS / f"{name}.md").read_text(encoding="utf-8") for name in instructions)
     return load_prompt("one_prompt", PROMPTS).render(
@@ -139,7 +147,7 @@ def section_prompt(
 
 
 def _references(step: ComparisonStep, context: int) -> str:
-    """Render the references with their texts, each cut to its share of the words that surely fit."""
+    """Render the references with their texts, each cut to an equal share of the context."""
     listed = []
     most = context // _TOKENS_PER_WORD // len(step.labels)
     for source in (step.sources[label] for label in step.labels):
@@ -151,8 +159,8 @@ def _references(step: ComparisonStep, context: int) -> str:
 
 
 def _summary_messages(text: str) -> tuple[Message, ...]:
-    shown = between("text", as_data(text))
-    return load_prompt("summarize_paper", PROMPTS).render(words=str(SUMMARY_WORDS), text=shown)
+    marked = between("text", as_data(text))
+    return load_prompt("summarize_paper", PROMPTS).render(words=str(SUMMARY_WORDS), text=marked)
 
 
 def _cites(labels: Iterable[int]) -> str:

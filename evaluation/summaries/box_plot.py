@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 _STEP, _GROUP_GAP = 22, 28
 _LEFT, _TOP, _HEIGHT, _LABELS = 48, 56, 240, 36
-# A point further from the box than this many times its height is an outlier (Tukey).
+# A value further from the box than this multiple of its height is an outlier (Tukey).
 _WHISKER = 1.5
 
 
@@ -20,7 +20,7 @@ def box_plot(
 ) -> str:
     """Draw the values of each series in each group: median, quartiles, whiskers and outliers.
 
-    `axis` names the values, which are between `lowest` and `highest`. At most six series.
+    `axis` is the label of the value axis, which runs from `lowest` to `highest`. At most six series.
     """
     series = list(dict.fromkeys(name for group in groups.values() for name in group))
     group_width = len(series) * _STEP + _GROUP_GAP
@@ -28,15 +28,20 @@ def box_plot(
     def y(value: float) -> float:
         return round(_TOP + _HEIGHT * (highest - value) / (highest - lowest), 1)
 
-    drawn = []
+    group_boxes = []
     for index, (group, values) in enumerate(groups.items()):
         left = _LEFT + _GROUP_GAP / 2 + index * group_width
         boxes = [
-            {"name": name, "colour": _COLOURS[at], "x": left + at * _STEP, **_box(sorted(values[name]), y)}
-            for at, name in enumerate(series)
+            {
+                "name": name,
+                "colour": _COLOURS[position],
+                "x": left + position * _STEP,
+                **_box(sorted(values[name]), y),
+            }
+            for position, name in enumerate(series)
             if values.get(name)
         ]
-        drawn.append((group.replace("_", " "), left + len(series) * _STEP / 2, boxes))
+        group_boxes.append((group.replace("_", " "), left + len(series) * _STEP / 2, boxes))
     environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
     return environment.get_template("box_plot.svg").render(
         axis=axis,
@@ -45,7 +50,7 @@ def box_plot(
         ticks=[(tick, y(tick)) for tick in range(lowest, highest + 1)],
         series=series,
         colours=_COLOURS,
-        groups=drawn,
+        groups=group_boxes,
     )
 
 

@@ -1,8 +1,8 @@
-"""Gold sections: related work as its authors wrote it, with the references and the work that cites them.
+"""Reads gold sections: related-work sections with their references and a description of the citing work.
 
-They are those of NudtRwG-Citation where its file is at hand, else sections of CORWA with references from a
-copy of the ACL Anthology. The rows of `gold_sections.jsonl` hold places and ids, no text;
-docs/measurements/notes/2026-11-28-comparative-summaries.md tells how references and citing papers were found.
+They come from a file of NudtRwG-Citation or, without one, from CORWA with references from a copy of the ACL
+Anthology. `gold_sections.jsonl` has the places and ids of the latter, no text;
+docs/measurements/notes/2026-11-28-comparative-summaries.md describes how they were chosen.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from assistant.bounds import LONGEST_DESCRIPTION
-from corpus.records import Author, Collection, Paper, Section, paper_id
+from corpus.records import Author, Collection, Paper, paper_id
 from corpus.store.corpus import Corpus
 from evaluation.homes import ListedPapers
 from evaluation.input_files import DATA, EvaluationError, read_json_lines, short_hash
@@ -31,10 +31,10 @@ _SET_HINT = "Each line is a set of NudtRwG-Citation: title, text, related_work, 
 
 
 class _Row(BaseModel, frozen=True, extra="forbid"):
-    """A section by its id, the places of its sentences on the references, and the references.
+    """A section of CORWA, its sentences that cite the references, and these references.
 
-    A sentence is "paragraph:sentence", from 0; a paper "volume/paper"; `topics` are telling words of the
-    papers' titles. `target` is the citing paper, "" where it is not known.
+    A sentence is written as "paragraph:sentence", counted from 0, and a paper as "volume/paper". `topics` has
+    distinctive words of the papers' titles. `target` is the citing paper, "" if unknown.
     """
 
     section: str
@@ -49,14 +49,14 @@ class _Paragraph(BaseModel, frozen=True, extra="ignore"):
 
 
 class _Section(BaseModel, frozen=True, extra="ignore"):
-    """A paper's section on related work, as CORWA has it."""
+    """A paper's related-work section in CORWA's format."""
 
     s2_paper_id: str = Field(min_length=1)
     paragraphs: tuple[_Paragraph, ...]
 
 
 class _Reference(BaseModel, frozen=True, extra="forbid"):
-    """A reference of a set; `authors` are "First Last", `text` is its body, "" for the abstract alone."""
+    """A reference of a set; `authors` are "First Last", `text` is the body, "" if unknown."""
 
     title: str = Field(min_length=1)
     authors: tuple[str, ...]
@@ -66,9 +66,9 @@ class _Reference(BaseModel, frozen=True, extra="forbid"):
 
 
 class _Set(BaseModel, frozen=True, extra="forbid"):
-    """A set of NudtRwG-Citation: a target paper without its related work, that section, and the references.
+    """A set of NudtRwG-Citation: a paper without its related work, that section, and its references.
 
-    The sets are published as folders of PDFs; this is the form in which they are read here.
+    The sets are published as folders of PDFs; this is our JSON form of them.
     """
 
     title: str = Field(min_length=1)
@@ -79,10 +79,10 @@ class _Set(BaseModel, frozen=True, extra="forbid"):
 
 @dataclass(frozen=True, slots=True)
 class GoldSection:
-    """The text of a section on the references that we hold, in the order of their first citation.
+    """A section's text on the references that are available; `papers` are in the order of first citation.
 
-    `about` describes the citing work, by what `described_by` says. `key` names the section's files. `texts`
-    are bodies of references by paper id; other references are known by their abstracts.
+    `about` describes the citing work; `described_by` names its source. `key` is used in names of files.
+    `texts` has the bodies of references by paper id; of other references only the abstract is known.
     """
 
     key: str
@@ -126,15 +126,16 @@ def _set_section(row: _Set) -> GoldSection:
 
 
 def read_corwa(corwa: Path, anthology: Path, corpora: Sequence[Corpus] = ()) -> tuple[GoldSection, ...]:
-    """Read the gold sections that CORWA has, with their papers from a copy of the Anthology.
+    """Read the gold sections of a file of CORWA, with their papers from a copy of the Anthology.
 
-    A citing paper is described by its abstract, and by its introduction where one of `corpora` has it.
-    Raises EvaluationError, also where there is no section, SourceError and CorpusError.
+    A citing paper is described by its abstract and, if one of `corpora` has it, its introduction. Raises
+    EvaluationError, also for a file without gold sections, SourceError and CorpusError.
     """
-    held = {
+    sections = {
         row.s2_paper_id: row for row in read_json_lines(corwa, _Section, "Each line is a section of CORWA.")
     }
-    rows = [row for row in read_json_lines(GOLD, _Row, "Each line is a gold section.") if row.section in held]
+    gold_rows = read_json_lines(GOLD, _Row, "Each line is a gold section.")
+    rows = [row for row in gold_rows if row.section in sections]
     if not rows:
         raise EvaluationError(f"{corwa} has none of the gold sections of {GOLD}.")
     named = (paper for row in rows for paper in (*row.papers, row.target) if paper)
@@ -143,39 +144,35 @@ def read_corwa(corwa: Path, anthology: Path, corpora: Sequence[Corpus] = ()) -> 
         entry for volume in open_volumes(list(volumes), anthology, anthology) for entry in volume.papers()
     )
     papers = {entry.paper.id: entry.paper for entry in entries}
-    return tuple(_gold_section(row, held[row.section], papers, corpora) for row in rows)
+    return tuple(_gold_section(row, sections[row.section], papers, corpora) for row in rows)
 
 
 def _gold_section(
     row: _Row, section: _Section, papers: Mapping[str, Paper], corpora: Sequence[Corpus]
 ) -> GoldSection:
-    """Cut a section to its sentences on the references; raises EvaluationError where one is missing."""
+    """Reduce a section to its sentences on the references; raises EvaluationError if one is missing."""
     paragraphs: dict[int, list[str]] = {}
     try:
         for place in row.sentences:
             paragraph, sentence = map(int, place.split(":"))
             text = section.paragraphs[paragraph].sentences[sentence]
             paragraphs.setdefault(paragraph, []).append(text)
-        found = [papers[paper.partition("/")[2]] for paper in row.papers]
+        references = [papers[paper.partition("/")[2]] for paper in row.papers]
     except LookupError as error:
         raise EvaluationError(
-            f"Section {row.section} of CORWA or its paper {error} is another here."
+            f"Section {row.section} of CORWA differs from the one chosen, or its paper {error} is missing."
         ) from None
     described_by, about = _describe(row, papers, corpora)
     return GoldSection(
         short_hash(row.section),
         tuple(
             replace(paper, id=paper_id(COLLECTION.id, paper.id), collection_id=COLLECTION.id, bibtex="")
-            for paper in found
+            for paper in references
         ),
         about,
         "\n\n".join(" ".join(sentences) for sentences in paragraphs.values()),
         described_by,
     )
-
-
-def _opens(section: Section) -> bool:
-    return INTRODUCTION in section.heading.lower()
 
 
 def _describe(row: _Row, papers: Mapping[str, Paper], corpora: Sequence[Corpus]) -> tuple[DescribedBy, str]:
@@ -184,7 +181,11 @@ def _describe(row: _Row, papers: Mapping[str, Paper], corpora: Sequence[Corpus])
         words = f"A work related to these topics: {', '.join(row.topics)}."
         return TITLE_WORDS, words
     sections = (
-        [part.text for part in corpus.passages(target.id) if part.section and _opens(part.section[0])]
+        [
+            passage.text
+            for passage in corpus.passages(target.id)
+            if passage.section and INTRODUCTION in passage.section[0].heading.lower()
+        ]
         for corpus in corpora
     )
     if introduction := "\n\n".join(next(filter(None, sections), [])):
@@ -194,7 +195,7 @@ def _describe(row: _Row, papers: Mapping[str, Paper], corpora: Sequence[Corpus])
 
 
 def _description(title: str, text: str) -> str:
-    """Return a title and a text, cut to the longest description that a comparison takes."""
+    """Return a title and a text, cut to the longest description that a comparison accepts."""
     whole = " ".join(f"{title}. {text}".split())
     cut = whole[:LONGEST_DESCRIPTION]
     return whole if cut == whole else cut.rpartition(" ")[0]

@@ -1,6 +1,6 @@
-"""Quality of comparative summaries: ROUGE against a gold text, citations, and a judge's G-Score.
+"""Measures comparative summaries: ROUGE against a gold text, citations, and a judge's G-Score.
 
-For G-Score a model marks the summaries of all systems together, several times, in varying order.
+For G-Score a model marks the summaries of all systems together, several times in varying order.
 """
 
 import re
@@ -29,10 +29,10 @@ from evaluation.judging import (
     judge_figures,
     judge_table,
     open_judge,
-    relabelled,
+    relabel,
 )
 from evaluation.rouge import OVERLAPS, Scores, overlaps
-from evaluation.summaries.citation_style import CITE, neutral
+from evaluation.summaries.citation_style import CITE, neutralize
 
 LARGEST_GOLD = 2 * 2**20
 # ChatCite's six qualities (arXiv 2403.02574, section 4), in our words.
@@ -51,7 +51,7 @@ DIMENSIONS = tuple(DEFINITIONS)
 NEEDS_GOLD = "consistency"
 VOTES, SEED = 5, 0
 ABSTRACT_WORDS = 120
-WORKS_COMPARED = 2  # a sentence that cites as many compares them, as far as counting can tell
+WORKS_COMPARED = 2  # a sentence that cites this many works counts as comparative
 _SHARES = {
     "Citation recall": "citation_recall",
     "Citation precision": "citation_precision",
@@ -64,7 +64,7 @@ _PARAGRAPH = re.compile(r"\n\s*\n")
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A summary to be measured, under the name of its file."""
+    """A summary to measure; `name` is that of its file or system."""
 
     name: str
     comparison: Comparison
@@ -75,7 +75,7 @@ class System:
 
 
 def measure_summary(system: System, gold: str | None = None) -> Figures:
-    """Measure a summary, shares 0..1; None where there is nothing to count, or no gold text."""
+    """Measure a summary, shares 0..1; a figure is None if nothing can be counted or there is no gold text."""
     comparison = system.comparison
     sentences = [sentence for paragraph in sentences_of(system.text) for sentence in paragraph]
     labels = {labelled.label for labelled in comparison.evidence.papers}
@@ -88,7 +88,7 @@ def measure_summary(system: System, gold: str | None = None) -> Figures:
         "words": len(words(plain_claim(system.text))),
         "sentences": len(sentences),
         "comparative_by_count": mean(
-            len(neutral(sentence).cited) >= WORKS_COMPARED for sentence in sentences
+            len(neutralize(sentence).cited) >= WORKS_COMPARED for sentence in sentences
         ),
     }
 
@@ -108,27 +108,27 @@ def sentences_of(text: str) -> tuple[tuple[str, ...], ...]:
 
 
 def rouge(text: str, gold: str) -> Scores:
-    """Compute ROUGE F1, 0..100, stemmed, without citations: styles of citing differ."""
-    return overlaps(_uncited(gold), _uncited(text))
+    """Compute ROUGE F1, 0..100, stemmed; citations are removed, because their styles differ."""
+    return overlaps(_without_citations(gold), _without_citations(text))
 
 
-def _uncited(text: str) -> str:
+def _without_citations(text: str) -> str:
     sentences = (sentence for paragraph in sentences_of(text) for sentence in paragraph)
-    return " ".join(neutral(sentence).text.replace(CITE, " ") for sentence in sentences)
+    return " ".join(neutralize(sentence).text.replace(CITE, " ") for sentence in sentences)
 
 
 def read_gold(path: Path) -> str:
-    """Read the text by people that summaries are compared with; raises EvaluationError."""
+    """Read the reference text that people wrote; raises EvaluationError."""
     text = read_text(path, "gold text", LARGEST_GOLD).strip()
     if not words(text):
-        raise EvaluationError(f"The gold text {path} has no words. Leave --gold out, and ROUGE is left out.")
+        raise EvaluationError(f"The gold text {path} has no words. Without --gold there is no ROUGE.")
     return text
 
 
 def judge_summaries(
     judge: Judge, systems: Sequence[System], votes: int = VOTES, gold: str | None = None
 ) -> JudgeFigures:
-    """Have all systems marked in each vote; without a gold text five qualities. Raises EvaluationError."""
+    """Have a judge mark all systems; consistency only with a gold text. Raises EvaluationError."""
     definitions = {
         name: meaning for name, meaning in DEFINITIONS.items() if gold is not None or name != NEEDS_GOLD
     }
@@ -136,7 +136,7 @@ def judge_summaries(
     ballots = judge.ballots(
         "judge_summaries",
         definitions,
-        relabelled_texts(systems),
+        relabel_texts(systems),
         votes,
         SEED,
         description=between("the work at hand", as_data(first.about)),
@@ -148,20 +148,20 @@ def judge_summaries(
         ),
     )
     dimensions = tuple(definitions)
-    wrote_for = {system.name: (system.comparison.provenance.generator,) for system in systems}
-    return judge_figures(judge, dimensions, wrote_for, [judge.cast(ballots, dimensions)])
+    writers = {system.name: (system.comparison.provenance.generator,) for system in systems}
+    return judge_figures(judge, dimensions, writers, [judge.cast(ballots, dimensions)])
 
 
 def _reference(labelled: LabelledPaper) -> str:
     paper = labelled.paper
     abstract = as_line(paper.abstract).split()
-    shown = " ".join(abstract[:ABSTRACT_WORDS]) + (" …" if len(abstract) > ABSTRACT_WORDS else "")
+    beginning = " ".join(abstract[:ABSTRACT_WORDS]) + (" …" if len(abstract) > ABSTRACT_WORDS else "")
     head = f"[{labelled.label}] {as_line(paper.title)} ({paper.year or 'year unknown'})"
-    return f"{head}\n{shown or '(no abstract)'}"
+    return f"{head}\n{beginning or '(no abstract)'}"
 
 
-def relabelled_texts(systems: Sequence[System]) -> list[str]:
-    """Relabel the systems' texts with the labels of the first; raises EvaluationError."""
+def relabel_texts(systems: Sequence[System]) -> list[str]:
+    """Replace the labels in all texts by those of the first system; raises EvaluationError."""
     papers = systems[0].comparison.evidence.papers
     first = {labelled.paper.id: labelled.label for labelled in papers}
     for system in systems:
@@ -172,11 +172,11 @@ def relabelled_texts(systems: Sequence[System]) -> list[str]:
             )
         if not system.text.strip():
             raise EvaluationError(f"{system.name} has no summary, so it cannot be judged. Leave it out.")
-    return [relabelled(system.text, system.comparison.evidence, first) for system in systems]
+    return [relabel(system.text, system.comparison.evidence, first) for system in systems]
 
 
 def read_systems(paths: Sequence[Path]) -> list[System]:
-    """Read comparisons under the names of their files; raises EvaluationError."""
+    """Read comparisons, named by their files; raises EvaluationError."""
     systems: dict[str, System] = {}
     for path in paths:
         name = path.stem if path.stem not in systems else str(path)
@@ -187,27 +187,42 @@ def read_systems(paths: Sequence[Path]) -> list[System]:
 
 
 def _figures_table(systems: Mapping[str, Figures]) -> Table:
-    found = tuple(systems.values())
+    all_figures = tuple(systems.values())
     rows: list[tuple[str, ...]] = []
-    for name in OVERLAPS if any(own["rouge"] for own in found) else ():
+    for name in OVERLAPS if any(figures["rouge"] for figures in all_figures) else ():
         label = f"ROUGE-{name.removeprefix('rouge')} F1"
-        rows.append((label, *(decimals(own["rouge"][name] if own["rouge"] else None, 2) for own in found)))
-    rows += [(label, *(decimals(own[name]) for own in found)) for label, name in _SHARES.items()]
-    rows.append(("Papers covered", *(f"{own['papers_covered']} of {own['papers']}" for own in found)))
-    rows.append(("Sentences", *(str(own["sentences"]) for own in found)))
-    rows.append(("Words", *(f"{own['words']:,}" for own in found)))
+        rows.append(
+            (
+                label,
+                *(
+                    decimals(figures["rouge"][name] if figures["rouge"] else None, 2)
+                    for figures in all_figures
+                ),
+            )
+        )
+    rows += [
+        (label, *(decimals(figures[name]) for figures in all_figures)) for label, name in _SHARES.items()
+    ]
+    rows.append(
+        (
+            "Papers covered",
+            *(f"{figures['papers_covered']} of {figures['papers']}" for figures in all_figures),
+        )
+    )
+    rows.append(("Sentences", *(str(figures["sentences"]) for figures in all_figures)))
+    rows.append(("Words", *(f"{figures['words']:,}" for figures in all_figures)))
     return table(("Figure", *systems), rows)
 
 
 @command("summary")
 def summary(comparison: list[Path], gold: Path | None = None, judge: str = "", votes: int = VOTES) -> Report:
-    written = read_gold(gold) if gold else None
+    gold_text = read_gold(gold) if gold else None
     systems = read_systems(comparison)
-    figures = {system.name: measure_summary(system, written) for system in systems}
+    figures = {system.name: measure_summary(system, gold_text) for system in systems}
     tables = [_figures_table(figures)]
     judged = None
     if judge:
-        judged = judge_summaries(open_judge(judge, read_settings()), systems, votes, written)
+        judged = judge_summaries(open_judge(judge, read_settings()), systems, votes, gold_text)
         notes = () if gold else ("Without a gold text consistency is not marked.",)
         tables.append(judge_table(judged, "G-Score", notes))
     return Report({"systems": figures, "judge": judged}, tables)

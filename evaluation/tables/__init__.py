@@ -1,1 +1,1 @@
-"""The tables of the three papers, each measured with what is printed beside ours."""
+"""Measures the tables of the three papers and shows our figures beside the printed ones."""

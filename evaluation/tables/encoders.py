@@ -1,4 +1,4 @@
-"""GenGO Ultra, Table 1: what encoders find, alone and in our search, on SciFact, SciDocs and LitSearch."""
+"""GenGO Ultra, Table 1: retrieval by encoders, alone and in our search, on SciFact, SciDocs and LitSearch."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -8,11 +8,11 @@ from pathlib import Path
 from corpus.search.hybrid import SearchMode
 from corpus.settings import BUNDLED_ENCODER
 from evaluation.harness import Figures, say
-from evaluation.retrieval import HowSearched, JudgedCollection, evaluate_modes, read_judged
-from evaluation.tables.harness import Asked, Missing, Planned, Row, RowPlan, seed_table
-from evaluation.tables.sources import Found, MissingError, cached_weights, check_count, find
+from evaluation.retrieval import JudgedCollection, SearchSetup, evaluate_modes, read_judged
+from evaluation.tables.harness import Missing, PlannedRows, Row, RowPlan, TableOptions, seed_table
+from evaluation.tables.sources import FoundDataSet, MissingError, cached_weights, check_count, find_data_set
 
-# The six encoders of the table by their names on the hub.
+# The six encoders of the paper's table.
 ENCODERS = (
     "Snowflake/snowflake-arctic-embed-m-v1.5",
     "Snowflake/snowflake-arctic-embed-m",
@@ -28,14 +28,14 @@ _PAPERS_AS_QUERIES = frozenset({"scidocs"})
 METRICS = {"nDCG@10": "ndcg@10", "MAP@10": "map@10", "Recall@5": "recall@5", "Recall@20": "recall@20"}
 MODES: Mapping[SearchMode, str] = {"dense": "", "hybrid": ", our hybrid search"}
 
-_Set = tuple[Found, JudgedCollection]
+_Set = tuple[FoundDataSet, JudgedCollection]
 
 
-def _plan(titles: Mapping[str, str], asked: Asked) -> Planned:
+def _plan(titles: Mapping[str, str], options: TableOptions) -> PlannedRows:
     sets: list[_Set] = []
     for name in titles:
         try:
-            found = find(name, asked.data)
+            found = find_data_set(name, options.data)
             judged = read_judged(found.path)
             check_count(found, "documents", len(judged))
             check_count(found, "queries", len(judged.queries))
@@ -43,48 +43,48 @@ def _plan(titles: Mapping[str, str], asked: Asked) -> Planned:
             yield Missing(error.what, error.advice)
         else:
             judged = replace(judged, leaves_out_itself=name in _PAPERS_AS_QUERIES)
-            sets.append((found, judged.first(asked.limit)))
-    for encoder in _encoders(asked) if sets else ():
-        yield from _rows(encoder, sets, titles, asked)
+            sets.append((found, judged.first(options.limit)))
+    for encoder in _encoders(options) if sets else ():
+        yield from _rows(encoder, sets, titles, options)
 
 
-def _encoders(asked: Asked) -> tuple[str, ...]:
-    """Return the encoders that were asked for, else the paper's six and the setting's."""
+def _encoders(options: TableOptions) -> tuple[str, ...]:
+    """Return the requested encoders, by default the paper's six and that of the settings."""
     named = {encoder_name(encoder): encoder for encoder in ENCODERS}
-    if asked.encoders:
-        return tuple(named.get(encoder, encoder) for encoder in asked.encoders)
-    return tuple(dict.fromkeys((*ENCODERS, asked.settings.encoder)))
+    if options.encoders:
+        return tuple(named.get(encoder, encoder) for encoder in options.encoders)
+    return tuple(dict.fromkeys((*ENCODERS, options.settings.encoder)))
 
 
 def encoder_name(encoder: str) -> str:
-    """Return an encoder's name as tables print it: without its owner, or its folder."""
+    """Return an encoder's name without its owner or folder, as tables print it."""
     return Path(encoder).name
 
 
 def _rows(
-    encoder: str, sets: Sequence[_Set], titles: Mapping[str, str], asked: Asked
+    encoder: str, sets: Sequence[_Set], titles: Mapping[str, str], options: TableOptions
 ) -> Iterator[RowPlan | Missing]:
     name = encoder_name(encoder)
     weights = None
     if encoder != BUNDLED_ENCODER:
         weights = Path(encoder) if Path(encoder).is_dir() else cached_weights(encoder)
-        if not (weights or asked.encoders):
+        if not (weights or options.encoders):
             yield Missing(
                 name,
-                f"its weights are not on this machine. --encoder {encoder} fetches them where the model hub"
-                " can be reached; a folder that holds them can be named in its place.",
+                f"its weights are not on this machine. Use --encoder {encoder} to fetch them from the model"
+                " hub, or --encoder FOLDER with a folder that has them.",
             )
             return
     inputs = {
         "encoder": encoder,
         "weights": weights,
-        "runtime": asked.settings.encoder_runtime,
-        "limit": asked.limit,
+        "runtime": options.settings.encoder_runtime,
+        "limit": options.limit,
         "sets": {found.name: found.path for found, _ in sets},
     }
     measured = cache(partial(_measure, encoder, sets))
     for mode, label in MODES.items():
-        row = partial(_row, f"{name}{label}", mode, titles, measured, asked.limit)
+        row = partial(_row, f"{name}{label}", mode, titles, measured, options.limit)
         yield RowPlan(f"{name}{label}", {**inputs, "mode": mode}, row)
 
 
@@ -92,7 +92,7 @@ def _measure(encoder: str, sets: Sequence[_Set]) -> Mapping[str, Mapping[SearchM
     figures = {}
     for found, judged in sets:
         say(f"{found.data_set.title}: {len(judged):,} documents are encoded and indexed.")
-        figures[found.name] = evaluate_modes(judged, HowSearched(encoder=encoder), tuple(MODES))
+        figures[found.name] = evaluate_modes(judged, SearchSetup(encoder=encoder), tuple(MODES))
     return figures
 
 
@@ -103,12 +103,14 @@ def _row(
     measured: Callable[[], Mapping[str, Mapping[SearchMode, Figures]]],
     limit: int | None,
 ) -> Row:
-    of_sets = {titles[name]: figures[mode] for name, figures in measured().items()}
+    by_set = {titles[name]: figures[mode] for name, figures in measured().items()}
     figures = {
-        f"{title} {metric}": own[key] for title, own in of_sets.items() for metric, key in METRICS.items()
+        f"{title} {metric}": set_figures[key]
+        for title, set_figures in by_set.items()
+        for metric, key in METRICS.items()
     }
     notes = [f"the first {limit:,} queries of each set"] if limit else []
-    if mode == "dense" and any(own["runtime"] == "onnx-int8" for own in of_sets.values()):
+    if mode == "dense" and any(set_figures["runtime"] == "onnx-int8" for set_figures in by_set.values()):
         notes.append("run in 8-bit integers (PAPER_TRAIL_ENCODER_RUNTIME=torch: as published)")
     return Row(system, figures, note="; ".join(notes))
 

@@ -1,7 +1,7 @@
-"""The harness of the papers' tables: planned rows are measured, kept, and printed beside the papers' rows.
+"""Measures the rows of the papers' tables, stores them, and prints them beside the papers' own rows.
 
-A table is a `SeedTable`. Its rows are measured one by one; what was measured before, of the same inputs by
-the same code, is kept.
+A `SeedTable` plans its rows, which are measured one by one. A stored row is used again if its inputs and our
+code are unchanged.
 """
 
 import hashlib
@@ -27,8 +27,8 @@ from assistant.models.protocol import ChatModel
 from corpus.settings import PROJECT, Settings
 from evaluation.harness import FAILURES, say, table
 from evaluation.input_files import make_folder
-from evaluation.kept import KeptModel, KeptReplies, replies_file, write_whole
-from evaluation.tables.sources import MissingError, content_hash, find
+from evaluation.reply_cache import CachedModel, ReplyCache, replies_file, write_whole
+from evaluation.tables.sources import MissingError, content_hash, find_data_set
 
 OURS, PRINTED = "Ours", "Printed"
 # A table with more columns is printed transposed.
@@ -41,10 +41,10 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A system's figures by the names of columns, with standard deviations of some of them.
+    """A system's figures by column, with the standard deviations of some.
 
-    `note` says how it differs from other rows. The next run measures a row again that is not `is_whole`. A
-    measured row has its date, its time and the machine.
+    `note` says how the row differs from others. A row that is not `is_whole` is measured again by the next
+    run. `date`, `seconds` and `machine` are set for measured rows.
     """
 
     system: str
@@ -68,7 +68,7 @@ class Row:
 class RowPlan:
     """A row that can be measured.
 
-    `inputs` is all that its figures depend on besides our code; files are told apart by their content.
+    `inputs` has everything that its figures depend on except our code; paths are compared by content.
     """
 
     system: str
@@ -85,8 +85,8 @@ class Missing:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """The inputs of tables: folders of data sets and results, models, judge, encoders, homes.
+class TableOptions:
+    """The command's options: folders of data sets and results, models, judge, encoders, homes, limits.
 
     Experiments whose results vary are run `repeat` times.
     """
@@ -101,21 +101,21 @@ class Asked:
     limit: int | None = None
     repeat: int = 1
 
-    def kept(self, model: ChatModel, how: str = "") -> KeptModel:
-        """Return a model whose replies are kept in the folder of results."""
-        return KeptModel(model, KeptReplies(replies_file(self.out, model.id)), how)
+    def cached(self, model: ChatModel, how: str = "") -> CachedModel:
+        """Wrap a model so that its replies are cached in the folder of results."""
+        return CachedModel(model, ReplyCache(replies_file(self.out, model.id)), how)
 
 
-Planned = Iterator[RowPlan | Missing]
+PlannedRows = Iterator[RowPlan | Missing]
 
 
 class SeedTable(BaseModel, frozen=True, extra="forbid"):
-    """A table of one of the three papers, as tables.toml has it.
+    """A table of one of the three papers: its entry in tables.toml, and the function that plans our rows.
 
-    `columns` have their decimals, `rows` are those that the paper prints; `sets` are its data sets in
-    sources.toml, `remarks` say how ours differs, `code` are the files and folders that its figures depend on.
-    `asks_corpora`: it asks corpora that were built. `plan` yields the rows that can be measured here and what
-    is missing for others.
+    `columns` maps columns to decimals and `rows` has the paper's printed rows. `sets` names data sets of
+    sources.toml, `remarks` say how our measurement differs, and `code` has the files and folders that figures
+    depend on. `asks_corpora` is True if it needs existing corpora. `plan` yields the rows that can be
+    measured here, and what is missing for the others.
     """
 
     name: str
@@ -123,7 +123,7 @@ class SeedTable(BaseModel, frozen=True, extra="forbid"):
     number: str
     title: str
     columns: dict[str, int]
-    plan: Callable[[Asked], Planned] = Field(exclude=True)
+    plan: Callable[[TableOptions], PlannedRows] = Field(exclude=True)
     sets: tuple[str, ...] = ()
     code: tuple[str, ...] = ("assistant", "corpus", "evaluation", "indexer")
     asks_corpora: bool = False
@@ -137,7 +137,7 @@ class SeedTable(BaseModel, frozen=True, extra="forbid"):
 
 @dataclass(frozen=True, slots=True)
 class TableResult:
-    """A table measured: printed rows beside ours, and what is missing."""
+    """A measured table: the printed rows, our rows, and what is missing."""
 
     table: SeedTable
     command: str
@@ -148,12 +148,12 @@ class TableResult:
 
     @property
     def labelled_rows(self) -> list[tuple[str, Row]]:
-        """Our rows and the printed ones, each under its heading."""
+        """Our rows and the printed ones, each with its heading."""
         return [*((OURS, row) for row in self.rows), *((PRINTED, row) for row in self.printed)]
 
     @property
     def notes(self) -> list[str]:
-        """Remarks, stand-ins, notes on rows and gaps that a reader of the table has to know."""
+        """Remarks, replaced data sets, notes on rows, and missing rows."""
         return [
             *self.table.remarks,
             *(f"Stands in: {stand_in}" for stand_in in self.stand_ins),
@@ -174,8 +174,8 @@ class TableResult:
         }
 
 
-def seed_table(name: str, plan: Callable[[Asked], Planned]) -> SeedTable:
-    """Return a table by its entry in tables.toml and the function that plans its rows."""
+def seed_table(name: str, plan: Callable[[TableOptions], PlannedRows]) -> SeedTable:
+    """Build a table from its entry in tables.toml and the function that plans its rows."""
     return SeedTable(name=name, plan=plan, **_entries()[name])
 
 
@@ -184,26 +184,28 @@ def _entries() -> dict[str, dict[str, Any]]:
     return tomllib.loads(ENTRIES.read_text(encoding="utf-8"))
 
 
-def measure_table(seed: SeedTable, asked: Asked, command: str) -> TableResult:
-    """Measure all rows that can be measured here; a failure costs its row and is named."""
+def measure_table(seed: SeedTable, options: TableOptions, command: str) -> TableResult:
+    """Measure all rows that can be measured here; a row that fails is listed as missing."""
     rows: list[Row] = []
     missing: list[Missing] = []
-    folder = asked.out / seed.name
+    folder = options.out / seed.name
     make_folder(folder)
     try:
-        for planned in seed.plan(asked):
+        for planned in seed.plan(options):
             outcome = planned if isinstance(planned, Missing) else _measure(planned, folder, seed.code)
             (rows if isinstance(outcome, Row) else missing).append(outcome)  # type: ignore[arg-type]
     except MissingError as error:
         missing.append(Missing(error.what, error.advice))
-    return TableResult(seed, command, seed.rows, tuple(rows), tuple(missing), tuple(_stand_ins(seed, asked)))
+    return TableResult(
+        seed, command, seed.rows, tuple(rows), tuple(missing), tuple(_stand_ins(seed, options))
+    )
 
 
 def _measure(plan: RowPlan, folder: Path, code: tuple[str, ...]) -> Row | Missing:
-    """Return the row that is kept, or measure it and keep it."""
-    inputs = {name: _distinct(value) for name, value in plan.inputs.items()}
-    told = json.dumps([plan.system, inputs, code_hash(code)], sort_keys=True)
-    path = folder / f"{hashlib.sha256(told.encode()).hexdigest()[:20]}.json"
+    """Return the stored row, or measure and store it."""
+    inputs = {name: _comparable(value) for name, value in plan.inputs.items()}
+    key = json.dumps([plan.system, inputs, code_hash(code)], sort_keys=True)
+    path = folder / f"{hashlib.sha256(key.encode()).hexdigest()[:20]}.json"
     try:
         return TypeAdapter(Row).validate_json(path.read_bytes())
     except (OSError, ValidationError):
@@ -230,11 +232,12 @@ def _measure(plan: RowPlan, folder: Path, code: tuple[str, ...]) -> Row | Missin
     return measured
 
 
-def _distinct(value: object) -> object:
+def _comparable(value: object) -> object:
+    """Convert an input to JSON values that change when the input does; a path becomes its content's hash."""
     if isinstance(value, Path):
         return content_hash(value)
     if isinstance(value, Mapping):
-        return {str(name): _distinct(part) for name, part in value.items()}
+        return {str(name): _comparable(part) for name, part in value.items()}
     return value if isinstance(value, str | int | float | None) else repr(value)
 
 
@@ -253,11 +256,11 @@ def code_hash(parts: tuple[str, ...]) -> str:
     return digest.hexdigest()
 
 
-def _stand_ins(seed: SeedTable, asked: Asked) -> Iterator[str]:
-    """Yield the sets that replace those of the paper, each with its title."""
+def _stand_ins(seed: SeedTable, options: TableOptions) -> Iterator[str]:
+    """Yield a description of each data set that replaces one of the paper."""
     for name in seed.sets:
         try:
-            found = find(name, asked.data)
+            found = find_data_set(name, options.data)
         except MissingError:
             continue
         if found.form.stands_in:
@@ -265,53 +268,53 @@ def _stand_ins(seed: SeedTable, asked: Asked) -> Iterator[str]:
 
 
 def once(work: Callable[[], Value]) -> Callable[[], Value]:
-    """Return work that is done when it is first wanted; its result or error is repeated after that."""
-    done: Future[Value] = Future()
+    """Wrap a function so that it runs at the first call; later calls return its result or raise its error."""
+    outcome: Future[Value] = Future()
 
     def result() -> Value:
-        if not done.done():
+        if not outcome.done():
             try:
-                done.set_result(work())
+                outcome.set_result(work())
             except FAILURES as error:
-                done.set_exception(error)
-        return done.result()
+                outcome.set_exception(error)
+        return outcome.result()
 
     return result
 
 
-def shown_table(result: TableResult) -> Table:
-    """Return a table for the terminal: our rows, a rule, the rows that the paper prints.
+def terminal_table(result: TableResult) -> Table:
+    """Build a table for the terminal: our rows, a line, and the printed rows.
 
-    It is transposed if it has more than MOST_COLUMNS columns.
+    It is transposed if it has more than `MOST_COLUMNS` columns.
     """
     columns = result.table.columns
     rows = [(f"{heading}: {row.system}", _cells(row, columns)) for heading, row in result.labelled_rows]
     if len(columns) > MOST_COLUMNS:
-        cells = [[column, *(own[at] for _, own in rows)] for at, column in enumerate(columns)]
-        drawn = table(("", *(label for label, _ in rows)), cells, title=result.table.heading)
+        transposed = [[column, *(cells[index] for _, cells in rows)] for index, column in enumerate(columns)]
+        built = table(("", *(label for label, _ in rows)), transposed, title=result.table.heading)
     else:
-        upright: list[list[str] | None] = []
+        lines: list[list[str] | None] = []
         for count, part in ((len(result.rows), rows[: len(result.rows)]), (0, rows[len(result.rows) :])):
-            for at, (label, own) in enumerate(part):
-                upright.append([label if at == 0 else f"  {label.partition(': ')[2]}", *own])
-            upright += [None] if count or part else []
-        drawn = table(("System", *columns), upright, title=result.table.heading)
-    drawn.caption = "\n".join(result.notes)
-    drawn.caption_justify = "left"
-    return drawn
+            for position, (label, cells) in enumerate(part):
+                lines.append([label if position == 0 else f"  {label.partition(': ')[2]}", *cells])
+            lines += [None] if count or part else []
+        built = table(("System", *columns), lines, title=result.table.heading)
+    built.caption = "\n".join(result.notes)
+    built.caption_justify = "left"
+    return built
 
 
 def _cells(row: Row, columns: Mapping[str, int]) -> list[str]:
     cells = []
     for column, places in columns.items():
         figure, deviation = row.figures.get(column), row.deviations.get(column)
-        shown = "" if figure is None else f"{figure:.{places}f}"
-        cells.append(shown if deviation is None else f"{shown} ± {deviation:.{places}f}")
+        text = "" if figure is None else f"{figure:.{places}f}"
+        cells.append(text if deviation is None else f"{text} ± {deviation:.{places}f}")
     return cells
 
 
 def markdown_table(result: TableResult) -> str:
-    """Return a table with its command, dates, machines and notes as Markdown."""
+    """Format a table with its command, dates, machines and notes as Markdown."""
     columns = result.table.columns
     rows = [
         ["", "system", *map(escaped, columns)],
@@ -329,7 +332,7 @@ def markdown_table(result: TableResult) -> str:
 
 
 def _code(text: str) -> str:
-    """Return inline code, between more backticks than stand together in it."""
+    """Format inline code, fenced by more backticks than the longest run of them in the text."""
     line = " ".join(text.split())
     fence = "`" * (max((len(run) for run in re.findall("`+", line)), default=0) + 1)
     return f"{fence} {line} {fence}" if "`" in line else f"{fence}{line}{fence}"

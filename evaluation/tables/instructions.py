@@ -10,7 +10,7 @@ from assistant.models.menu import ModelEntry, available_models, call_limits, des
 from assistant.records import Parameters
 from corpus.settings import Settings
 from corpus.wording import counted
-from evaluation.harness import some_ids
+from evaluation.harness import list_ids
 from evaluation.instructions import (
     TASKS,
     Asker,
@@ -26,62 +26,64 @@ from evaluation.instructions import (
     task_figures,
 )
 from evaluation.judging import open_judge
-from evaluation.kept import form_hint, with_tokens
-from evaluation.tables.harness import Asked, Missing, Planned, Row, RowPlan, seed_table
-from evaluation.tables.sources import Found, find
+from evaluation.reply_cache import form_hint, with_tokens
+from evaluation.tables.harness import Missing, PlannedRows, Row, RowPlan, TableOptions, seed_table
+from evaluation.tables.sources import FoundDataSet, find_data_set
 
 WAYS: dict[Way, str] = {"held": "held to the schema", "free": "free"}
 # As in SciRIFF: greedy decoding, replies of at most this length.
 REPLY_TOKENS = 1024
 
 
-def _plan(asked: Asked) -> Planned:
-    found = find("sciriff", asked.data)
-    entries = {entry.id: entry for entry in available_models(asked.settings)}
+def _plan(options: TableOptions) -> PlannedRows:
+    found = find_data_set("sciriff", options.data)
+    entries = {entry.id: entry for entry in available_models(options.settings)}
     available = f"There are: {', '.join(entries)}." if entries else f"There is none: set {describe_setup()}."
-    if not asked.models:
+    if not options.models:
         yield Missing("a model to follow the instructions", f"name it: --model ID. {available}")
         return
-    judge = asked.judge if asked.judge in entries else ""
+    judge = options.judge if options.judge in entries else ""
     if not judge:
-        unknown = f"{asked.judge} cannot be asked here; " if asked.judge else ""
+        unknown = f"{options.judge} cannot be asked here; " if options.judge else ""
         yield Missing("MUP judged and Qasper judged", f"{unknown}name a judge: --judge ID. {available}")
-    for name in asked.models:
+    for name in options.models:
         if name not in entries:
             yield Missing(name, f"it cannot be asked here. {available}")
             continue
-        for way, told in WAYS.items():
+        for way, label in WAYS.items():
             inputs = {
                 "way": way,
                 "is held": entries[name].structured,
-                "parameters": _parameters(asked.settings, entries[name]),
+                "parameters": _parameters(options.settings, entries[name]),
                 "judge": judge,
                 "items": found.path,
-                "limit": asked.limit,
+                "limit": options.limit,
             }
-            row = partial(_row, replace(asked, judge=judge), found, entries, name, way)
-            yield RowPlan(f"{name}, {told}", inputs, row)
+            row = partial(_row, replace(options, judge=judge), found, entries, name, way)
+            yield RowPlan(f"{name}, {label}", inputs, row)
 
 
-def _row(asked: Asked, found: Found, entries: Mapping[str, ModelEntry], name: str, way: Way) -> Row:
-    entry, settings = entries[name], asked.settings
+def _row(
+    options: TableOptions, found: FoundDataSet, entries: Mapping[str, ModelEntry], name: str, way: Way
+) -> Row:
+    entry, settings = entries[name], options.settings
 
-    items = (read_claims if found.form.stands_in else read_items)(found.path, asked.limit)
-    model = asked.kept(open_model(entry, settings), form_hint(entry))
+    items = (read_claims if found.form.stands_in else read_items)(found.path, options.limit)
+    model = options.cached(open_model(entry, settings), form_hint(entry))
     parameters = _parameters(settings, entry)
     asker = Asker(model, way, parameters, call_limits(entry, settings), settings.model_calls)
     replies = ask_all(asker, items)
     figures, failed = task_figures(replies), 0
-    if asked.judge:
-        judge = open_judge(asked.judge, settings)
-        rating = asked.kept(judge.model, form_hint(entries[asked.judge]))
-        ratings, failed = rate_replies(replace(judge, model=rating), replies)
+    if options.judge:
+        judge = open_judge(options.judge, settings)
+        judge_model = options.cached(judge.model, form_hint(entries[options.judge]))
+        ratings, failed = rate_replies(replace(judge, model=judge_model), replies)
         figures |= ratings
     shares = {name: 100 * figure for name, figure in (figures | means(figures)).items()}
     notes = list(_notes(replies))
     if failed:
         notes.append(f"{counted(failed, 'rating')} left out, as it could not be had")
-    if asked.judge == entry.id:
+    if options.judge == entry.id:
         notes.append("the judge is the model itself")
     if way == "held" and not entry.structured:
         notes.append(
@@ -99,10 +101,10 @@ def _parameters(settings: Settings, entry: ModelEntry) -> Parameters:
 def _notes(replies: Sequence[Reply]) -> Iterator[str]:
     splits = " and ".join(sorted({parse_instance_id(reply.item.id)[1] for reply in replies}))
     counts = Counter(reply.item.task.name for reply in replies)
-    of_tasks = ", ".join(f"{name} {counts[name]:,}" for name in TASKS if counts[name])
-    yield f"{counted(len(replies), 'item')} ({splits}: {of_tasks})"
-    if silent := [reply for reply in replies if reply.is_nothing and not reply.problem]:
-        yield f"no reply to {_wrong(silent)}"
+    listed = ", ".join(f"{name} {counts[name]:,}" for name in TASKS if counts[name])
+    yield f"{counted(len(replies), 'item')} ({splits}: {listed})"
+    if empty := [reply for reply in replies if reply.is_empty and not reply.problem]:
+        yield f"no reply to {_wrong(empty)}"
     if failed := [reply for reply in replies if reply.problem]:
         yield f"an error for {_wrong(failed)}: {failed[0].problem.rstrip('.')}"
     if cut := sum(
@@ -112,7 +114,7 @@ def _notes(replies: Sequence[Reply]) -> Iterator[str]:
 
 
 def _wrong(replies: Sequence[Reply]) -> str:
-    ids = some_ids([reply.item.id for reply in replies])
+    ids = list_ids([reply.item.id for reply in replies])
     return f"{counted(len(replies), 'item')}, counted as wrong ({ids})"
 
 

@@ -1,4 +1,4 @@
-"""Where each data set comes from, where it lies in the data folder, and how it is fetched from the hub."""
+"""Finds data sets in the data folder and fetches them from the hub; sources.toml describes them."""
 
 import gzip
 import hashlib
@@ -39,7 +39,7 @@ _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 
 class MissingError(EvaluationError):
-    """A row cannot be had here: `what` is not there, and `advice` says what to do about it."""
+    """A row that cannot be measured here: `what` is missing, and `advice` says how to get it."""
 
     def __init__(self, what: str, advice: str) -> None:
         super().__init__(f"{what}: {advice}")
@@ -52,7 +52,7 @@ class _Table(BaseModel):
 
 
 class HubFile(_Table):
-    """A file of a data set on the hub, its place `to` in the data folder, and the hub file's SHA-256."""
+    """A file of a data set on the hub, its path `to` in the data folder, and the hub file's SHA-256."""
 
     repository: str
     path: str
@@ -67,14 +67,15 @@ class HubFile(_Table):
 
     @property
     def is_packed(self) -> bool:
-        """True for what is packed on the hub and unpacked here."""
+        """True if the file is compressed on the hub and stored uncompressed here."""
         return self.path.endswith(".gz") and not self.to.endswith(".gz")
 
 
 class Form(_Table):
-    """A form in which a data set can lie in the data folder: a file, or a folder with all of `files`.
+    """A form of a data set in the data folder: a file, or a folder with all of `files`.
 
-    `stands_in` says what it is where it is not what the paper measured on; `counts` are known of its version.
+    `stands_in` describes it if it is not the paper's own data set; `counts` has the known numbers of its
+    version, such as documents.
     """
 
     path: str
@@ -83,8 +84,8 @@ class Form(_Table):
     stands_in: str = ""
 
     def is_in(self, data: Path) -> bool:
-        place = data / self.path
-        return all((place / name).is_file() for name in self.files) if self.files else place.is_file()
+        path = data / self.path
+        return all((path / name).is_file() for name in self.files) if self.files else path.is_file()
 
 
 class DataSet(_Table):
@@ -97,17 +98,17 @@ class DataSet(_Table):
     hub: tuple[HubFile, ...] = ()
 
     @model_validator(mode="after")
-    def _check_places(self) -> Self:
-        within = [form.path for form in self.forms] + [file for form in self.forms for file in form.files]
-        for path in (*within, *(file.to for file in self.hub)):
+    def _check_paths(self) -> Self:
+        paths = [form.path for form in self.forms] + [file for form in self.forms for file in form.files]
+        for path in (*paths, *(file.to for file in self.hub)):
             if Path(path).is_absolute() or ".." in Path(path).parts:
                 raise ValueError(f"{path} is not below the data folder")
         return self
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A data set as it lies here."""
+class FoundDataSet:
+    """A data set that is in the data folder: the form it has there, and its path."""
 
     name: str
     data_set: DataSet
@@ -121,34 +122,34 @@ def data_sets() -> Mapping[str, DataSet]:
     return {name: DataSet.model_validate(table) for name, table in tables.items()}
 
 
-def find(name: str, data: Path) -> Found:
-    """Return where a data set lies, in its best form; raises MissingError that says where to put it."""
+def find_data_set(name: str, data: Path) -> FoundDataSet:
+    """Find a data set in the data folder, in its best form; raises MissingError that says how to get it."""
     data_set = data_sets()[name]
     for form in data_set.forms:
         if form.is_in(data):
-            return Found(name, data_set, form, data / form.path)
+            return FoundDataSet(name, data_set, form, data / form.path)
     listed = (f" ({', '.join(form.files)})" if form.files else "" for form in data_set.forms)
     places = " or ".join(
         f"{data / form.path}{files}" for form, files in zip(data_set.forms, listed, strict=True)
     )
-    fetched = f"paper-trail eval fetch {name} --data {data}, or put it " if data_set.hub else "put it "
-    advice = f"{fetched}at {places}. It comes from {data_set.address} ({data_set.licence})."
+    command = f"paper-trail eval fetch {name} --data {data}, or put it " if data_set.hub else "put it "
+    advice = f"{command}at {places}. It comes from {data_set.address} ({data_set.licence})."
     raise MissingError(data_set.title, advice)
 
 
-def check_count(found: Found, what: str, count: int) -> None:
-    """Raise MissingError where a data set has another number of something than its version has."""
+def check_count(found: FoundDataSet, what: str, count: int) -> None:
+    """Raise MissingError if a data set's number of `what` differs from that of the known version."""
     known = found.form.counts.get(what)
     if known is not None and known != count:
         raise MissingError(
             found.data_set.title,
-            f"{found.path} has {count:,} {what} where {known:,} are known of it: another version, or not"
-            f" all of it. Fetch it again: paper-trail eval fetch {found.name}",
+            f"{found.path} has {count:,} {what}, not {known:,}: it is incomplete or another version. Fetch it"
+            f" again: paper-trail eval fetch {found.name}",
         )
 
 
 def content_hash(path: Path) -> str:
-    """Return a hash of a file's content, or of all files below a folder with their names."""
+    """Return a hash of a file's content, or of the names and contents of all files below a folder."""
     digest = hashlib.sha256()
     for file in [path] if path.is_file() else sorted(filter(Path.is_file, path.rglob("*"))):
         digest.update(f"{file.relative_to(path)}\0{file.stat().st_size}\0".encode())
@@ -157,19 +158,19 @@ def content_hash(path: Path) -> str:
     return digest.hexdigest()
 
 
-def not_here(names: Sequence[str], data: Path) -> list[str]:
-    """Return the titles of the data sets that the data folder lacks."""
+def missing_titles(names: Sequence[str], data: Path) -> list[str]:
+    """Return the titles of those data sets that are not in the data folder."""
     known = data_sets()
     return [known[name].title for name in names if not any(form.is_in(data) for form in known[name].forms)]
 
 
 def cached_weights(encoder: str) -> Path | None:
-    """Return the file of an encoder's weights in the hub's cache on this machine, if it is there."""
+    """Return the path of an encoder's weights in the local cache of the hub, None if they are not there."""
     try:
-        found = [try_to_load_from_cache(encoder, name) for name in _WEIGHTS]
+        paths = [try_to_load_from_cache(encoder, name) for name in _WEIGHTS]
     except HFValidationError:
         return None
-    return next((Path(path) for path in found if isinstance(path, str)), None)
+    return next((Path(path) for path in paths if isinstance(path, str)), None)
 
 
 @command("fetch")
@@ -179,16 +180,16 @@ def fetch(names: list[str] | None = None, *, data: Path = Path("evaluation-data"
 
 
 def _fetch_all(names: Sequence[str], data: Path) -> Iterator[str]:
-    """Fetch data sets that are not there yet; yield for each that cannot be had what to do."""
+    """Fetch the data sets that are missing; yield an error message with a remedy for each that fails."""
     known = data_sets()
     if unknown := [name for name in names if name not in known]:
         raise EvaluationError(f"There is no data set {unknown[0]!r}. There are: {', '.join(known)}.")
-    # Asked once: offline, the hub's library retries every file; what is in its cache it still gives.
+    # Checked once: offline, the hub's library would retry for every file. Cached files still work.
     is_offline = cache(is_hub_out_of_reach)
     for name in names or known:
         try:
             _fetch_set(known[name], data, is_offline)
-            say(f"{known[name].title} is at {find(name, data).path}.")
+            say(f"{known[name].title} is at {find_data_set(name, data).path}.")
         except EvaluationError as error:
             yield str(error)
 
@@ -218,12 +219,12 @@ def _fetch_set(data_set: DataSet, data: Path, is_offline: Callable[[], bool]) ->
 
 
 def _problem(file: HubFile, error: Exception) -> str:
-    """Return why a file could not be fetched, and what to do where that helps."""
+    """Describe why a file could not be fetched, with a remedy if there is one."""
     cause = error.__cause__ if isinstance(error, LocalEntryNotFoundError) else error
     if isinstance(cause, GatedRepoError):
-        return "the hub gives it to accounts that have accepted its terms: accept them, and set HF_TOKEN."
+        return "the hub requires an account that has accepted its terms: accept them, and set HF_TOKEN."
     if isinstance(cause, RepositoryNotFoundError):
-        return f"the hub shows no data set {file.repository}, or not without an account (HF_TOKEN)."
+        return f"the hub has no data set {file.repository}, or it needs an account (HF_TOKEN)."
     if isinstance(cause, RemoteEntryNotFoundError | RevisionNotFoundError):
         return f"the hub has no {file.path} in {file.repository} any more."
     if isinstance(cause, HfHubHTTPError):
@@ -234,16 +235,16 @@ def _problem(file: HubFile, error: Exception) -> str:
 
 
 def _unpack(file: HubFile, fetched: Path, target: Path) -> None:
-    """Put a file in its place, whole or not at all; raises EvaluationError or OSError."""
+    """Move a fetched file to its path atomically, uncompressed; raises EvaluationError or OSError."""
     temporary = target.with_name(f"{target.name}.{os.getpid()}")
     try:
         _check_hash(file, fetched)
         target.parent.mkdir(parents=True, exist_ok=True)
         with (
             gzip.open(fetched) if file.is_packed else fetched.open("rb") as content,
-            temporary.open("wb") as written,
+            temporary.open("wb") as unpacked,
         ):
-            shutil.copyfileobj(content, written)
+            shutil.copyfileobj(content, unpacked)
         replace_durably(temporary, target)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise EvaluationError(
@@ -255,15 +256,15 @@ def _unpack(file: HubFile, fetched: Path, target: Path) -> None:
 
 
 def _check_hash(file: HubFile, fetched: Path) -> None:
-    """Raise EvaluationError where a file has another hash than is known, or than the hub's cache says."""
+    """Raise EvaluationError if a file's hash is not the known one, or not its name in the hub's cache."""
     blob = fetched.resolve()
     expected = file.sha256 or (blob.name if _SHA256.fullmatch(blob.name) else "")
     if not expected:
         return
     with blob.open("rb") as content:
-        found = hashlib.file_digest(content, "sha256").hexdigest()
-    if found != expected:
+        actual = hashlib.file_digest(content, "sha256").hexdigest()
+    if actual != expected:
         raise EvaluationError(
-            f"{file.path} of {file.repository} has the SHA-256 {found}, not {expected}: it is damaged, or"
+            f"{file.path} of {file.repository} has the SHA-256 {actual}, not {expected}: it is damaged, or"
             f" another version. Delete {blob} and try again."
         )

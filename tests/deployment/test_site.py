@@ -81,7 +81,7 @@ def screen_drawn(site: Served, process: str) -> str:
     async def look() -> str:
         async with visiting(site.address, "collection", f"{COOKIE}={process}") as visitor:
             await visitor.show("", "Search titles")
-            given = visitor.given_cookies
+            given = visitor.received_cookies
         return next(
             (variable.partition("=")[2][:2] for variable in given if variable.startswith(COOKIE)), process
         )

@@ -18,7 +18,7 @@ from evaluation.answers.references import read_references
 from evaluation.answers.steadiness import written_cases
 from evaluation.input_files import read_json_lines
 from evaluation.labels import LABELLED_FIELDS, LabelledPaper
-from evaluation.tables.systems import answering_papers, check_held, read_chosen
+from evaluation.tables.truthreader import answering_papers, check_corpus, read_chosen
 from indexer.enrich.data_file import Table, read_data
 
 CORPORA = ("demo", "acl-2022", "findings-2022", "acl-pdfs")
@@ -109,6 +109,6 @@ def test_nothing_of_a_swapped_context_answers(demo_corpus: Corpus, demo_home: Pa
         papers = set(question.swapped.papers)
         assert len(papers) >= 3 and papers <= seen(question.judged)
         assert all(grade == 0 for (paper, _, _), grade in question.judged.grades.items() if paper in papers)
-    check_held(
+    check_corpus(
         "demo", demo_home, demo_corpus, [question for question in chosen if question.judged.corpus == "demo"]
     )

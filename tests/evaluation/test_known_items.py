@@ -11,7 +11,7 @@ from corpus.encoders.base import Encoder
 from corpus.measured import read_measured
 from corpus.records import Author
 from corpus.store.manifest import read_manifest
-from evaluation.known_items import known_items, misspelt
+from evaluation.known_items import known_items, misspell
 from tests.evaluation.commands import figures, invoke
 from tests.small_corpus import make_paper, write_corpus
 
@@ -49,7 +49,7 @@ def test_queries_are_made_of_the_papers() -> None:
 
 def test_a_slip_changes_a_word_but_not_its_first_letter() -> None:
     for seed in range(200):
-        slip = misspelt("LinkBERT", random.Random(seed))
+        slip = misspell("LinkBERT", random.Random(seed))
         assert slip != "LinkBERT"
         assert slip[0] == "L"
         assert abs(len(slip) - len("LinkBERT")) <= 1

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from evaluation.input_files import EvaluationError
-from evaluation.retrieval import Gains, HowSearched, average_precision, evaluate, ndcg, read_litsearch, recall
+from evaluation.retrieval import Gains, SearchSetup, average_precision, evaluate, ndcg, read_litsearch, recall
 from tests.small_litsearch import FILES, save_litsearch
 
 
 def test_it_is_measured_as_any_other_collection(tmp_path: Path) -> None:
-    figures = evaluate(save_litsearch(tmp_path), HowSearched("lexical"))
+    figures = evaluate(save_litsearch(tmp_path), SearchSetup("lexical"))
     assert (figures["documents"], figures["queries"], figures["missing_documents"]) == (6, 2, 1)
     assert figures["recall@5"] == figures["recall@20"] == pytest.approx((1 + 1 / 2) / 2)
     assert figures["ndcg@10"] == pytest.approx((1 + 1 / (1 + 1 / log2(3))) / 2)

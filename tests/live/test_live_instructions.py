@@ -7,7 +7,7 @@ from assistant.models.limits import CallLimits
 from assistant.models.together import Patience, TogetherModel
 from assistant.records import Parameters
 from evaluation.instructions import TASKS, Asker, ask_all, read_items, reply_figures, task_figures
-from evaluation.kept import KeptModel, KeptReplies
+from evaluation.reply_cache import CachedModel, ReplyCache
 from tests.evaluation.instructions.sciriff_samples import write_lines
 from tests.live.model_server import ModelServer
 
@@ -27,7 +27,7 @@ def test_a_real_server_takes_every_form(server, tmp_path):
     )
     items = read_items(write_lines(tmp_path / "test.jsonl"), limit=1)
     for way in ("held", "free"):
-        model = KeptModel(served, KeptReplies(tmp_path / "replies.jsonl"))
+        model = CachedModel(served, ReplyCache(tmp_path / "replies.jsonl"))
         replies = ask_all(Asker(model, way, BRIEF, CallLimits(2, 2), 2), items)
         assert [reply.problem for reply in replies] == [""] * len(TASKS)
         assert all(0 <= figure <= 1 for figure in task_figures(replies).values())

@@ -195,7 +195,7 @@ def test_killed_at_any_call_it_loses_that_call_alone(tmp_path: Path, documents: 
     [
         ("", "is empty"),
         ('{"id": "a", "title": "A"}', "line 1: text"),
-        ('{"id": "a", "title": "A", "text": "b"}\n' * 2, "twice"),
+        ('{"id": "a", "title": "A", "text": "b"}\n' * 2, "earlier line"),
         ("{", "line 1"),
     ],
 )

@@ -14,10 +14,10 @@ from training.truthreader.examples import (
     Library,
     Pair,
     cite,
+    format_answer,
     labels_by_score,
-    omitted,
-    shuffled,
-    written,
+    omit_paper,
+    shuffle_papers,
 )
 
 TEXTS = {
@@ -52,7 +52,7 @@ PAIR = Pair(
 
 
 def example() -> Example:
-    found = LIBRARY.gather(PAIR, ANSWER, labels_by_score)
+    found = LIBRARY.make_example(PAIR, ANSWER, labels_by_score)
     assert found
     return found
 
@@ -72,13 +72,13 @@ def test_a_sentence_of_two_papers_gets_both_labels_and_one_of_none_gets_none() -
         "Skylarks were counted by hand, and mosses grow on walls.",
         "Quantum annealing solves routing.",
     )
-    cited = cite(sentences, LIBRARY.labelled(PASSAGES), (), labels_by_score)
+    cited = cite(sentences, LIBRARY.as_evidence(PASSAGES), (), labels_by_score)
     assert [sentence.labels for sentence in cited] == [(1, 2), ()]
 
 
 def test_of_two_passages_alike_the_one_written_from_is_cited() -> None:
     twin = passage("c", TEXTS["a"])
-    evidence = LIBRARY.labelled((twin, PASSAGES[0]))
+    evidence = LIBRARY.as_evidence((twin, PASSAGES[0]))
     assert labels_by_score(ANSWER[0], evidence, PASSAGES[:1]) == (2,)
 
 
@@ -93,13 +93,13 @@ def test_of_two_passages_alike_the_one_written_from_is_cited() -> None:
     ],
 )
 def test_labels_stand_before_the_full_stop(text: str, labels: tuple[int, ...], expected: str) -> None:
-    assert written([CitedSentence(text, labels)]) == expected
+    assert format_answer([CitedSentence(text, labels)]) == expected
 
 
 @given(st.integers())
 def test_shuffling_changes_labels_and_never_what_is_cited(seed: int) -> None:
     before = example()
-    after = shuffled(before, random.Random(seed))
+    after = shuffle_papers(before, random.Random(seed))
     assert carriers(after) == carriers(before)
     assert [labelled.label for labelled in after.evidence.papers] == [1, 2, 3, 4][
         : len(after.evidence.papers)
@@ -111,9 +111,9 @@ def test_shuffling_changes_labels_and_never_what_is_cited(seed: int) -> None:
 
 @given(st.integers())
 def test_only_uncited_papers_are_replaced(seed: int) -> None:
-    shown = LIBRARY.labelled(PASSAGES[:4])
+    shown = LIBRARY.as_evidence(PASSAGES[:4])
     before = replace(example(), evidence=shown, sentences=cite(ANSWER, shown, PASSAGES[:2], labels_by_score))
-    after = LIBRARY.replaced(before, random.Random(seed))
+    after = LIBRARY.replace_uncited(before, random.Random(seed))
     assert carriers(after) == carriers(before)
     assert "x/e" in {labelled.paper.id for labelled in after.evidence.papers}
     assert after.change == "replaced"
@@ -122,19 +122,19 @@ def test_only_uncited_papers_are_replaced(seed: int) -> None:
 def test_without_a_cited_paper_its_sentence_goes_and_the_rest_stays() -> None:
     before = example()
     label = before.sentences[0].labels[0]
-    after = omitted(before, label, labels_by_score)
+    after = omit_paper(before, label, labels_by_score)
     assert carriers(after) == [(ANSWER[1], ["x/b"])]
     assert after.is_partial
     assert "x/a" not in {labelled.paper.id for labelled in after.evidence.papers}
 
 
 def test_what_leans_on_a_dropped_sentence_goes_too_and_nothing_left_is_a_refusal() -> None:
-    shown = LIBRARY.labelled((PASSAGES[0], passage("b", "It took three weeks to walk the paths.")))
+    shown = LIBRARY.as_evidence((PASSAGES[0], passage("b", "It took three weeks to walk the paths.")))
     sentences = (
         CitedSentence(ANSWER[0], (1,)),
         CitedSentence("It took three weeks to walk the paths.", (2,)),
     )
-    after = omitted(Example(PAIR, shown, sentences), 1, labels_by_score)
+    after = omit_paper(Example(PAIR, shown, sentences), 1, labels_by_score)
     assert after.sentences == ()
     assert not after.is_partial
 
@@ -148,8 +148,8 @@ def test_a_question_is_unanswerable_only_with_passages_that_do_not_say_the_answe
     pair = replace(
         PAIR, question="Where were the skylarks, mosses, herrings and lanterns by the bay and sound?"
     )
-    found = library.unanswerable(pair, answers)
+    found = library.make_unanswerable(pair, answers)
     assert found
     assert {labelled.paper.id for labelled in found.evidence.papers} == {"x/c", "x/d"}
     assert found.sentences == ()
-    assert Library(PAPERS, PASSAGES[:3]).unanswerable(pair, answers) is None
+    assert Library(PAPERS, PASSAGES[:3]).make_unanswerable(pair, answers) is None

@@ -16,8 +16,8 @@ PASSAGE = (
 )
 
 
-def pair(question: str, kind: str = "fact", leans_on: Pair | None = None) -> Pair:
-    return Pair("d/p#1:1", kind, question, "", (), leans_on)
+def pair(question: str, kind: str = "fact", follows: Pair | None = None) -> Pair:
+    return Pair("d/p#1:1", kind, question, "", (), follows)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_a_question_must_stand_alone(question: str, problem: str) -> None:
 
 def test_of_a_summary_and_a_follow_up_no_subject_is_asked() -> None:
     assert question_problem(pair("What does this paper contribute?", "summary"), ()) == ""
-    assert question_problem(pair("And what did the authors find?", leans_on=pair("Who?")), ()) == ""
+    assert question_problem(pair("And what did the authors find?", follows=pair("Who?")), ()) == ""
 
 
 def test_labels_references_and_markdown_are_taken_off() -> None:

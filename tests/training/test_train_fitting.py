@@ -69,7 +69,7 @@ def test_a_run_goes_on_where_it_was_killed_and_ends_alike(
 
 def test_a_checkpoint_of_another_run_is_not_gone_on_from(tmp_path: Path) -> None:
     Run(tmp_path).fit()
-    with pytest.raises(TrainingError, match="other data or with other numbers"):
+    with pytest.raises(TrainingError, match="other data or settings"):
         Run(tmp_path).fit(fingerprint="b")
     (tmp_path / CHECKPOINT).write_bytes(b"broken")
     with pytest.raises(TrainingError, match="cannot be read"):

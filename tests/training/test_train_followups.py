@@ -17,7 +17,7 @@ from assistant.learned.followups import CONNECTORS, said_before, words_of
 from tests.training.test_train_relevance import write_sets
 from training.__main__ import app
 from training.fitting import Plan, fit
-from training.followups import TASK, aligned, examples_of, leaning
+from training.followups import TASK, align, examples_of, shorten_question
 from training.network import Reader
 
 SAID = said_before([("What is late interaction?", ""), ("Who made ColBERT?", "Omar Khattab made it.")])
@@ -35,7 +35,7 @@ SAID = said_before([("What is late interaction?", ""), ("Who made ColBERT?", "Om
     ],
 )  # fmt: skip
 def test_words_that_a_rewrite_adds_are_found_in_the_history(question: str, rewrite: str, gaps: Any) -> None:
-    found = aligned(question, rewrite, SAID)
+    found = align(question, rewrite, SAID)
     assert found
     words = words_of(question)
     told = [
@@ -50,19 +50,19 @@ def test_words_that_a_rewrite_adds_are_found_in_the_history(question: str, rewri
 
 
 def test_what_was_never_said_cannot_be_learned_from() -> None:
-    assert aligned("Where was he born?", "Where was Mark Taylor born?", SAID) is None
+    assert align("Where was he born?", "Where was Mark Taylor born?", SAID) is None
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_two_questions_are_compared(question: str, rewrite: str) -> None:
-    found = aligned(question, rewrite, SAID)
+    found = align(question, rewrite, SAID)
     assert found is None or all(gap.spans for gap in found.gaps)
 
 
 def test_a_question_is_turned_into_a_follow_up() -> None:
     question = "What are the limits of late interaction in practice?"
     run = words_of(question)[5:7]
-    made = {leaning(question, run, random.Random(seed)) for seed in range(40)}
+    made = {shorten_question(question, run, random.Random(seed)) for seed in range(40)}
     assert "What are the limits in practice?" in made
     assert "What are the limits of it in practice?" in made
     assert "What are the limits of this interaction in practice?" in made
@@ -75,7 +75,7 @@ def test_it_learns_what_a_pronoun_means(tmp_path: Path) -> None:
         ("How does it work?", "How does late interaction work?"),
         ("How is BM25 set?", "How is BM25 set?"),
     ]
-    examples = examples_of([found for pair in asked if (found := aligned(*pair, SAID))])
+    examples = examples_of([found for pair in asked if (found := align(*pair, SAID))])
     reader = Reader.new(1, outputs=OUTPUTS, rank=2, per_token=True)
 
     def loss() -> float:

@@ -154,7 +154,7 @@ def _sessions(subjects: list[str]) -> list[Example]:
         library = Library({paper.id: paper}, passages)
         first = Pair(f"{subject}:1", "fact", f"What is known of {subject}?", passages[1].text, passages[1:])
         second = Pair(f"{subject}:2", "fact", "Is it on record?", passages[1].text, passages[1:], first)
-        found = (library.gather(pair, (passages[1].text,), labels_by_score) for pair in (first, second))
+        found = (library.make_example(pair, (passages[1].text,), labels_by_score) for pair in (first, second))
         made += [example for example in found if example]
     return made
 

@@ -17,7 +17,7 @@ from training.files import TrainingError
 from training.fitting import Plan, fit
 from training.network import Reader
 from training.questions import question_rows
-from training.relevance import TASK, asked_of, examples_of, fold_of
+from training.relevance import TASK, examples_of, fold_of, labelled_texts
 
 TEXTS = (
     "The model has twelve layers.",
@@ -37,7 +37,7 @@ def reader() -> Reader:
 
 
 def toy_examples() -> list[Any]:
-    return examples_of(asked_of(ROWS))
+    return examples_of(labelled_texts(ROWS))
 
 
 def test_it_learns_which_text_answers_and_that_none_may(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_judged_questions_give_the_choice_its_scales(
     [
         ("clapnq", '{"question": "x"}', "clapnq.jsonl, line 1"),
         ("qnli_dev", '{"question": "x", "text": "y", "label": 0}', "has no text that answers"),
-        ("papers_abstracts", "\n".join([json.dumps(abstract("a1", 2020))] * 2), "has a paper twice"),
+        ("papers_abstracts", "\n".join([json.dumps(abstract("a1", 2020))] * 2), "lists a paper twice"),
         ("papers_questions", json.dumps(written("a1", answers=[9])), "papers_questions.jsonl, line 1"),
         ("papers_questions", json.dumps(written("b", answers=[0])), "papers_questions.jsonl, line 1"),
         ("pools", json.dumps(pooled("q", helps=[4])), "pools.jsonl, line 1"),

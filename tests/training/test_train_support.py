@@ -14,14 +14,14 @@ from assistant.checking.comparable_text import read_statement
 from training.__main__ import app
 from training.claims import (
     Claim,
-    altered,
-    among_others,
-    elsewhere,
-    held_pairs,
+    alter_claims,
+    extend_evidence,
+    held_out_pairs,
     labelled_claims,
     paper_claims,
-    quoted,
-    shortened,
+    quote_evidence,
+    replace_evidence,
+    shorten_quote,
 )
 from training.files import TrainingError
 from training.fitting import Plan, fit
@@ -44,7 +44,7 @@ def reader() -> Reader:
 
 
 def test_it_learns_what_supports_a_claim(tmp_path: Path) -> None:
-    claims = [*CLAIMS[:3], *elsewhere(CLAIMS, 1.0, 1)[:3]]
+    claims = [*CLAIMS[:3], *replace_evidence(CLAIMS, 1.0, 1)[:3]]
     examples, network = examples_of([(claim,) for claim in claims]), reader()
     plan = Plan(epochs=30, learning_rate=5e-3, tokens=800, checkpoint_seconds=600)
     fit(network, TASK, examples, plan, tmp_path)
@@ -88,18 +88,18 @@ def test_a_part_that_is_gone_on_from_must_fit(tmp_path: Path) -> None:
         weights_of_part("relevance", tmp_path, reader())
     from assistant.learned.parts import SHIPPED  # noqa: PLC0415
 
-    with pytest.raises(TrainingError, match="other adapters"):
+    with pytest.raises(TrainingError, match="adapters of the part"):
         weights_of_part("relevance", SHIPPED, reader())
 
 
 def test_an_altered_claim_is_none_that_its_evidence_carries() -> None:
-    found = altered(CLAIMS, 1.0, 1)
+    found = alter_claims(CLAIMS, 1.0, 1)
     assert len(found) == len(CLAIMS)
     assert all(
         claim.level == 0 and claim.claim not in FACTS and claim.sentences in SENTENCES for claim in found
     )
-    assert found == altered(CLAIMS, 1.0, 1)
-    assert altered(CLAIMS, 0.0, 1) == []
+    assert found == alter_claims(CLAIMS, 1.0, 1)
+    assert alter_claims(CLAIMS, 0.0, 1) == []
 
 
 SENTENCES = {claim.sentences for claim in CLAIMS}
@@ -107,13 +107,13 @@ SENTENCES = {claim.sentences for claim in CLAIMS}
 
 def test_other_evidence_is_not_the_claims_own() -> None:
     own = {claim.claim: claim.sentences for claim in CLAIMS}
-    found = elsewhere([*CLAIMS, Claim("scone", "A dog.", ("A dog runs.",), 1.0)], 1.0, 1)
+    found = replace_evidence([*CLAIMS, Claim("scone", "A dog.", ("A dog runs.",), 1.0)], 1.0, 1)
     assert len(found) == len(CLAIMS)
     assert all(claim.level == 0 and claim.sentences != own[claim.claim] for claim in found)
 
 
 def test_evidence_set_among_others_still_holds_its_own() -> None:
-    found = among_others(CLAIMS, 1.0, 1)
+    found = extend_evidence(CLAIMS, 1.0, 1)
     for widened, claim in zip(found, CLAIMS, strict=True):
         assert widened.level == claim.level
         assert len(widened.sentences) > len(claim.sentences)
@@ -121,7 +121,7 @@ def test_evidence_set_among_others_still_holds_its_own() -> None:
 
 
 def test_a_quotation_is_supported_where_its_paper_was_altered_as_it_was() -> None:
-    found = quoted(CLAIMS, 1.0, 3)
+    found = quote_evidence(CLAIMS, 1.0, 3)
     for claim in found:
         stands = any(claim.claim in sentence for sentence in claim.sentences)
         assert stands == (claim.level == 1), claim
@@ -133,7 +133,7 @@ def test_a_shortened_sentence_keeps_its_numbers() -> None:
 
     sentence = "In this paper, we show that the parser (see Fig. 2) needs 12 hours of training in all."
     for seed in range(6):
-        short = shortened(sentence, random.Random(seed))
+        short = shorten_quote(sentence, random.Random(seed))
         assert short[0].isupper()
         assert "Fig" not in short
         assert [number.value for number in read_statement(short).numbers][-1] == 12
@@ -223,6 +223,6 @@ def test_what_may_only_measure_is_never_learned_from(tmp_path: Path) -> None:
 
 def test_no_claim_or_evidence_is_learned_from_and_measured_on(shared: Path) -> None:
     learned = labelled_claims(shared / "data", {"factcheck_gpt": 2000, "fever_nli": 1000}, 13, 0)
-    held = held_pairs(shared / "data", 0, 10_000)
+    held = held_out_pairs(shared / "data", 0, 10_000)
     assert not {claim.claim for claim in learned} & {pair.claim for pair in held}
     assert {pair.set for pair in held if pair.split == "all"} == {"factcheck_gpt"}

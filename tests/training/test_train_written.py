@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.answers.questions import find
+from evaluation.answers.questions import gather_evidence
 from evaluation.input_files import EvaluationError
 from training.choice import written_judgements
 from training.files import FOLDS, hash_byte
@@ -45,7 +45,7 @@ def test_the_questions_of_each_fold_are_asked_of_all_abstracts(data: Path, tmp_p
     of_first = [question for question, _ in asked if question.id.startswith("P1#")]
     assert [question.answerable for question in of_first] == [True, False]
     question, assistant = asked[0]
-    found = find(question, assistant)
+    found = gather_evidence(question, assistant)
     assert {paper.paper.title for paper in found.papers} <= {title for title, *_ in ABSTRACTS.values()}
     assert found.papers[0].paper.id == "written/P1"
 

@@ -1,1 +1,1 @@
-"""TruthReader's data (its section 4.2.1): cited dialogues made of documents and of published dialogues."""
+"""Makes TruthReader's training data (section 4.2.1): cited dialogues, from documents and published ones."""

@@ -1,7 +1,7 @@
-"""The construction: questions asked for, filtered, cited, put into contexts and dialogues, and rendered.
+"""Constructs the training rows: a model writes questions and answers, which are filtered, cited and rendered.
 
-Chance is drawn from the seed and the id of each example, so that no reply changes other examples, and a
-resumed run makes the rows of an uninterrupted one.
+Random choices are seeded by the run's seed and the example's id: a reply does not affect other examples, and
+a resumed run makes the same rows as an uninterrupted one.
 """
 
 import json
@@ -28,14 +28,14 @@ from corpus.encoders.base import Encoder
 from corpus.language.identified import foreign_language
 from corpus.records import Passage, Scope
 from corpus.text import shortened, words
-from evaluation.harness import grouped, say
-from evaluation.kept import KeptModel
+from evaluation.harness import group_by, say
+from evaluation.reply_cache import CachedModel
 from evaluation.rouge import overlaps
 from training.files import as_json, draw, saving, write_durably
 from training.truthreader import examples
 from training.truthreader.documents import Dialogue, SourceDocument
 from training.truthreader.examples import (
-    CARRIED,
+    LEAST_SUPPORT,
     AttributionMethod,
     Example,
     Kind,
@@ -54,7 +54,7 @@ from training.truthreader.histories import Histories
 from training.truthreader.writer import PROMPTS, Writer
 
 Row = Mapping[str, Any]
-# Examples and languages that the paper prints.
+# The numbers of examples and the languages that the paper prints.
 TABLE_5 = {
     "synthesis": (387, "zh"),
     "single-document summary": (561, "zh, en"),
@@ -90,27 +90,26 @@ def row_counts(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def table_5(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Count rows and, among them, unchanged examples by language, for each line of the paper's table."""
+    """Count rows and, by language, unchanged examples for each line of the paper's table."""
     table = []
     for name, (printed, languages) in TABLE_5.items():
-        own = [
+        line_rows = [
             row
             for row in rows
             if _NAMES[row["kind"] if row["source"] == "documents" else row["source"]] == name
         ]
-        unchanged = counted(row["language"] for row in own if row["change"] == "shuffled")
-        line = {"data": name, "examples": unchanged, "rows": len(own)}
+        unchanged = counted(row["language"] for row in line_rows if row["change"] == "shuffled")
+        line = {"data": name, "examples": unchanged, "rows": len(line_rows)}
         table.append({**line, "paper": printed, "paper_languages": languages})
     return table
 
 
 def render_table_5(table: Sequence[Mapping[str, Any]]) -> str:
-    """Return the table as text."""
     lines = [f"{'data':<26}{'examples':<20}{'with copies':>12}   TruthReader, Table 5"]
     for line in table:
-        here = ", ".join(f"{count} {language}" for language, count in line["examples"].items()) or "0"
+        examples = ", ".join(f"{count} {language}" for language, count in line["examples"].items()) or "0"
         paper = f"{line['paper']:,} ({line['paper_languages']})"
-        lines.append(f"{line['data']:<26}{here:<20}{line['rows']:>12}   {paper}")
+        lines.append(f"{line['data']:<26}{examples:<20}{line['rows']:>12}   {paper}")
     return "\n".join(lines)
 
 
@@ -121,18 +120,18 @@ SEEDS: list[str] = tomllib.loads(Path(__file__).with_name("instructions.toml").r
     "seeds"
 ]
 SEEDS_SHOWN = 3
-SAME_INSTRUCTION = 70  # ROUGE-L from which an instruction repeats an earlier one
+SAME_INSTRUCTION = 70  # ROUGE-L above which an instruction counts as a repetition of an earlier one
 FEWEST_WORDS = 30
 SUMMARY_PASSAGES = 5
 SYNTHESIS_PAPERS, FEWEST_SYNTHESISED = 3, 2
 TITLES, LONGEST_TITLE = 3, 80
-# Shares: of rows that are refusals, of answers that are followed up, and of those with a changed copy.
+# The share of refusals among rows, and the probabilities of a follow-up question and of two changed copies.
 REFUSALS, FOLLOWED, REPLACED, OMITTED = 0.1, 0.5, 0.5, 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class DataPlan:
-    """The options of a run: at most `limit` passages are asked about, prompts fit into `context` tokens."""
+    """The options of a run: questions on at most `limit` passages, prompts of at most `context` tokens."""
 
     attribution: AttributionMethod = "score"
     limit: int | None = None
@@ -141,23 +140,23 @@ class DataPlan:
 
 
 class Construction:
-    """Makes rows of documents and dialogues with a model's help; keeps what is dropped, with the reason."""
+    """Makes rows from documents and dialogues with a model; lists what it drops, with the reason."""
 
     def __init__(
         self,
         documents: Sequence[SourceDocument],
         dialogues: Sequence[Dialogue],
         *,
-        model: KeptModel,
+        model: CachedModel,
         parameters: Parameters,
         encoder: Encoder,
         plan: DataPlan,
     ) -> None:
-        self._passages = list(filter(_can_be_asked_about, (text for _, found in documents for text in found)))
-        quoted = [document for dialogue in dialogues for document in dialogue.documents]
-        papers = {paper.id: paper for paper, _ in (*documents, *quoted)}
-        texts = (passage for dialogue in dialogues for passage in dialogue.passages)
-        self._library = Library(papers, (*self._passages, *filter(_can_be_asked_about, texts)))
+        self._passages = [passage for _, passages in documents for passage in passages if _is_usable(passage)]
+        dialogue_documents = [document for dialogue in dialogues for document in dialogue.documents]
+        papers = {paper.id: paper for paper, _ in (*documents, *dialogue_documents)}
+        dialogue_passages = (passage for dialogue in dialogues for passage in dialogue.passages)
+        self._library = Library(papers, (*self._passages, *filter(_is_usable, dialogue_passages)))
         self._dialogues, self._encoder = dialogues, encoder
         self._writer = Writer(model, parameters, self._library)
         self._attribute = self._writer.attribute if plan.attribution == "model" else labels_by_score
@@ -169,92 +168,93 @@ class Construction:
 
     def run(self) -> None:
         """Make the rows; raises ModelError."""
-        kept = list(self._faithful(self._written()))
-        kept += list(self._faithful(self._followed(kept)))
-        kept += list(self._faithful(self._published()))
-        made = list(self._in_dialogues(list(self._cited(kept))))
-        made += list(self._changed(made))
-        made += list(self._refused(made))
-        self.rows = [row for example in self._explained(made) if (row := self._rendered(example))]
+        pairs = list(self._filter_unfaithful(self._write_pairs()))
+        pairs += list(self._filter_unfaithful(self._write_follow_ups(pairs)))
+        pairs += list(self._filter_unfaithful(self._published_pairs()))
+        made = list(self._add_histories(list(self._cite(pairs))))
+        made += list(self._changed_copies(made))
+        made += list(self._make_refusals(made))
+        self.rows = [row for example in self._explain_refusals(made) if (row := self._render(example))]
 
     def _drop(self, pair: Pair, step: str, reason: str, detail: str = "") -> None:
         dropped = {"id": pair.id, "step": step, "reason": reason}
         self.dropped.append({**dropped, "question": pair.question, "detail": detail})
 
-    def _chance(self, example: Example, purpose: str) -> random.Random:
+    def _generator(self, example: Example, purpose: str) -> random.Random:
         return random.Random(f"{self._seed} {example.pair.id} {example.change} {purpose}")
 
-    def _written(self) -> Iterator[Pair]:
-        """Ask about drawn passages, then for a summary and a synthesis of each document that has one."""
-        passages, of_paper = self._passages, grouped(self._passages, "paper_id")
+    def _write_pairs(self) -> Iterator[Pair]:
+        """Ask about passages, all or drawn ones, then for a summary and a synthesis of each document."""
+        passages, by_paper = self._passages, group_by(self._passages, "paper_id")
         chosen: Sequence[Passage] = passages
         if self._limit is not None and len(passages) > self._limit:
-            drawn = random.Random(self._seed).sample(range(len(passages)), self._limit)
-            chosen = [passages[index] for index in sorted(drawn)]
-        for place, passage in enumerate(chosen, start=1):
+            indices = random.Random(self._seed).sample(range(len(passages)), self._limit)
+            chosen = [passages[index] for index in sorted(indices)]
+        for position, passage in enumerate(chosen, start=1):
             yield from self._ask(passage.id, "fact", (passage,))
-            say(f"passage {place} of {len(chosen)}")
+            say(f"passage {position} of {len(chosen)}")
         for paper in dict.fromkeys(passage.paper_id for passage in chosen):
-            own = of_paper[paper]
-            if len(own) > 1:
-                yield from self._ask(f"{paper}:summary", "summary", tuple(own[:SUMMARY_PASSAGES]))
-            yield from self._synthesised(f"{paper}:synthesis", own[0])
+            paper_passages = by_paper[paper]
+            if len(paper_passages) > 1:
+                yield from self._ask(f"{paper}:summary", "summary", tuple(paper_passages[:SUMMARY_PASSAGES]))
+            yield from self._synthesise(f"{paper}:synthesis", paper_passages[0])
             say(f"document {paper}")
 
-    def _followed(self, pairs: Sequence[Pair]) -> Iterator[Pair]:
-        """Ask what comes after a share of the facts."""
+    def _write_follow_ups(self, pairs: Sequence[Pair]) -> Iterator[Pair]:
+        """Ask a follow-up question to a share of the facts."""
         for pair in pairs:
-            chance = random.Random(f"{self._seed} {pair.id} followed")
-            if pair.kind == "fact" and chance.random() < FOLLOWED:
-                yield from self._ask(f"{pair.id}:next", "fact", pair.shown, pair)
+            generator = random.Random(f"{self._seed} {pair.id} followed")
+            if pair.kind == "fact" and generator.random() < FOLLOWED:
+                yield from self._ask(f"{pair.id}:next", "fact", pair.passages, pair)
 
-    def _published(self) -> Iterator[Pair]:
-        """Yield the turns of published dialogues whose questions can be asked."""
+    def _published_pairs(self) -> Iterator[Pair]:
+        """Yield the turns of published dialogues whose questions are usable."""
         for dialogue in self._dialogues:
             if not dialogue.turns:
-                lost = {"step": "dialogues", "reason": "no turns of question and answer"}
-                self.dropped.append({"id": dialogue.id, **lost})
-            yield from filter(self._can_ask, dialogue.pairs())
+                problem = {"step": "dialogues", "reason": "no turns of question and answer"}
+                self.dropped.append({"id": dialogue.id, **problem})
+            yield from filter(self._accept_question, dialogue.pairs())
 
     def _ask(
-        self, identifier: str, kind: Kind, shown: tuple[Passage, ...], leans_on: Pair | None = None
+        self, identifier: str, kind: Kind, passages: tuple[Passage, ...], follows: Pair | None = None
     ) -> Iterator[Pair]:
-        """Have the model ask what passages answer, or what comes after `leans_on`, and answer it."""
-        for place, request in enumerate(
-            self._requests(identifier, lambda: self._writer.ask(kind, shown, leans_on)), start=1
+        """Have the model write questions that passages answer, or that follow up a pair, and the answers."""
+        for number, request in enumerate(
+            self._requests(identifier, lambda: self._writer.ask(kind, passages, follows)), start=1
         ):
-            pair = Pair(f"{identifier}:{place}", kind, request, "", shown, leans_on)
-            if self._can_ask(pair):
-                yield self._answered(pair)
+            pair = Pair(f"{identifier}:{number}", kind, request, "", passages, follows)
+            if self._accept_question(pair):
+                yield self._with_answer(pair)
 
-    def _synthesised(self, identifier: str, passage: Passage) -> Iterator[Pair]:
+    def _synthesise(self, identifier: str, passage: Passage) -> Iterator[Pair]:
         """Have the model propose an instruction and follow it (Self-Instruct; TruthReader, section 4.2.1).
 
-        The proposal sees three seeds and papers near the passage, the answer what the instruction retrieves.
+        It proposes the instruction from three seeds and the papers nearest to the passage, and follows it
+        with the papers that the instruction retrieves.
         """
-        near = self._of_papers(passage.text)
+        near = self._nearest_papers(passage.text)
         if len(near) < FEWEST_SYNTHESISED:
             return
         seeds = draw(SEEDS, SEEDS_SHOWN, f"{self._seed} {identifier}")
         for request in self._requests(identifier, lambda: self._writer.propose_instruction(seeds, near)):
-            pair = Pair(f"{identifier}:1", "synthesis", request, "", self._of_papers(request))
-            if len(pair.shown) < FEWEST_SYNTHESISED:
+            pair = Pair(f"{identifier}:1", "synthesis", request, "", self._nearest_papers(request))
+            if len(pair.passages) < FEWEST_SYNTHESISED:
                 self._drop(pair, "asking", "too few papers found for the instruction")
             elif any(overlaps(known, request)["rougeL"] > SAME_INSTRUCTION for known in self._instructions):
                 self._drop(pair, "asking", "instruction like an earlier one")
-            elif self._can_ask(pair):
+            elif self._accept_question(pair):
                 self._instructions.append(request)
-                yield self._answered(pair)
+                yield self._with_answer(pair)
 
-    def _of_papers(self, text: str) -> tuple[Passage, ...]:
-        """Return the nearest passage of each of the papers nearest to a text."""
+    def _nearest_papers(self, text: str) -> tuple[Passage, ...]:
+        """Return the papers nearest to a text, each as its nearest passage."""
         nearest: dict[str, Passage] = {}
         for passage in self._library.nearest(text):
             nearest.setdefault(passage.paper_id, passage)
         return tuple(nearest.values())[:SYNTHESIS_PAPERS]
 
     def _requests(self, identifier: str, ask: Callable[[], list[str]]) -> list[str]:
-        """Return the requests of `ask`; a reply that cannot be used is dropped."""
+        """Return the requests that `ask` returns; an unusable reply is listed as dropped."""
         try:
             requests = ask()
         except BadReplyError as error:
@@ -265,56 +265,57 @@ class Construction:
             self.dropped.append({"id": identifier, "step": "asking", "reason": "nothing to ask"})
         return requests
 
-    def _can_ask(self, pair: Pair) -> bool:
-        """Tell whether a question can be asked; one that cannot is dropped."""
+    def _accept_question(self, pair: Pair) -> bool:
+        """Return True if a question is usable; otherwise list it as dropped."""
         if problem := question_problem(pair, self._questions):
             self._drop(pair, "filtering", problem)
             return False
         self._questions.add(tuple(words(pair.question)))
         return True
 
-    def _answered(self, pair: Pair) -> Pair:
-        return replace(pair, answer=self._writer.answer(pair.kind, pair.question, pair.shown, pair.leans_on))
+    def _with_answer(self, pair: Pair) -> Pair:
+        answer = self._writer.answer(pair.kind, pair.question, pair.passages, pair.follows)
+        return replace(pair, answer=answer)
 
-    def _faithful(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
-        """Yield the pairs whose answers their passages carry."""
+    def _filter_unfaithful(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
+        """Yield the pairs whose answers are supported by their passages."""
         for pair in pairs:
-            evidence = "\n".join(passage.text for passage in pair.shown)
+            evidence = "\n".join(passage.text for passage in pair.passages)
             if problem := answer_problem(pair, clean_sentences(pair.answer), evidence):
                 self._drop(pair, "filtering", problem, pair.answer)
             else:
                 yield pair
 
-    def _cited(self, pairs: Sequence[Pair]) -> Iterator[Example]:
-        for place, pair in enumerate(pairs, start=1):
-            say(f"citations of answer {place} of {len(pairs)}")
-            if found := self._library.gather(pair, clean_sentences(pair.answer), self._attribute):
-                yield found
+    def _cite(self, pairs: Sequence[Pair]) -> Iterator[Example]:
+        for number, pair in enumerate(pairs, start=1):
+            say(f"citations of answer {number} of {len(pairs)}")
+            if example := self._library.make_example(pair, clean_sentences(pair.answer), self._attribute):
+                yield example
             else:
                 self._drop(pair, "citing", "a sentence that nothing carries", pair.answer)
 
-    def _in_dialogues(self, made: Sequence[Example]) -> Iterator[Example]:
+    def _add_histories(self, made: Sequence[Example]) -> Iterator[Example]:
         """Yield the examples with earlier turns, their papers shuffled."""
         histories = Histories(made, self._encoder)
         for example in made:
-            if told := histories.extend(example, self._chance(example, "history")):
-                yield examples.shuffled(told, self._chance(example, "order"))
+            if extended := histories.extend(example, self._generator(example, "history")):
+                yield examples.shuffle_papers(extended, self._generator(example, "order"))
             else:
                 self._drop(example.pair, "dialogues", "what it leans on is gone")
 
-    def _changed(self, made: Sequence[Example]) -> Iterator[Example]:
-        """Yield copies with other uncited papers, and without one of several cited ones."""
+    def _changed_copies(self, made: Sequence[Example]) -> Iterator[Example]:
+        """Yield copies with other uncited papers, and copies without one of several cited papers."""
         for example in made:
-            chance = self._chance(example, "changed")
-            if chance.random() < REPLACED:
-                other = self._library.replaced(example, chance)
-                if other != example:
-                    yield examples.shuffled(other, chance)
-            if len(example.cited) > 1 and chance.random() < OMITTED:
-                yield examples.omitted(example, chance.choice(example.cited), self._attribute)
+            generator = self._generator(example, "changed")
+            if generator.random() < REPLACED:
+                copy = self._library.replace_uncited(example, generator)
+                if copy != example:
+                    yield examples.shuffle_papers(copy, generator)
+            if len(example.cited) > 1 and generator.random() < OMITTED:
+                yield examples.omit_paper(example, generator.choice(example.cited), self._attribute)
 
-    def _refused(self, made: Sequence[Example]) -> Iterator[Example]:
-        """Yield questions without what answers them, up to the share of refusals."""
+    def _make_refusals(self, made: Sequence[Example]) -> Iterator[Example]:
+        """Yield questions with evidence that does not answer them, up to the share of refusals."""
         answered = sum(bool(example.sentences) for example in made)
         missing = round(answered * REFUSALS / (1 - REFUSALS)) - (len(made) - answered)
         facts = [example for example in made if example.pair.kind == "fact" and example.change == "shuffled"]
@@ -325,37 +326,37 @@ class Construction:
 
             def answers(passage: Passage, sentences: Sequence[str] = sentences) -> bool:
                 return any(
-                    score_attribution(sentence, passage.text) >= CARRIED
+                    score_attribution(sentence, passage.text) >= LEAST_SUPPORT
                     and not entity_problem((sentence,), passage.text)
                     for sentence in sentences
                 )
 
-            if found := self._library.unanswerable(example.pair, answers):
-                told = replace(found, history=example.history, history_type=example.history_type)
-                yield examples.shuffled(told, self._chance(example, "refused"))
+            if refusal := self._library.make_unanswerable(example.pair, answers):
+                extended = replace(refusal, history=example.history, history_type=example.history_type)
+                yield examples.shuffle_papers(extended, self._generator(example, "refused"))
                 missing -= 1
             else:
                 self._drop(example.pair, "refusals", "related passages answer it too")
 
-    def _explained(self, made: Sequence[Example]) -> Iterator[Example]:
-        """Yield the examples, refusals with the model's explanation where that can be used."""
+    def _explain_refusals(self, made: Sequence[Example]) -> Iterator[Example]:
+        """Yield the examples; a refusal gets the model's explanation if it is usable."""
         for example in made:
             if example.sentences:
                 yield example
                 continue
             question = example.pair.question
-            written = clean_sentences(self._writer.explain_refusal(question, example.evidence))
-            problem = explanation_problem(written, question, render_evidence(example.evidence))
+            sentences = clean_sentences(self._writer.explain_refusal(question, example.evidence))
+            problem = explanation_problem(sentences, question, render_evidence(example.evidence))
             if problem:
-                self._drop(example.pair, "explaining", problem, " ".join(written))
-            yield example if problem else replace(example, explanation=" ".join(written))
+                self._drop(example.pair, "explaining", problem, " ".join(sentences))
+            yield example if problem else replace(example, explanation=" ".join(sentences))
 
-    def _rendered(self, example: Example) -> dict[str, Any] | None:
-        """Return an example as the product's messages and the reply."""
-        if (messages := _sent(example, self._context, self._encoder)) is None:
+    def _render(self, example: Example) -> dict[str, Any] | None:
+        """Return an example as a row with the product's messages and the reply; None if it is too long."""
+        if (messages := _product_messages(example, self._context, self._encoder)) is None:
             self._drop(example.pair, "rendering", "too long for the context")
             return None
-        reply = answer_text(example, self._chance(example, "reply"))
+        reply = answer_text(example, self._generator(example, "reply"))
         return {
             "id": f"{example.pair.id}:{example.change}",
             "kind": example.pair.kind,
@@ -371,13 +372,13 @@ class Construction:
         }
 
     def write(self, out: Path, about: Mapping[str, object]) -> Mapping[str, Any]:
-        """Write what was dropped, the statistics and, last, the rows; return the statistics."""
+        """Write the dropped pairs, the statistics and, last, the rows; return the statistics."""
 
         def lines(records: Iterable[Mapping[str, Any]]) -> str:
             return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
 
         rows, dropped = self.rows, self.dropped
-        reasons = counted(f"{lost['step']}: {lost['reason']}" for lost in dropped)
+        reasons = counted(f"{record['step']}: {record['reason']}" for record in dropped)
         counts = {**about, **row_counts(rows), "dropped": len(dropped), "dropped_reasons": reasons}
         with saving(out):
             out.parent.mkdir(parents=True, exist_ok=True)
@@ -387,33 +388,33 @@ class Construction:
         return counts
 
 
-def _can_be_asked_about(passage: Passage) -> bool:
-    """Tell whether a passage is running text of some length."""
+def _is_usable(passage: Passage) -> bool:
+    """Return True if a passage is running text of at least `FEWEST_WORDS` words."""
     return passage.kind in ("abstract", "body") and len(words(passage.text)) >= FEWEST_WORDS
 
 
-def answer_text(example: Example, chance: random.Random) -> str:
-    """Return the reply: the cited answer, or the line that the product reads as a refusal."""
+def answer_text(example: Example, generator: random.Random) -> str:
+    """Return the reply: the cited answer, or a line that the product reads as a refusal."""
     if example.sentences:
-        open_end = f" {_wording('open', example, chance)}" if example.is_partial else ""
-        return examples.written(example.sentences) + open_end
+        open_end = f" {_wording('open', example, generator)}" if example.is_partial else ""
+        return examples.format_answer(example.sentences) + open_end
     if example.explanation:
         return f"{NO_ANSWER} {example.explanation}"
     titles = [shortened(as_line(paper.paper.title), LONGEST_TITLE) for paper in example.evidence.papers]
-    named = ", ".join(f"“{title}”" for title in titles[:TITLES])
+    listed = ", ".join(f"“{title}”" for title in titles[:TITLES])
     rest = " and other papers" if len(titles) > TITLES else ""
-    reason = Template(_wording("reasons", example, chance)).substitute(titles=f"{named}{rest}")
+    reason = Template(_wording("reasons", example, generator)).substitute(titles=f"{listed}{rest}")
     return f"{NO_ANSWER} {reason}"
 
 
-def _wording(name: str, example: Example, chance: random.Random) -> str:
-    """Return a fixed sentence in the language of the question, in English where there is none."""
+def _wording(name: str, example: Example, generator: random.Random) -> str:
+    """Draw a fixed sentence in the language of the question, or in English if there is none."""
     by_language = WORDINGS[name]
-    return chance.choice(by_language.get(foreign_language(example.pair.question), by_language["en"]))
+    return generator.choice(by_language.get(foreign_language(example.pair.question), by_language["en"]))
 
 
-class _Silent:
-    """A model that writes nothing: only the messages for it are wanted."""
+class _SilentModel:
+    """A model that writes nothing, used to get the messages that the product would send."""
 
     id = label = "the model in training"
 
@@ -422,17 +423,17 @@ class _Silent:
         return Completion("")
 
 
-def _sent(example: Example, context: int, encoder: Encoder) -> tuple[Message, ...] | None:
-    """Return the messages that the product sends, None where it would leave a passage out."""
+def _product_messages(example: Example, context: int, encoder: Encoder) -> tuple[Message, ...] | None:
+    """Return the messages that the product would send, None if it would leave out a passage."""
     papers, question, log = example.evidence.papers, example.pair.question, CallLog()
-    # A summary is asked of its one paper, everything else of the whole corpus.
+    # The scope of a summary is its paper, that of other questions the whole corpus.
     is_of_paper = example.pair.kind == "summary" and len(papers) == 1
     scope = Scope(papers=(papers[0].paper.id,)) if is_of_paper else Scope()
     plan = plan_of(Rewrite(question, question, kind=request_kind(question, scope)))
-    found = RankedEvidence(plan, example.evidence, encoder)
-    generator = PromptedGenerator(cast(ChatModel, _Silent()), context=context, order=by_rank)
+    evidence = RankedEvidence(plan, example.evidence, encoder)
+    generator = PromptedGenerator(cast(ChatModel, _SilentModel()), context=context, order=by_rank)
     try:
-        for _ in generator.write_draft(found, tuple(map(_as_turn, example.history)), log):
+        for _ in generator.write_draft(evidence, tuple(map(_as_turn, example.history)), log):
             pass
     except ModelError:
         return None
@@ -440,7 +441,7 @@ def _sent(example: Example, context: int, encoder: Encoder) -> tuple[Message, ..
 
 
 def _as_turn(earlier: Example) -> Turn:
-    """Return an earlier example as a turn, as far as prompts show turns."""
+    """Return an earlier example as a turn, with the fields that prompts use."""
     rewrite = Rewrite(earlier.pair.question, earlier.pair.question)
     return Turn(
         question=earlier.pair.question,
@@ -450,7 +451,7 @@ def _as_turn(earlier: Example) -> Turn:
         rewrite=rewrite,
         hits=(),
         evidence=earlier.evidence,
-        answer=Answer(examples.written(earlier.sentences)),
+        answer=Answer(examples.format_answer(earlier.sentences)),
         calls=(),
         seconds=(),
         provenance=Provenance("", "", "", "", ()),

@@ -1,6 +1,6 @@
-"""Documents to ask about, and the published dialogues of RefGPT and WebCPM with the texts that they rest on.
+"""Reads documents to ask about, and the published dialogues of RefGPT and WebCPM with their source texts.
 
-RefGPT (Yang et al., 2023): JSON lines or Parquet with a `reference` and a `dialogue`, whose roles stand as
+RefGPT (Yang et al., 2023): JSON lines or Parquet with a `reference` and a `dialogue`, whose roles are written
 "<user>" and "<assistant>", "<Human 1>" and "<Assistant 1>", or, in the first version, "Human:" and
 "Assistant:". WebCPM (Qin et al., 2023): a JSON list, or its parts under `data`, with `question`, `answer` and
 `digests`, the facts that a person collected.
@@ -43,7 +43,7 @@ class TextRecord(BaseModel):
 
 
 def read_documents(path: Path) -> list[SourceDocument]:
-    """Return the documents at `path`; raises TrainingError or EvaluationError where there are none."""
+    """Read documents from a file or a home; raises TrainingError or EvaluationError if there are none."""
     if path.is_file():
         return list(_lines(path))
     for folder in (path / "corpus", path):
@@ -51,22 +51,22 @@ def read_documents(path: Path) -> list[SourceDocument]:
             from corpus.store.corpus import Corpus  # noqa: PLC0415 - half a second
             from corpus.store.manifest import read_manifest  # noqa: PLC0415 - half a second
 
-            corpus = Corpus(folder, read_manifest(folder))  # without an encoder: nothing is searched
+            corpus = Corpus(folder, read_manifest(folder))  # without an encoder, as nothing is searched
             return [(paper, corpus.passages(paper.id)) for paper in corpus.papers()]
-    raise TrainingError(f"There are no documents at {path}: name a PAPER_TRAIL_HOME or JSON lines.")
+    raise TrainingError(f"There are no documents at {path}: use a PAPER_TRAIL_HOME or a JSON lines file.")
 
 
 def _lines(path: Path) -> Iterator[SourceDocument]:
     seen: set[str] = set()
     for number, record in read_numbered_json_lines(path, TextRecord, "Each line has id, title and text."):
         if record.id in seen:
-            raise TrainingError(f"{path}, line {number}: the id {record.id!r} is there twice.")
+            raise TrainingError(f"{path}, line {number}: the id {record.id!r} is that of an earlier line.")
         seen.add(record.id)
         yield make_document(COLLECTION, record.id, record.title, record.text)
 
 
 def make_document(collection: str, identifier: str, title: str, text: str) -> SourceDocument:
-    """Return a text as a paper with passages; an empty line ends a paragraph."""
+    """Make a paper with passages from a text; an empty line ends a paragraph."""
     title = storable(title).strip()
     paper = Paper(paper_id(collection, identifier), collection, title, (), None, "", "")
     blocks = [" ".join(block.split()) for block in storable(text).split("\n\n") if block.strip()]
@@ -86,13 +86,13 @@ _ROLE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _END = re.compile(r"<(?:start|end)_[a-z]{1,20}[ \d]*>", re.IGNORECASE)
-# Numbers of digests in WebCPM's answers.
+# Markers of digests in WebCPM's answers.
 _DIGEST_NUMBER = re.compile(r"【\d+】|<\d+>")
 
 
 @dataclass(frozen=True, slots=True)
 class Dialogue:
-    """Questions with answers, in their order, and the documents that these rest on."""
+    """Questions with their answers, in order, and the documents that the answers are based on."""
 
     id: str
     source: Source
@@ -101,20 +101,22 @@ class Dialogue:
 
     @property
     def passages(self) -> tuple[Passage, ...]:
-        """The passages of all documents, without the titles."""
-        return tuple(passage for _, found in self.documents for passage in found if passage.kind == "body")
+        """The body passages of all documents."""
+        return tuple(
+            passage for _, passages in self.documents for passage in passages if passage.kind == "body"
+        )
 
     def pairs(self) -> Iterator[Pair]:
-        """Yield a pair for each turn, with the passages that share most with its answer."""
-        passages, earlier = self.passages, None
+        """Yield a pair for each turn, with the passages that overlap most with its answer."""
+        passages, pair = self.passages, None
         for number, (question, answer) in enumerate(self.turns, start=1):
-            shown = nearest(answer, passages, PASSAGES - 1)
-            earlier = Pair(f"{self.id}:{number}", "fact", question, answer, shown, earlier, self.source)
-            yield earlier
+            closest = nearest(answer, passages, PASSAGES - 1)
+            pair = Pair(f"{self.id}:{number}", "fact", question, answer, closest, pair, self.source)
+            yield pair
 
 
 def nearest(answer: str, passages: Sequence[Passage], count: int) -> tuple[Passage, ...]:
-    """Return the `count` passages that share most with an answer, in their order."""
+    """Return the `count` passages that overlap most with an answer, in their original order."""
     best = sorted(passages, key=lambda passage: -score_attribution(answer, passage.text))[:count]
     return tuple(passage for passage in passages if passage in best)
 
@@ -157,25 +159,25 @@ _RECORD: TypeAdapter[_RefGpt | _WebCpm] = TypeAdapter(_RefGpt | _WebCpm)
 
 
 def read_dialogues(path: Path, limit: int | None, seed: int) -> list[Dialogue]:
-    """Return at most `limit` dialogues of a file, drawn at random; raises EvaluationError.
+    """Read at most `limit` dialogues of a file, drawn at random; raises EvaluationError.
 
-    Where the roles of a dialogue do not alternate, it has no turns.
+    A dialogue whose roles do not alternate has no turns.
     """
     records = _records(path)
     if not records:
         raise EvaluationError(f"There is no dialogue in {path}. {_FORMS}")
-    places: Sequence[int] = range(len(records))
+    indices: Sequence[int] = range(len(records))
     if limit is not None and len(records) > limit:
-        places = sorted(random.Random(f"{seed} {path.name}").sample(places, limit))
-    found = []
-    for place in places:
+        indices = sorted(random.Random(f"{seed} {path.name}").sample(indices, limit))
+    dialogues = []
+    for index in indices:
         try:
-            record = _RECORD.validate_python(records[place])
+            record = _RECORD.validate_python(records[index])
         except ValidationError as error:
             fault = first_fault(error, "the record")
-            raise EvaluationError(f"{path}, record {place + 1}: {fault}. {_FORMS}") from None
-        found.append(record.read(f"{path.stem}-{place + 1}"))
-    return found
+            raise EvaluationError(f"{path}, record {index + 1}: {fault}. {_FORMS}") from None
+        dialogues.append(record.read(f"{path.stem}-{index + 1}"))
+    return dialogues
 
 
 def _records(path: Path) -> list[Any]:
@@ -195,12 +197,12 @@ def _records(path: Path) -> list[Any]:
 
 
 def _turns(dialogue: str) -> tuple[tuple[str, str], ...]:
-    """Return the turns of a dialogue of RefGPT, none where its roles do not alternate."""
+    """Parse the turns of a dialogue of RefGPT; () if its roles do not alternate."""
     parts = _ROLE.split(_END.sub("", dialogue))[1:]
     is_answer = [
         (tag or name).lower() == "assistant" for tag, name in zip(parts[::3], parts[1::3], strict=True)
     ]
-    said = [text.strip() for text in parts[2::3]]
-    if not all(said) or is_answer != [False, True] * (len(said) // 2):
+    texts = [text.strip() for text in parts[2::3]]
+    if not all(texts) or is_answer != [False, True] * (len(texts) // 2):
         return ()
-    return tuple(zip(said[::2], said[1::2], strict=True))
+    return tuple(zip(texts[::2], texts[1::2], strict=True))

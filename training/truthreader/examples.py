@@ -1,6 +1,6 @@
-"""Questions with their evidence and cited answers, their changes and histories (TruthReader, section 4.2.1).
+"""Examples: questions with evidence and cited answers, and changed copies (TruthReader, section 4.2.1).
 
-The labels of an example are those of its own evidence.
+The labels of an example's sentences refer to its own evidence.
 """
 
 import random
@@ -19,19 +19,19 @@ from corpus.language.bm25 import terms_of
 from corpus.records import Paper, Passage
 
 FULL_WIDTH = "。！？"
-PASSAGES = 4  # shown with a question, as TruthReader retrieves
+PASSAGES = 4  # the number of passages of a question, as TruthReader retrieves
 NEAR = 40
 FEWEST_UNANSWERING = 2
-CARRIED = 0.5  # least ROUGE-1 precision of a sentence against the passages that it cites
-GAIN = 0.15  # least gain by a further citation
+LEAST_SUPPORT = 0.5  # lowest ROUGE-1 precision of a sentence against the passages that it cites
+GAIN = 0.15  # lowest gain in ROUGE-1 precision for which another paper is cited
 MOST_LABELS = 3
 
 Kind = Literal["fact", "summary", "synthesis"]
-# Who wrote the question: the model about documents, or a published set.
+# The origin of a question: a model that read documents, or a published data set.
 Source = Literal["documents", "refgpt", "webcpm"]
-# The earlier turns: none, those that a question leans on, others, or both.
+# The earlier turns: none, those that the question follows up, others, or both.
 HistoryType = Literal["none", "relevant", "irrelevant", "both"]
-# Who cites.
+# The method of choosing citations.
 AttributionMethod = Literal["model", "score"]
 # The change made to the evidence.
 Change = Literal["shuffled", "replaced", "omitted", "unanswerable"]
@@ -39,19 +39,19 @@ Change = Literal["shuffled", "replaced", "omitted", "unanswerable"]
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A question and answer, the passages that they were written from, and the pair that is followed up."""
+    """A question and answer, the passages that they were written from, and the pair that it follows up."""
 
     id: str
     kind: Kind
     question: str
     answer: str
-    shown: tuple[Passage, ...]
-    leans_on: "Pair | None" = None
+    passages: tuple[Passage, ...]
+    follows: "Pair | None" = None
     source: Source = "documents"
 
 
 class CitedSentence(NamedTuple):
-    """A sentence of an answer without labels, and the labels of the papers that carry it."""
+    """A sentence of an answer without labels, and the labels of the papers that support it."""
 
     text: str
     labels: tuple[int, ...]
@@ -59,10 +59,10 @@ class CitedSentence(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question with its evidence and its cited answer; without sentences it is to be refused.
+    """A question with its evidence and its cited answer; without sentences it is a refusal.
 
-    `history` are the examples asked before; `is_partial`: part of the answer was omitted with its evidence.
-    `explanation` says why the evidence does not answer, "" where no usable one was written.
+    `history` has the examples asked before. `is_partial` is True if a part of the answer was omitted together
+    with its evidence. `explanation` says why the evidence does not answer, "" without a usable one.
     """
 
     pair: Pair
@@ -76,7 +76,7 @@ class Example:
 
     @property
     def cited(self) -> tuple[int, ...]:
-        """The labels cited, in order of first appearance."""
+        """The cited labels, in order of first appearance."""
         return tuple(dict.fromkeys(label for sentence in self.sentences for label in sentence.labels))
 
     @property
@@ -84,30 +84,30 @@ class Example:
         return {paper.paper.id for paper in self.evidence.papers if paper.label in self.cited}
 
 
-# Returns the labels of a sentence: by what evidence carries it, preferring the passages written from.
+# Returns the labels of the papers that support a sentence. The passages are preferred ones: those that the
+# answer was written from.
 Attribution = Callable[[str, Evidence, Sequence[Passage]], tuple[int, ...]]
 
 
 def cite(
-    sentences: Iterable[str], evidence: Evidence, shown: Sequence[Passage], attribute: Attribution
+    sentences: Iterable[str], evidence: Evidence, preferred: Sequence[Passage], attribute: Attribution
 ) -> tuple[CitedSentence, ...]:
-    """Return sentences with their labels."""
-    return tuple(CitedSentence(text, attribute(text, evidence, shown)) for text in sentences)
+    return tuple(CitedSentence(text, attribute(text, evidence, preferred)) for text in sentences)
 
 
 class Library:
-    """Papers and passages, found by the cosine of their TF-IDF vectors."""
+    """Papers and passages, searched by the cosine of TF-IDF vectors."""
 
     def __init__(self, papers: Mapping[str, Paper], passages: Sequence[Passage]) -> None:
         self.papers, self.passages = papers, tuple(passages)
         self._vectors = TfidfVectorizer(sublinear_tf=True, analyzer=terms_of)
         try:
             self._matrix = self._vectors.fit_transform([passage.text for passage in self.passages])
-        except ValueError:  # not a word in any of them
+        except ValueError:  # no passage has a word
             self._matrix = None
 
     def nearest(self, text: str, count: int = NEAR, without: Collection[str] = ()) -> tuple[Passage, ...]:
-        """Return the nearest passages that share a word with a text, but some by id."""
+        """Return the nearest passages that share a word with a text, except the ids in `without`."""
         if self._matrix is None or not count:
             return ()
         scores = (self._matrix @ self._vectors.transform([text]).T).toarray().ravel()
@@ -115,68 +115,68 @@ class Library:
         near = (self.passages[index] for index in order if scores[index] > 0)
         return tuple(passage for passage in near if passage.id not in without)[:count]
 
-    def labelled(self, passages: Sequence[Passage]) -> Evidence:
-        """Return passages as evidence; papers are labelled in the order of their first passages."""
+    def as_evidence(self, passages: Sequence[Passage]) -> Evidence:
+        """Group passages into evidence; papers are labelled in the order of their first passages."""
         order = list(dict.fromkeys(passage.paper_id for passage in passages))
         ranked = sorted(passages, key=lambda passage: (order.index(passage.paper_id), passage.number))
-        grouped = groupby(ranked, key=lambda passage: passage.paper_id)
+        by_paper = groupby(ranked, key=lambda passage: passage.paper_id)
         return Evidence(
             tuple(
-                LabelledPaper(label, self.papers[paper], tuple(found))
-                for label, (paper, found) in enumerate(grouped, start=1)
+                LabelledPaper(label, self.papers[paper], tuple(paper_passages))
+                for label, (paper, paper_passages) in enumerate(by_paper, start=1)
             )
         )
 
-    def gather(self, pair: Pair, sentences: Sequence[str], attribute: Attribution) -> Example | None:
-        """Return a pair with its passages and related ones, cited; None where nothing carries a sentence."""
-        # A summary is of one paper, and a synthesis has papers enough.
-        wanted = max(0, PASSAGES - len(pair.shown)) if pair.kind == "fact" else 0
-        near = self.nearest(pair.question, wanted, {passage.id for passage in pair.shown})
-        evidence = self.labelled((*pair.shown, *near))
-        cited = cite(sentences, evidence, pair.shown, attribute)
+    def make_example(self, pair: Pair, sentences: Sequence[str], attribute: Attribution) -> Example | None:
+        """Make an example with the pair's passages and related ones; None if a sentence gets no citation."""
+        # Only facts get related passages: a summary is of one paper, and a synthesis has enough papers.
+        missing = max(0, PASSAGES - len(pair.passages)) if pair.kind == "fact" else 0
+        near = self.nearest(pair.question, missing, {passage.id for passage in pair.passages})
+        evidence = self.as_evidence((*pair.passages, *near))
+        cited = cite(sentences, evidence, pair.passages, attribute)
         return Example(pair, evidence, cited) if all(sentence.labels for sentence in cited) else None
 
-    def unanswerable(self, pair: Pair, answers: Callable[[Passage], bool]) -> Example | None:
-        """Return a question with related passages that do not answer it, None where these are too few."""
-        near = self.nearest(pair.question, without={passage.id for passage in pair.shown})
-        silent = [passage for passage in near if not answers(passage)][:PASSAGES]
-        if len(silent) < FEWEST_UNANSWERING:
+    def make_unanswerable(self, pair: Pair, answers: Callable[[Passage], bool]) -> Example | None:
+        """Make a refusal with related passages that do not answer the question; None if they are too few."""
+        near = self.nearest(pair.question, without={passage.id for passage in pair.passages})
+        unanswering = [passage for passage in near if not answers(passage)][:PASSAGES]
+        if len(unanswering) < FEWEST_UNANSWERING:
             return None
-        return Example(pair, self.labelled(silent), (), change="unanswerable")
+        return Example(pair, self.as_evidence(unanswering), (), change="unanswerable")
 
-    def replaced(self, example: Example, chance: random.Random) -> Example:
-        """Return an example whose uncited papers are others, drawn at random, as far as there are any."""
+    def replace_uncited(self, example: Example, generator: random.Random) -> Example:
+        """Replace the uncited papers of an example by others drawn at random, as far as there are any."""
         papers = list(example.evidence.papers)
-        places = [place for place, paper in enumerate(papers) if paper.label not in example.cited]
+        uncited = [index for index, paper in enumerate(papers) if paper.label not in example.cited]
         known = {paper.paper.id for paper in papers}
-        free = [passage for passage in self.passages if places and passage.paper_id not in known]
-        drawn: dict[str, Passage] = {}
-        for passage in chance.sample(free, len(free)):
-            drawn.setdefault(passage.paper_id, passage)
-        if not drawn:
+        free = [passage for passage in self.passages if uncited and passage.paper_id not in known]
+        by_paper: dict[str, Passage] = {}
+        for passage in generator.sample(free, len(free)):
+            by_paper.setdefault(passage.paper_id, passage)
+        if not by_paper:
             return example
-        for place, (other, passage) in zip(places, drawn.items(), strict=False):
-            papers[place] = LabelledPaper(place + 1, self.papers[other], (passage,))
+        for index, (other, passage) in zip(uncited, by_paper.items(), strict=False):
+            papers[index] = LabelledPaper(index + 1, self.papers[other], (passage,))
         return replace(example, evidence=Evidence(tuple(papers)), change="replaced")
 
 
-def written(sentences: Iterable[CitedSentence]) -> str:
-    """Return an answer as text, with labels before full stops, as the prompt asks."""
-    found = []
+def format_answer(sentences: Iterable[CitedSentence]) -> str:
+    """Format an answer with its labels before full stops, as the prompt requests."""
+    parts = []
     for text, labels in sentences:
         bare = text.rstrip()
         stop = bare[-1] if bare.endswith((*".!?", *FULL_WIDTH)) else "."
         cited = "".join(f"[{label}]" for label in labels)
-        # Chinese sets no spaces.
+        # Chinese has no spaces between sentences.
         gap, after = ("", "") if stop in FULL_WIDTH else (" ", " ")
-        found.append((f"{bare.rstrip('.!?' + FULL_WIDTH)}{gap}{cited}{stop}" if labels else text) + after)
-    return "".join(found).strip()
+        parts.append((f"{bare.rstrip('.!?' + FULL_WIDTH)}{gap}{cited}{stop}" if labels else text) + after)
+    return "".join(parts).strip()
 
 
-def relabelled(example: Example, order: Sequence[int]) -> Example:
-    """Return an example with only the papers of these labels, in this order, labelled anew from 1."""
+def select_papers(example: Example, order: Sequence[int]) -> Example:
+    """Return an example with only the papers of these labels, in this order and relabelled from 1."""
     by_label = {paper.label: paper for paper in example.evidence.papers}
-    new = {old: place for place, old in enumerate(order, start=1)}
+    new = {old: label for label, old in enumerate(order, start=1)}
     evidence = Evidence(tuple(replace(by_label[old], label=new[old]) for old in order))
     sentences = tuple(
         CitedSentence(text, tuple(sorted(new[label] for label in labels if label in new)))
@@ -185,21 +185,20 @@ def relabelled(example: Example, order: Sequence[int]) -> Example:
     return replace(example, evidence=evidence, sentences=sentences)
 
 
-def shuffled(example: Example, chance: random.Random) -> Example:
-    """Return an example with its papers in another order."""
+def shuffle_papers(example: Example, generator: random.Random) -> Example:
     labels = [paper.label for paper in example.evidence.papers]
-    return relabelled(example, chance.sample(labels, len(labels)))
+    return select_papers(example, generator.sample(labels, len(labels)))
 
 
-def omitted(example: Example, label: int, attribute: Attribution) -> Example:
-    """Return an example without a cited paper, and without the sentences that it alone carried."""
+def omit_paper(example: Example, label: int, attribute: Attribution) -> Example:
+    """Return an example without a cited paper and without the sentences that only this paper supports."""
     left = [paper.label for paper in example.evidence.papers if paper.label != label]
-    without = relabelled(example, left)
+    without = select_papers(example, left)
     kept: list[CitedSentence] = []
     was_dropped = False
     texts = [text for text, _ in without.sentences]
-    for sentence in cite(texts, without.evidence, example.pair.shown, attribute):
-        # A sentence that leans on a dropped one goes too.
+    for sentence in cite(texts, without.evidence, example.pair.passages, attribute):
+        # Also drop a sentence that refers back to a dropped one.
         was_dropped = not sentence.labels or (was_dropped and leans(sentence.text))
         if not was_dropped:
             kept.append(sentence)
@@ -207,25 +206,25 @@ def omitted(example: Example, label: int, attribute: Attribution) -> Example:
     return replace(without, sentences=tuple(kept), change="omitted", is_partial=is_partial)
 
 
-def labels_by_score(sentence: str, evidence: Evidence, shown: Sequence[Passage]) -> tuple[int, ...]:
+def labels_by_score(sentence: str, evidence: Evidence, preferred: Sequence[Passage]) -> tuple[int, ...]:
     """Return the labels of the papers that share most words with a sentence.
 
-    The paper asks a model instead. Further papers are cited as long as they add to the score; passages that
-    the answer was written from are preferred.
+    TruthReader asks a model instead. Papers are added as long as they raise the score by `GAIN`; preferred
+    passages get `GAIN` as a bonus when the best is chosen.
     """
-    given = [
-        (paper.label, f"{paper.paper.title}. {passage.text}", passage in shown)
+    sources = [
+        (paper.label, f"{paper.paper.title}. {passage.text}", passage in preferred)
         for paper in evidence.papers
         for passage in paper.passages
     ]
     chosen: list[tuple[int, str, bool]] = []
     score = 0.0
-    while len(chosen) < MOST_LABELS and (rest := [source for source in given if source not in chosen]):
+    while len(chosen) < MOST_LABELS and (rest := [source for source in sources if source not in chosen]):
         together = ("\n".join(text for _, text, _ in (*chosen, source)) for source in rest)
         gains = [score_attribution(sentence, text) - score for text in together]
-        best = max(range(len(rest)), key=lambda place: gains[place] + GAIN * rest[place][2])
+        best = max(range(len(rest)), key=lambda index: gains[index] + GAIN * rest[index][2])
         if chosen and gains[best] < GAIN:
             break
         chosen.append(rest[best])
         score += gains[best]
-    return tuple(sorted({label for label, _, _ in chosen})) if score >= CARRIED else ()
+    return tuple(sorted({label for label, _, _ in chosen})) if score >= LEAST_SUPPORT else ()

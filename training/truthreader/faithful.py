@@ -1,4 +1,4 @@
-"""Faithful filtering: a model's questions and answers are kept where their passages carry them."""
+"""Filters the questions and answers of a model: answers must be supported by their passages."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -12,51 +12,52 @@ from corpus.sentences import sentence_spans
 from corpus.text import storable, words
 from training.truthreader.examples import Pair, Source
 
-FAITHFUL = 0.65  # least ROUGE-1 precision of an answer: from here the product calls support strong
+FAITHFUL = 0.65  # lowest ROUGE-1 precision of an answer; the product calls this overlap strong
 MOST_WORDS: dict[Source, int] = {"documents": 150, "refgpt": 400, "webcpm": 400}
 MOST_WORDS_OF_REFUSAL = 80
 FEWEST_QUESTION_WORDS = 3
 SURE_NAME = 1.0
 
-# Numbers of a paper's own references, as prompts show them.
+# Reference numbers of the paper itself, as prompts mark them.
 _REFERENCES = re.compile(r"(?:(?<!\s)\s++)?〔[^〔〕]{0,60}〕")
-_OF_THE_PROMPT = re.compile(
+_MENTIONS_PROMPT = re.compile(
     r"\b(?:the|this|that|these|given|above)\s+(?:passages?|texts?|excerpts?|contexts?|material)\b",
     re.IGNORECASE,
 )
-_UNNAMED = re.compile(
+_UNNAMED_PAPER = re.compile(
     r"\b(?:this|the|these)\s+(?:papers?|study|studies|work|article|authors?)\b", re.IGNORECASE
 )
-_OF_PAPERS = re.compile(
-    r"\W*(?:nothing|none|neither|(?:\w+\s+){0,3}(?:papers?|passages?|texts?|excerpts?|stud(?:y|ies)|articles?|sources?|they))\b",
+_ABOUT_PAPERS = re.compile(
+    r"\W*(?:nothing|none|neither|(?:\w+\s+){0,3}"
+    r"(?:papers?|passages?|texts?|excerpts?|stud(?:y|ies)|articles?|sources?|they))\b",
     re.IGNORECASE,
 )
 
 
 def clean_sentences(answer: str) -> tuple[str, ...]:
-    """Return the sentences of an answer without labels, references and Markdown."""
+    """Split an answer into sentences without labels, references and Markdown."""
     text = _REFERENCES.sub("", normalise_labels(storable(answer), frozenset()).text)
     plain = (plain_claim(text[start:end]) for start, end in sentence_spans(text))
     return tuple(sentence for sentence in plain if words(sentence))
 
 
 def question_problem(pair: Pair, known: Collection[tuple[str, ...]]) -> str:
-    """Return why a question cannot be asked, "" where it can; `known` are the words of earlier questions."""
-    question, asked = pair.question, tuple(words(pair.question))
-    if len(asked) < FEWEST_QUESTION_WORDS:
+    """Return why a question is not usable, "" if it is; `known` has the words of earlier questions."""
+    question, question_words = pair.question, tuple(words(pair.question))
+    if len(question_words) < FEWEST_QUESTION_WORDS:
         return "question too short"
-    if _OF_THE_PROMPT.search(question):
+    if _MENTIONS_PROMPT.search(question):
         return "question speaks of the passage"
-    if pair.kind != "summary" and not pair.leans_on and _UNNAMED.search(question):
+    if pair.kind != "summary" and not pair.follows and _UNNAMED_PAPER.search(question):
         return "question names no subject"
     if pair.source == "documents" and foreign_language(question):
         return "question not in English"
-    # The words of a follow-up mean something else in another dialogue.
-    return "asked before" if asked in known and not pair.leans_on else ""
+    # A follow-up may repeat words: they mean something else in another dialogue.
+    return "asked before" if question_words in known and not pair.follows else ""
 
 
 def answer_problem(pair: Pair, sentences: Sequence[str], evidence: str) -> str:
-    """Return why the sentences of a pair's answer are not faithful to their evidence, "" where they are."""
+    """Return why a pair's answer is not faithful to its evidence, "" if it is."""
     answer = " ".join(sentences)
     if not sentences:
         return "no answer"
@@ -72,10 +73,10 @@ def answer_problem(pair: Pair, sentences: Sequence[str], evidence: str) -> str:
 
 
 def explanation_problem(sentences: Sequence[str], question: str, evidence: str) -> str:
-    """Return why the explanation of a refusal cannot be used, "" where it can.
+    """Return why the explanation of a refusal is not usable, "" if it is.
 
-    It may be about what question and evidence name, and about nothing else. In English, each sentence is
-    about the papers or says what is open: a small model also states something false as if it were the answer.
+    It may only contain names and numbers of the question and the evidence. In English, each sentence is about
+    the papers or says what is open: a small model also states something false as if it were the answer.
     """
     text = " ".join(sentences)
     if not sentences:
@@ -85,19 +86,21 @@ def explanation_problem(sentences: Sequence[str], question: str, evidence: str) 
     if foreign_language(text) != foreign_language(question):
         return "explanation in another language"
     claims = [sentence for sentence in sentences if needs_citation(sentence, sentence)]
-    if not foreign_language(text) and not all(map(_OF_PAPERS.match, claims)):
+    if not foreign_language(text) and not all(map(_ABOUT_PAPERS.match, claims)):
         return "explanation not about the papers"
     return entity_problem(sentences, f"{question}\n{evidence}")
 
 
 def entity_problem(sentences: Sequence[str], evidence: str) -> str:
-    """Return True if sentences state a name or a number that their evidence does not, "" where not."""
-    given = [read_statement(evidence[start:end]) for start, end in sentence_spans(evidence)]
-    stated = [read_statement(sentence) for sentence in sentences]
-    names = {name for own in stated for name, weight in own.names.items() if weight >= SURE_NAME}
-    if names - set[str]().union(*(own.stems for own in given)):
+    """Return a problem if sentences have a name or a number that their evidence lacks, "" if not."""
+    sources = [read_statement(evidence[start:end]) for start, end in sentence_spans(evidence)]
+    statements = [read_statement(sentence) for sentence in sentences]
+    names = {
+        name for statement in statements for name, weight in statement.names.items() if weight >= SURE_NAME
+    }
+    if names - set[str]().union(*(source.stems for source in sources)):
         return "name not in the passages"
-    held = [number for own in given for number in own.numbers]
-    numbers = [number for own in stated for number in own.numbers]
-    missing = any(not any(number.says(other) for other in held) for number in numbers)
+    known = [number for source in sources for number in source.numbers]
+    numbers = [number for statement in statements for number in statement.numbers]
+    missing = any(not any(number.says(other) for other in known) for number in numbers)
     return "number not in the passages" if missing else ""

@@ -1,4 +1,4 @@
-"""The model calls of the construction: short prompts with one job each, which small models can do."""
+"""The model calls of the construction: short prompts with one task each, suited to small models."""
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -12,7 +12,7 @@ from assistant.prompts.material import render_evidence, render_passage
 from assistant.prompts.render import as_data, as_line, load_prompt, mark, no_answer_reason
 from assistant.records import Evidence, Message, Parameters
 from corpus.records import Passage
-from evaluation.kept import KeptModel
+from evaluation.reply_cache import CachedModel
 from training.truthreader.examples import Kind, Library, Pair
 
 PROMPTS = Path(__file__).parent / "prompts"
@@ -24,7 +24,7 @@ LENGTHS: dict[Kind, str] = {
 }
 
 
-# The docstrings of both are part of the schema that the model is sent.
+# The docstrings of both replies are part of the schema that is sent to the model.
 class RequestsReply(BaseModel):
     """Questions and requests that readers type; the list is empty where there is nothing to ask."""
 
@@ -44,48 +44,50 @@ class PapersReply(BaseModel):
 class Writer:
     """Asks a model for questions, answers, explanations and citations; raises ModelError."""
 
-    def __init__(self, model: KeptModel, parameters: Parameters, library: Library) -> None:
+    def __init__(self, model: CachedModel, parameters: Parameters, library: Library) -> None:
         self._model, self._parameters, self._library = model, parameters, library
 
-    def ask(self, kind: Kind, shown: Sequence[Passage], leans_on: Pair | None = None) -> list[str]:
-        """Return the questions that passages answer, or what is asked after `leans_on`.
+    def ask(self, kind: Kind, passages: Sequence[Passage], follows: Pair | None = None) -> list[str]:
+        """Write questions that passages answer, or that follow up the pair `follows`.
 
         Raises BadReplyError.
         """
-        material = self._material(shown)
-        if leans_on:
-            earlier = _earlier(leans_on)
+        material = self._material(passages)
+        if follows:
+            earlier = _earlier(follows)
             return self._requests(_render("follow_up", material=material, earlier=earlier))
         return self._requests(_render(kind, material=material))
 
-    def propose_instruction(self, seeds: Iterable[str], shown: Sequence[Passage]) -> list[str]:
-        """Return an instruction of the kind of `seeds` that papers can serve; raises BadReplyError."""
+    def propose_instruction(self, seeds: Iterable[str], passages: Sequence[Passage]) -> list[str]:
+        """Write an instruction like `seeds` that papers can answer; raises BadReplyError."""
         examples = "\n".join(f"- {seed}" for seed in seeds)
-        material = self._material(shown)
+        material = self._material(passages)
         return self._requests(_render("instruction", examples=examples, material=material))[:1]
 
-    def answer(self, kind: Kind, request: str, shown: Sequence[Passage], leans_on: Pair | None = None) -> str:
-        """Return the answer to a request from passages, "" where the reply was cut off."""
-        earlier = f"{_earlier(leans_on)}\n\n" if leans_on else ""
-        values = {"material": self._material(shown), "earlier": earlier, "request": as_data(request)}
+    def answer(
+        self, kind: Kind, request: str, passages: Sequence[Passage], follows: Pair | None = None
+    ) -> str:
+        """Answer a request from passages; "" if the reply was cut off."""
+        earlier = f"{_earlier(follows)}\n\n" if follows else ""
+        values = {"material": self._material(passages), "earlier": earlier, "request": as_data(request)}
         return self._text(_render("answer", length=LENGTHS[kind], **values))
 
     def explain_refusal(self, question: str, evidence: Evidence) -> str:
-        """Return why papers do not answer a question, "" where the reply was cut off."""
-        papers, asked = render_evidence(evidence), as_data(question)
-        text = self._text(_render("refusal", papers=papers, question=asked))
+        """Explain why papers do not answer a question; "" if the reply was cut off."""
+        papers = render_evidence(evidence)
+        text = self._text(_render("refusal", papers=papers, question=as_data(question)))
         reason = no_answer_reason(text)
         return text if reason is None else reason
 
-    def attribute(self, sentence: str, evidence: Evidence, _shown: Sequence[Passage]) -> tuple[int, ...]:
-        """Return the labels of the papers that state a sentence, none where the reply cannot be used."""
-        papers, given = render_evidence(evidence), {paper.label for paper in evidence.papers}
+    def attribute(self, sentence: str, evidence: Evidence, _preferred: Sequence[Passage]) -> tuple[int, ...]:
+        """Return the labels of the papers that state a sentence; () if the reply is not usable."""
+        papers, labels = render_evidence(evidence), {paper.label for paper in evidence.papers}
         messages = _render("attribution", papers=papers, sentence=as_data(sentence))
         try:
-            named = self._model.reply(messages, self._parameters, PapersReply).papers
+            reply = self._model.reply(messages, self._parameters, PapersReply)
         except BadReplyError:
             return ()
-        return tuple(sorted(given.intersection(named)))
+        return tuple(sorted(labels.intersection(reply.papers)))
 
     def _requests(self, messages: Sequence[Message]) -> list[str]:
         return self._model.reply(messages, self._parameters, RequestsReply).requests[:MOST_REQUESTS]
@@ -94,11 +96,11 @@ class Writer:
         completion = self._model.exchange(messages, self._parameters).completion
         return completion.text.strip() if completion.finish_reason == "stop" else ""
 
-    def _material(self, shown: Sequence[Passage]) -> str:
+    def _material(self, passages: Sequence[Passage]) -> str:
         papers = []
-        for paper, passages in groupby(shown, key=lambda passage: passage.paper_id):
+        for paper, paper_passages in groupby(passages, key=lambda passage: passage.paper_id):
             title = f"Title: {as_line(self._library.papers[paper].title)}"
-            lines = (mark("paper"), title, *map(render_passage, passages), mark("end of paper"))
+            lines = (mark("paper"), title, *map(render_passage, paper_passages), mark("end of paper"))
             papers.append("\n".join(lines))
         return "\n\n".join(papers)
 

@@ -8,8 +8,8 @@ from corpus.encoders.base import Encoder
 from corpus.store.corpus import Corpus
 from corpus.store.manifest import read_manifest
 from evaluation.answers import steadiness
-from evaluation.answers.rewriting import concatenated, rouge_f1, term_recall
-from evaluation.answers.steadiness import forms, made_cases, measure_refusal
+from evaluation.answers.rewriting import concatenate, rouge_f1, term_recall
+from evaluation.answers.steadiness import made_cases, measure_refusal, question_templates
 from evaluation.input_files import EvaluationError
 from tests.evaluation.commands import figures, invoke
 from tests.small_corpus import make_paper, write_corpus
@@ -30,13 +30,13 @@ def test_questions_are_made_of_any_two_collections_and_most_go_right(
 def test_one_collection_alone_gives_no_cases(tmp_path: Path, encoder: Encoder):
     write_corpus(tmp_path, encoder, {make_paper("one", "a"): ["BM25 ranks documents."]})
     corpus = Corpus(tmp_path, read_manifest(tmp_path))
-    with pytest.raises(EvaluationError, match="need two collections; the corpus holds 1"):
+    with pytest.raises(EvaluationError, match="need two collections; the corpus has 1"):
         next(made_cases(corpus))
 
 
 def test_the_newest_utterances_come_first_and_the_oldest_are_dropped():
-    assert concatenated("c", ["a", "b"]) == "c b a"
-    said = concatenated("now", ["old " * 200] * 6).split()
+    assert concatenate("c", ["a", "b"]) == "c b a"
+    said = concatenate("now", ["old " * 200] * 6).split()
     assert (said[0], len(said)) == ("now", 1 + 3 * 128)
 
 
@@ -54,7 +54,7 @@ def test_other_words_find_the_same_papers_and_the_unsaid_is_refused(demo_home: P
     assert found["same_papers"] == 1.0
     assert found["best_cited"] == 1.0
     assert found["refused"]["What is this paper about?"] == 0
-    assert set(found["refused"]) == set(forms().one_paper)
+    assert set(found["refused"]) == set(question_templates().one_paper)
 
 
 def test_a_system_is_asked_what_its_paper_does_not_say(tmp_path: Path, encoder: Encoder) -> None:
@@ -64,7 +64,7 @@ def test_a_system_is_asked_what_its_paper_does_not_say(tmp_path: Path, encoder: 
     }
     write_corpus(tmp_path / "corpus", encoder, papers)
     found = figures("wordings", "--corpus", tmp_path)
-    assert found["near_misses"] == len(forms().near_misses) - 1
+    assert found["near_misses"] == len(question_templates().near_misses) - 1
     assert found["near_misses_refused"] == 1.0
     assert found["topics"] == 0
 

@@ -19,7 +19,7 @@ from evaluation.instructions import (
     read_claims,
     read_items,
 )
-from evaluation.kept import KeptModel, KeptReplies
+from evaluation.reply_cache import CachedModel, ReplyCache
 from tests.evaluation.instructions.sciriff_samples import INSTANCES, write_lines, write_parquet
 from tests.tiny_model import save_tiny_model
 
@@ -31,20 +31,20 @@ def test_instances_are_read_alike_from_lines_and_from_parquet(tmp_path):
     assert dict(Counter(item.task.name for item in items)) == {
         name: 2 if name == "scifact_entailment" else 1 for name in TASKS
     }
-    assert items[0].wanted == ["sleep", "Appetite", "3"]
-    assert items[4].wanted == INSTANCES[4]["output"]
-    assert items[7].wanted == {"verdict": "SUPPORT", "evidence": ["A helped in all."]}
+    assert items[0].reference == ["sleep", "Appetite", "3"]
+    assert items[4].reference == INSTANCES[4]["output"]
+    assert items[7].reference == {"verdict": "SUPPORT", "evidence": ["A helped in all."]}
     assert parse_instance_id(items[0].id) == ("bioasq_list_qa", "validation", "0")
 
 
 def test_scifacts_claims_stand_in(shared):
     items = read_claims(shared / "data" / "attribution" / "pairs.jsonl")
     assert len(items) == 564
-    assert [item.wanted["verdict"] for item in items].count("SUPPORT") == 370
+    assert [item.reference["verdict"] for item in items].count("SUPPORT") == 370
     for item in items:
         abstract = item.instruction.partition("Abstract:\n")[2].split("\n")
-        assert set(item.wanted["evidence"]) <= set(abstract)
-    assert items[0].wanted["evidence"][0].startswith("RESULTS Of the 32,441 appendix samples")
+        assert set(item.reference["evidence"]) <= set(abstract)
+    assert items[0].reference["evidence"][0].startswith("RESULTS Of the 32,441 appendix samples")
     assert "Claim: 1 in 5 million in UK have abnormal PrP positivity." in items[0].instruction
 
 
@@ -79,8 +79,8 @@ def test_json_is_found_as_the_authors_find_it(text, nothing, value, how):
 def test_what_no_parser_takes_is_no_json_and_takes_no_long(text):
     """It would take hours if every bracket were tried with every other."""
     clock = time.process_time()
-    assert find_json(f"x {text}", []).how in ("nowhere", "within")
-    assert find_json(text, {}).how == "nowhere"
+    assert find_json(f"x {text}", []).where in ("nowhere", "within")
+    assert find_json(text, {}).where == "nowhere"
     assert time.process_time() - clock < 20
 
 
@@ -88,7 +88,7 @@ def test_what_no_parser_takes_is_no_json_and_takes_no_long(text):
 @pytest.mark.filterwarnings("ignore")
 def test_nothing_else_can_be_written(tmp_path):
     local = LocalModel(str(save_tiny_model(tmp_path / "model")), "Tiny")
-    model = KeptModel(local, KeptReplies(tmp_path / "replies.jsonl"))
+    model = CachedModel(local, ReplyCache(tmp_path / "replies.jsonl"))
     asker = Asker(model, "held", Parameters(temperature=0.0, max_tokens=150), CallLimits(1, 1), 1)
     for task in (task for task in TASKS.values() if task.form):
         reply = asker.ask(Item(f"{task.name}:test:1", task, "Reply.", None))

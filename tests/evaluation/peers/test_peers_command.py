@@ -142,7 +142,7 @@ def test_what_was_measured_is_not_measured_again(data: Path, out: Path, pythons:
             "print('\\n'.join(f'line {n}' for n in range(99)))\nraise MemoryError('all gone')",
             "MemoryError: all gone",
         ),
-        ("os.kill(os.getpid(), 9)", "status -9.\nIt said nothing."),
+        ("os.kill(os.getpid(), 9)", "status -9.\nIt printed nothing."),
         ("pass", "run.json cannot be read"),
     ],
 )
@@ -159,12 +159,12 @@ def test_a_peer_that_dies_is_told_with_its_last_lines(
 @pytest.mark.parametrize(
     ("run", "complaint"),
     [
-        ("", "run.json is no run"),
+        ("", "run.json is not a run"),
         ("{}", "build_seconds"),
         (run_of(), "rankings"),
-        (run_of(q1=["dogs"]), "ranks for 'q1' what was not given"),
-        (run_of(q3=["cats"]), "ranks for 'q3' what was not given"),
-        (run_of(q1=["cats", "cats"]), "or a document twice"),
+        (run_of(q1=["dogs"]), "unknown document or query, or a document twice: 'q1'"),
+        (run_of(q3=["cats"]), "unknown document or query, or a document twice: 'q3'"),
+        (run_of(q1=["cats", "cats"]), "unknown document or query, or a document twice: 'q1'"),
     ],
 )
 def test_a_run_that_is_rubbish_is_refused(
@@ -172,7 +172,7 @@ def test_a_run_that_is_rubbish_is_refused(
 ) -> None:
     done = compared(data, pythons.that_writes(run), out, "--peer", "lancedb")
     assert (done.exit_code, complaint in done.stderr) == (2, True)
-    assert done.stderr.endswith("It said last:\nLoading weights\n")
+    assert done.stderr.endswith("Its last output:\nLoading weights\n")
     assert not list(out.glob("*lancedb*"))
 
 

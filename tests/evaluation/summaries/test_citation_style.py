@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.summaries.citation_style import CITE, neutral
+from evaluation.summaries.citation_style import CITE, neutralize
 
 STYLES = [
     ("Lee et al. (2019) rank passages.", f"{CITE} rank passages.", 1),
@@ -33,7 +33,7 @@ STYLES = [
 
 @pytest.mark.parametrize(("written", "read", "works"), STYLES)
 def test_citations_of_any_style_become_one_token(written, read, works):
-    found = neutral(written)
+    found = neutralize(written)
     assert found.text == (written if read is None else read)
     assert len(found.cited) == works
 
@@ -43,4 +43,4 @@ def test_citations_of_any_style_become_one_token(written, read, works):
 )
 def test_no_text_takes_for_ever_to_read(piece):
     hostile = piece * (40_000 // len(piece))
-    assert neutral(hostile).text
+    assert neutralize(hostile).text

@@ -65,7 +65,7 @@ def test_sections_are_cut_to_their_sentences_and_described_by_the_citing_paper(
     assert first.about == f"{abstract} Trees help readers."
     assert second.described_by == "words of the references' titles"
     other = write_anthology(tmp_path / "other", PAPERS[:2])
-    with pytest.raises(EvaluationError, match=r"Section 1 of CORWA or its paper '2018.trail-main.3'"):
+    with pytest.raises(EvaluationError, match=r"its paper '2018.trail-main.3' is missing"):
         read_corwa(corwa, other)
 
 

@@ -122,7 +122,7 @@ def test_answers_are_marked_by_people_and_a_judge(tmp_path, serve):
     [
         ({"study": "another"}, "is of the study 'another'"),
         ({"marks": {"9-A-fluency": "1"}}, "does not ask for"),
-        ({"marks": {"1-A-fluency": "6"}}, "cannot be used"),
+        ({"marks": {"1-A-fluency": "6"}}, "is not valid"),
     ],
 )
 def test_marks_that_do_not_fit_the_sheet_are_refused(sheet, change, said):

@@ -60,7 +60,7 @@ def test_a_data_set_is_fetched_unpacked_and_not_again(hub: StandinHub, tmp_path:
     [
         (Fault(404, "EntryNotFound"), "the hub has no corpus.jsonl.gz in BeIR/scifact any more"),
         (Fault(404, "RevisionNotFound"), "the hub has no corpus.jsonl.gz in BeIR/scifact any more"),
-        (Fault(401, "RepoNotFound"), "the hub shows no data set BeIR/scifact, or not without an account"),
+        (Fault(401, "RepoNotFound"), "the hub has no data set BeIR/scifact, or it needs an account"),
         (Fault(403, "GatedRepo"), "accept them, and set HF_TOKEN"),
         (Fault(410, "Gone"), "the hub answered 410"),
         (Fault(kind="strange"), "the model hub cannot be reached"),

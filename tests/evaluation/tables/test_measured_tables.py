@@ -12,12 +12,12 @@ from evaluation.input_files import EvaluationError
 from evaluation.tables import harness
 from evaluation.tables.commands import TABLES
 from evaluation.tables.harness import (
-    Asked,
     Missing,
-    Planned,
+    PlannedRows,
     Row,
     RowPlan,
     SeedTable,
+    TableOptions,
     markdown_table,
     measure_table,
 )
@@ -44,7 +44,7 @@ class Measurements:
 def table_of(
     measurements: Measurements, *systems: str, inputs: Mapping[str, object] | None = None
 ) -> SeedTable:
-    def plan(asked: Asked) -> Planned:
+    def plan(asked: TableOptions) -> PlannedRows:
         yield Missing("a model", "name one")
         for system in systems:
             yield RowPlan(system, inputs or {}, measurements.of(system))
@@ -55,17 +55,17 @@ def table_of(
 
 
 @pytest.fixture
-def asked(tmp_path: Path) -> Asked:
-    return Asked(data=tmp_path / "data", out=tmp_path / "out", settings=Settings(home=tmp_path))
+def asked(tmp_path: Path) -> TableOptions:
+    return TableOptions(data=tmp_path / "data", out=tmp_path / "out", settings=Settings(home=tmp_path))
 
 
-def measured(table: SeedTable, asked: Asked) -> dict[str, float]:
+def measured(table: SeedTable, asked: TableOptions) -> dict[str, float]:
     result = measure_table(table, asked, "paper-trail eval table made-up")
     return {row.system: row.figures["figure"] for row in result.rows}
 
 
 def test_a_row_is_measured_again_where_what_it_depends_on_has_changed(
-    asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    asked: TableOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = Measurements()
     file = tmp_path / "set.jsonl"
@@ -80,7 +80,7 @@ def test_a_row_is_measured_again_where_what_it_depends_on_has_changed(
     assert len(made.made) == 4
 
 
-def test_what_fails_costs_its_row_and_is_named(asked: Asked) -> None:
+def test_what_fails_costs_its_row_and_is_named(asked: TableOptions) -> None:
     made = Measurements(b=EvaluationError("The file is torn."), c=MissingError("SciDocs", "fetch it"))
     result = measure_table(table_of(made, "a", "b", "c", "d"), asked, "command")
     assert [row.system for row in result.rows] == ["a", "d"]
@@ -92,7 +92,7 @@ def test_what_fails_costs_its_row_and_is_named(asked: Asked) -> None:
 
 
 @pytest.mark.parametrize("torn", ["", "{", '{"row": 1}', "null", "\xff"])
-def test_a_kept_row_that_is_torn_is_measured_again(asked: Asked, torn: str) -> None:
+def test_a_kept_row_that_is_torn_is_measured_again(asked: TableOptions, torn: str) -> None:
     made = Measurements()
     measured(table_of(made, "a"), asked)
     (kept,) = (asked.out / "made-up").iterdir()
@@ -101,7 +101,7 @@ def test_a_kept_row_that_is_torn_is_measured_again(asked: Asked, torn: str) -> N
     assert made.made == ["a", "a"]
 
 
-def test_a_table_says_in_markdown_what_belongs_to_it(asked: Asked) -> None:
+def test_a_table_says_in_markdown_what_belongs_to_it(asked: TableOptions) -> None:
     hostile = "a \\| b <script>\n# heading ![x](https://example.org/x.png) `"
     table = table_of(Measurements(), hostile).model_copy(update={"remarks": ("Ours is of another set.",)})
     text = markdown_table(measure_table(table, asked, "paper-trail eval table made-up"))

@@ -13,7 +13,7 @@ from corpus.sentences import sentence_spans
 from corpus.store.corpus import Corpus
 from evaluation.answers.questions import JudgedQuestion, places, read_judged
 from evaluation.answers.references import read_references
-from evaluation.tables.systems import read_chosen
+from evaluation.tables.truthreader import read_chosen
 from tests.evaluation.commands import measured_table
 from tests.evaluation.conftest import Serve
 from tests.evaluation.standin_judge import judging, shown
@@ -239,7 +239,7 @@ def test_a_judge_without_a_vote_that_counts_leaves_no_row(measure: Measure, serv
     told = measure(SYSTEM, *JUDGED)
     assert told["measured"] == []
     assert [gap["what"] for gap in told["missing"]] == ["extractive", "writer"]
-    assert "No vote of judge counts" in told["missing"][0]["advice"]
+    assert "No vote of judge is valid" in told["missing"][0]["advice"]
 
 
 @pytest.mark.long

@@ -11,18 +11,18 @@ from corpus.settings import Settings
 from evaluation.tables import commands
 from evaluation.tables.commands import TABLES
 from evaluation.tables.harness import (
-    Asked,
     Missing,
-    Planned,
+    PlannedRows,
     Row,
     RowPlan,
     SeedTable,
+    TableOptions,
     TableResult,
 )
 from tests.evaluation.commands import invoke
 
 
-def plan(asked: Asked) -> Planned:
+def plan(asked: TableOptions) -> PlannedRows:
     for model in ("ours", *asked.models):
         yield RowPlan(model, {"limit": asked.limit}, lambda model=model: Row(model, {"share": 1 / 3}))
     if not asked.judge:
@@ -76,7 +76,7 @@ def test_a_page_is_written_again_of_what_it_says_and_measures_nothing(
 
 def test_folders_of_this_machine_are_named_as_readers_name_theirs(tmp_path: Path) -> None:
     data, home = tmp_path / "data", tmp_path / "homes" / "demo"
-    asked = Asked(data, Path("out"), Settings(home=tmp_path / "own"), homes={"demo": home})
+    asked = TableOptions(data, Path("out"), Settings(home=tmp_path / "own"), homes={"demo": home})
     told_as = {
         f"fetch corwa --data {data}, or put it at {data}/corwa.jsonl.":
             "fetch corwa --data DATA, or put it at DATA/corwa.jsonl.",

@@ -1,4 +1,4 @@
-"""The cache of paid replies: files of JSON lines, so that a killed run loses none and pays for none twice."""
+"""Caches the replies of paid models in files of JSON lines: a run that was killed pays for no reply twice."""
 
 import hashlib
 import json
@@ -37,31 +37,23 @@ from evaluation.input_files import EvaluationError, make_folder, read_text
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 Messages = Sequence[Message]
-# A request by the hash of all of it, and the number of times that it was made.
-Numbered = tuple[str, int]
+# The hash of a request, and how many times this run has made it.
+NumberedRequest = tuple[str, int]
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file whole or not at all; raises OSError."""
+    """Write a file atomically; raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     temporary.write_text(text, encoding="utf-8")
     replace_durably(temporary, path)
 
 
-def keep_file(path: Path, text: str) -> None:
-    """Write a file whole or not at all; raises EvaluationError."""
-    try:
-        write_whole(path, text)
-    except OSError as error:
-        raise EvaluationError(f"{path} cannot be written: {error.strerror}.") from error
-
-
-class _KeptReply(BaseModel, frozen=True, extra="forbid"):
+class _CachedReply(BaseModel, frozen=True, extra="forbid"):
     """The exchanges of a request, made for the `number`-th time.
 
-    An exchange without messages sent those of the request.
+    An exchange is stored without its messages if they are those of the request.
     """
 
     key: str
@@ -70,50 +62,56 @@ class _KeptReply(BaseModel, frozen=True, extra="forbid"):
     exchanges: tuple[Exchange, ...]
 
 
-class KeptReplies:
-    """The replies of a file of JSON lines, which need not be there yet. Safe to share between threads.
+class ReplyCache:
+    """A cache of replies in a file of JSON lines, created if missing. Safe to share between threads.
 
-    A request that a run repeats gets as many replies. A line torn by a kill costs its reply alone. Raises
-    EvaluationError where the file cannot be read or written.
+    A request that a run makes several times has a reply for each time. A line that was cut off when a run was
+    killed is ignored. Raises EvaluationError if the file cannot be read or written.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.Lock()
-        self._asked: Counter[str] = Counter()
-        self._kept: dict[Numbered, tuple[Exchange, ...]] = {}
+        self._requests: Counter[str] = Counter()
+        self._replies: dict[NumberedRequest, tuple[Exchange, ...]] = {}
         make_folder(path.parent)
         text = read_text(path, "file of replies") if path.exists() else ""
         for line in filter(None, text.split("\n")):
             with suppress(ValidationError):
-                reply = _KeptReply.model_validate_json(line)
-                self._kept[reply.key, reply.number] = reply.exchanges
-        # Fails before a reply is paid for, and ends a torn line.
+                reply = _CachedReply.model_validate_json(line)
+                self._replies[reply.key, reply.number] = reply.exchanges
+        # Raises an error before a reply is paid for, and ends a line that was cut off.
         self._append("\n" if text and not text.endswith("\n") else "")
 
-    def number(self, model: str, messages: Messages, parameters: Parameters, form: object) -> Numbered:
-        """Count a request; `form` is the wanted form of the reply, as JSON."""
-        asked = [model, [asdict(message) for message in messages], asdict(parameters), form]
-        key = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+    def number(self, model: str, messages: Messages, parameters: Parameters, form: object) -> NumberedRequest:
+        """Hash and count a request; `form` is the requested form of the reply, as JSON."""
+        request = [model, [asdict(message) for message in messages], asdict(parameters), form]
+        key = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
         with self._lock:
-            self._asked[key] += 1
-            return key, self._asked[key]
+            self._requests[key] += 1
+            return key, self._requests[key]
 
-    def find(self, request: Numbered, messages: Messages) -> tuple[Exchange, ...]:
-        """Return the exchanges that an earlier run kept, none where it did not ask."""
-        exchanges = self._kept.get(request, ())
-        return tuple(own if own.messages else replace(own, messages=tuple(messages)) for own in exchanges)
+    def find(self, request: NumberedRequest, messages: Messages) -> tuple[Exchange, ...]:
+        """Return the exchanges that an earlier run stored for a request, () for none."""
+        return tuple(
+            exchange if exchange.messages else replace(exchange, messages=tuple(messages))
+            for exchange in self._replies.get(request, ())
+        )
 
-    def keep(self, request: Numbered, model: str, messages: Messages, exchanges: Sequence[Exchange]) -> None:
+    def store(
+        self, request: NumberedRequest, model: str, messages: Messages, exchanges: Sequence[Exchange]
+    ) -> None:
         sent = tuple(messages)
-        short = (replace(own, messages=()) if own.messages == sent else own for own in exchanges)
-        stored = tuple(map(_storable, short))
-        kept = _KeptReply(key=request[0], number=request[1], model=model, exchanges=stored)
-        self._append(f"{json.dumps(kept.model_dump(mode='json'))}\n")
+        stored = tuple(
+            _storable(replace(exchange, messages=()) if exchange.messages == sent else exchange)
+            for exchange in exchanges
+        )
+        reply = _CachedReply(key=request[0], number=request[1], model=model, exchanges=stored)
+        self._append(f"{json.dumps(reply.model_dump(mode='json'))}\n")
 
     def _append(self, text: str) -> None:
         try:
-            # In one piece, so that lines of two runs do not mix.
+            # One unbuffered write, so that lines of two runs do not mix.
             with self._lock, self._path.open("ab", buffering=0) as file:
                 file.write(text.encode())
         except OSError as error:
@@ -121,28 +119,28 @@ class KeptReplies:
 
 
 def replies_file(folder: Path, model: str) -> Path:
-    """Name the file of a model's replies in the folder of results."""
+    """Return the path of the cache of a model's replies in the folder of results."""
     name = _UNSAFE.sub("-", model).strip("-.")[-60:]
     return folder / "replies" / f"{name}-{hashlib.sha256(model.encode()).hexdigest()[:8]}.jsonl"
 
 
-class KeptModel:
-    """A model whose whole replies are kept, and given again for the same request.
+class CachedModel:
+    """A model whose complete replies are cached and returned again for the same request.
 
-    An interrupted reply is not kept. `how` is what else replies in a form depend on, such as whether the
-    server holds the model to the form. Without `keeps_bad` a reply that is not of its form is asked for anew
-    in the next run.
+    Interrupted replies are not cached. `how` is part of the cache key of replies in a form: it describes how
+    the server makes the model follow the form. Without `stores_bad_replies` a reply that does not fit its
+    form is requested again by the next run.
     """
 
     def __init__(
-        self, model: ChatModel, replies: KeptReplies, how: str = "", *, keeps_bad: bool = True
+        self, model: ChatModel, cache: ReplyCache, how: str = "", *, stores_bad_replies: bool = True
     ) -> None:
         self.id = model.id
         self.label = model.label
         self._model = model
-        self._replies = replies
+        self._cache = cache
         self._how = how
-        self._keeps_bad = keeps_bad
+        self._stores_bad_replies = stores_bad_replies
 
     def stream(
         self, messages: Messages, parameters: Parameters, enough: Enough | None = None
@@ -151,7 +149,7 @@ class KeptModel:
         return exchange.completion
 
     def exchange(self, messages: Messages, parameters: Parameters) -> Exchange:
-        """Return a whole reply in any form, with its time; raises ModelError where it breaks off."""
+        """Return a complete reply in plain text; raises ModelError if it breaks off."""
         with closing(self._exchange(messages, parameters, None)) as reply:
             while True:
                 try:
@@ -170,16 +168,16 @@ class KeptModel:
         on_piece: OnPiece | None = None,
     ) -> Schema:
         form = [self._how, schema.model_json_schema()]
-        request = self._replies.number(self.id, messages, parameters, form)
-        if kept := self._replies.find(request, messages):
-            for exchange in kept if on_exchange else ():
+        request = self._cache.number(self.id, messages, parameters, form)
+        if cached := self._cache.find(request, messages):
+            for exchange in cached if on_exchange else ():
                 on_exchange(exchange)  # type: ignore[misc]
-            last = kept[-1].completion
+            last = cached[-1].completion
             try:
                 return read_reply(last.text, schema)
             except ValidationError as error:
                 problem = reply_problem(last, error, schema)
-            raise bad_reply(self.label, problem, tuple(exchange.completion.text for exchange in kept))
+            raise bad_reply(self.label, problem, tuple(exchange.completion.text for exchange in cached))
         exchanges: list[Exchange] = []
 
         def note(exchange: Exchange) -> None:
@@ -191,26 +189,26 @@ class KeptModel:
         try:
             reply = self._model.reply(messages, parameters, schema, note, on_piece)
         except BadReplyError:
-            if self._keeps_bad:
-                self._replies.keep(request, self.id, messages, exchanges)
+            if self._stores_bad_replies:
+                self._cache.store(request, self.id, messages, exchanges)
             raise
-        self._replies.keep(request, self.id, messages, exchanges)
+        self._cache.store(request, self.id, messages, exchanges)
         return reply
 
     def _exchange(
         self, messages: Messages, parameters: Parameters, enough: Enough | None
     ) -> Generator[str, None, Exchange]:
         form = "text" if enough is None else "text, as far as it is wanted"
-        request = self._replies.number(self.id, messages, parameters, form)
-        if kept := self._replies.find(request, messages):
-            yield kept[-1].completion.text
-            return kept[-1]
+        request = self._cache.number(self.id, messages, parameters, form)
+        if cached := self._cache.find(request, messages):
+            yield cached[-1].completion.text
+            return cached[-1]
         started, clock = datetime.now(UTC).isoformat(timespec="milliseconds"), time.monotonic()
         with closing(self._model.stream(messages, parameters, enough)) as reply:
             completion = yield from reply
         exchange = Exchange(tuple(messages), completion, started, time.monotonic() - clock)
         if completion.finish_reason != "interrupted":
-            self._replies.keep(request, self.id, messages, [exchange])
+            self._cache.store(request, self.id, messages, [exchange])
         return exchange
 
 
@@ -219,12 +217,12 @@ def _check_whole(exchange: Exchange) -> None:
     if completion.finish_reason == "interrupted":
         raise ModelUnavailableError(
             completion.problem or "The reply ended in the middle.",
-            "What was replied is kept: the same command goes on.",
+            "Complete replies are stored: run the same command again to go on.",
         )
 
 
 def _storable(exchange: Exchange) -> Exchange:
-    """Replace lone surrogates, which no file can hold."""
+    """Replace lone surrogates, which UTF-8 cannot encode."""
     completion = replace(exchange.completion, text=_whole_characters(exchange.completion.text))
     messages = tuple(
         replace(message, content=_whole_characters(message.content)) for message in exchange.messages
@@ -237,12 +235,12 @@ def _whole_characters(text: str) -> str:
 
 
 def form_hint(entry: ModelEntry) -> str:
-    """Describe how a model is held to a form, on which its replies depend."""
+    """Describe how a model is made to follow a schema; the text is part of the cache key."""
     return "held to the schema" if entry.structured else "told the schema in words"
 
 
 def with_tokens(entry: ModelEntry, parameters: Parameters, tokens: int) -> Parameters:
-    """Limit the tokens of replies; a thinking model needs its usual number for its thoughts too."""
+    """Limit the tokens of a reply; a reasoning model keeps its usual limit if that is higher."""
     most = max(tokens, parameters.max_tokens) if entry.thinks else tokens
     return replace(parameters, max_tokens=most)
 
@@ -253,9 +251,9 @@ def ask_each(
     at_once: int,
     fatal: type[ModelError] | tuple[()] = (),
 ) -> tuple[list[Answer | None], list[ModelError]]:
-    """Ask a model for each item, `at_once` at a time; None where it failed, and the errors.
+    """Ask a model for each item, `at_once` at a time; return the answers, None for a failure, and the errors.
 
-    A `fatal` error is raised.
+    An error of the class `fatal` is raised.
     """
     errors: list[ModelError] = []
 

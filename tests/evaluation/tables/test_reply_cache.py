@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from assistant.models.protocol import ModelUnavailableError, whole
 from assistant.records import Message, Parameters
-from evaluation.kept import KeptModel, KeptReplies, replies_file
+from evaluation.reply_cache import CachedModel, ReplyCache, replies_file
 from tests.evaluation.commands import model_of
 from tests.standin_chat import StandinChat, cut_off, reply
 
@@ -26,7 +26,7 @@ def path(tmp_path):
 
 def kept(path, server):
     """Return the model as a new run has it."""
-    return KeptModel(model_of(server, "m"), KeptReplies(path))
+    return CachedModel(model_of(server, "m"), ReplyCache(path))
 
 
 def test_a_whole_reply_is_given_again_with_its_time_and_tokens(path):
