@@ -21,7 +21,7 @@ def main() -> None:
     parameters.n_parallel = asked.slots
     parameters.n_ctx = asked.slots * asked.context
     parameters.cpuparams.n_threads = asked.threads
-    parameters.use_jinja = asked.instruct
+    parameters.use_jinja = asked.instruct or asked.template is not None
     if asked.template:
         parameters.chat_template = asked.template.read_text(encoding="utf-8")
     server = xllamacpp.Server(parameters)

@@ -16,7 +16,7 @@ PAPERS = [f"field-notes-retrieval/{name}" for name in ("bm25", "rank-fusion", "r
 ABOUT = "How lexical and dense retrieval can be combined"
 CHOSEN = ("--generator", "tiny", "--samples", 2, "--votes", 3, "--keep", 2, "--yes")
 # Of such a model whole rounds cite nothing, which ends a comparison until it is gone on with.
-TRIES = 8
+TRIES = 20
 
 
 @pytest.fixture
