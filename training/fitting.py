@@ -63,7 +63,7 @@ class Task(Generic[Example]):
 class Recipe(Generic[Example]):
     """The training of a part: its task, and the plans of its stages in order.
 
-    `draft` has provisional scales with which `measure` reads the new network. `averages` is explained in
+    `draft` has provisional scales with which `measure` reads the new network. `share` is explained in
     `train`.
     """
 

@@ -92,8 +92,8 @@ class ExtractiveGenerator:
         if found.open_parts is not None:
             parts = zip(found.asking.plan.parts, found.ranked_parts, strict=True)
             new = found.asking.plan.new_parts
-            told = [ranked for part, ranked in parts if part in new and part not in found.open_parts]
-            return self._tell_each(told or found.ranked_parts, limits)
+            answered = [ranked for part, ranked in parts if part in new and part not in found.open_parts]
+            return self._tell_each(answered or found.ranked_parts, limits)
         sides = found.asking.plan.sides if found.plan.kind == "comparison" else None
         if sides and (told := self._distinct(tell_sides(found, sides))):
             return told
