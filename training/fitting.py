@@ -83,8 +83,8 @@ class Recipe(Generic[Example]):
     ) -> Card:
         """Fit a reader on the examples of each stage; a run with `start` only has the last stage.
 
-        A killed run resumes. A continued part gets the means of its old and new weights, `share` being the weight
-        of the new ones.
+        A killed run resumes. A continued part gets the means of its old and new weights, where `share` is the
+        weight of the new ones.
         """
         before = {name: weight.detach().clone() for name, weight in trainable(reader).items()}
         for stage in list(self.plans)[-1 if run.start else 0 :]:
