@@ -1,6 +1,9 @@
 """Bounds of the numbers, texts and lists in conversations and comparisons read from files."""
 
+from dataclasses import fields
+
 from assistant.annotations import LONGEST_NOTE, LONGEST_QUOTE, MOST_ANNOTATIONS
+from assistant.records import Answer, AnswerSentence, Citation
 from corpus.bounds.bound import Bound, Bounds
 from corpus.bounds.of_corpus import OF_CORPUS, PASSAGE_TEXT, REMARK, SCORE, SHARE
 
@@ -14,9 +17,18 @@ _ANSWER = Bound(longest=LONGEST_ANSWER)
 # A rewriting adds words of earlier questions and names of papers to the reader's own.
 _QUERY = Bound(longest=3 * LONGEST_QUESTION)
 
+# Every float of a checked text is a score from 0 to 1, or None.
+_SCORES = (
+    f"{record.__name__}.{score.name}"
+    for record in (Answer, AnswerSentence, Citation)
+    for score in fields(record)
+    if score.type == float | None
+)
+
 OF_TRAILS = Bounds(
     {
         **OF_CORPUS.named,
+        **dict.fromkeys(_SCORES, SHARE),
         "Conversation.turns": Bound(entries=5_000),
         "Conversation.notes": Bound(entries=MOST_ANNOTATIONS),
         "Annotation.note": Bound(longest=LONGEST_NOTE),
@@ -35,16 +47,10 @@ OF_TRAILS = Bounds(
         "Evidence.papers": Bound(entries=100),
         "LabelledPaper.passages": Bound(entries=2_000),
         "Answer.text": _ANSWER,
-        **dict.fromkeys(
-            (f"Answer.{name}" for name in ("citation_recall", "citation_precision", "relevance")), SHARE
-        ),
         "AnswerSentence.claim": _ANSWER,
-        "AnswerSentence.support": SHARE,
         "AnswerSentence.not_said": _ANSWER,
         "Citation.claim": _ANSWER,
         "Citation.evidence": PASSAGE_TEXT,
-        "Citation.overlap": SHARE,
-        "Citation.support": SHARE,
         "WrongCitation.claim": _ANSWER,
         "Refusal.message": REMARK,
         "NearestPassage.text": PASSAGE_TEXT,

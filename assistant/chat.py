@@ -8,11 +8,13 @@ from datetime import UTC, datetime
 from typing import TypeVar, cast
 
 from assistant.admission import admit
-from assistant.checking.answer import check, with_relevance
+from assistant.checking.answer import check
 from assistant.checking.entailment import open_scorer
 from assistant.checking.mending.carried import Mend
 from assistant.checking.phrases.sentences import with_unsaid
 from assistant.checking.refusal import refuse, with_coverage
+from assistant.checking.scores.registry import ANSWERING_SCORES, measure_scores
+from assistant.checking.scores.relevance import Answering
 from assistant.generators.best_of import write_best
 from assistant.generators.choice import open_stand_in
 from assistant.generators.protocol import Generator
@@ -230,9 +232,10 @@ class Assistant:
                     return check_again(answer, rephrased, check_draft)
             if options.names_unsaid:
                 answer = with_unsaid(answer, shown.evidence, self.encoder)
-            # Relevance is learned from sentences: it knows neither authors nor cells of tables.
+            # These scores are of sentences: they know neither authors nor cells of tables.
             if not (shown.by_author or shown.is_of_rows(answer)):
-                answer = with_relevance(answer, plan, shown.evidence, self.encoder)
+                answering = Answering(answer, plan, shown.evidence, self.encoder)
+                answer = replace(answer, **measure_scores(ANSWERING_SCORES, answering))
             return with_coverage(answer, self.corpus, options.scope)
 
         return check_draft

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import Protocol
 
-from assistant.checking.answer import is_off
 from assistant.checking.mending.carried import Mend, with_found
+from assistant.checking.scores.relevance import is_off
 from assistant.generators.protocol import Generator
 from assistant.models.protocol import whole
 from assistant.own_words import OwnWords, as_list, claims_of

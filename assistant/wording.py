@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from assistant.checking.answer import describe_relevance
-from assistant.checking.overlap import WORD_BESIDE, is_weak, score_digits
+from assistant.checking.overlap import CITATION_SCORES, is_weak, score_digits
+from assistant.checking.scores.registry import measured_scores
 from assistant.records import (
     Answer,
     AnswerSentence,
@@ -86,7 +86,7 @@ def describe_score(name: str, score: float | None) -> str:
     """Return "overlap 0.52 partial"; a score that was not measured is never a zero."""
     if score is None:
         return f"{name}: no score"
-    return f"{name} {score_digits(score)} {WORD_BESIDE[name](score)}"
+    return f"{name} {score_digits(score)} {CITATION_SCORES[name](score)}"
 
 
 def place(passage: Passage) -> str:
@@ -96,15 +96,8 @@ def place(passage: Passage) -> str:
 
 
 def checked(answer: Answer) -> str:
-    """Describe an answer's relevance, citation recall and citation precision, "" if not measured."""
-    parts = []
-    if answer.relevance is not None:
-        parts.append(f"relevance {score_digits(answer.relevance)}: it {describe_relevance(answer.relevance)}")
-    if answer.citation_recall is not None:
-        parts.append(f"{answer.citation_recall:.0%} of the claims are supported by what they cite")
-    if answer.citation_precision is not None:
-        parts.append(f"{answer.citation_precision:.0%} of the citations help to support their claim")
-    return "; ".join(parts)
+    """Describe the scores of an answer, "" if none was measured."""
+    return "; ".join(score.describe(value) for score, value in measured_scores(answer))
 
 
 def changes(answer: Answer) -> tuple[str, ...]:

@@ -8,20 +8,16 @@ from assistant.checking.drafts import ReadDraft, read_draft
 from assistant.checking.mending.carried import Mend, mended, with_better, with_found
 from assistant.checking.refusal import ALL_THOUGHT, nothing_holds, refuse
 from assistant.checking.scorer import SupportScorer
+from assistant.checking.scores.registry import CITING_SCORES, measure_scores
 from assistant.checking.support import (
     SupportCheck,
     Weighed,
-    citation_quality,
     cites_across,
     labels_across,
     without_scores,
 )
-from assistant.checking.thresholds import thresholds
-from assistant.learned.parts import LearnedError
-from assistant.learned.relevance import open_relevance
 from assistant.prompts.echoes import tells_example
 from assistant.prompts.render import no_answer_reason
-from assistant.questions.plan import QuestionPlan
 from assistant.records import (
     NOTHING_NEAR,
     Answer,
@@ -31,8 +27,6 @@ from assistant.records import (
     Evidence,
     RefusalReason,
 )
-from corpus.encoders.base import Encoder
-from corpus.language.identified import foreign_language
 from corpus.records import PaperHits
 
 
@@ -110,18 +104,13 @@ def _weighed(answer: Answer, evidence: Evidence, scorer: SupportScorer | None) -
     across = labels_across(answer.text, evidence)
     weighed = without_scores(weighed, across, evidence)
     is_across = [cites_across(sentence) for sentence in weighed.sentences]
-    quality = citation_quality(
-        Weighed(
-            tuple(compress(weighed.sentences, [not sentence for sentence in is_across])),
-            tuple(compress(weighed.needed, [not sentence for sentence in is_across])),
-        )
-    )
+    judged = [not sentence for sentence in is_across]
+    within = Weighed(tuple(compress(weighed.sentences, judged)), tuple(compress(weighed.needed, judged)))
     return replace(
         answer,
         sentences=weighed.sentences,
-        citation_recall=quality.recall,
-        citation_precision=quality.precision,
         problems=(*answer.problems, "across") if any(is_across) else answer.problems,
+        **measure_scores(CITING_SCORES, within),
     )
 
 
@@ -136,43 +125,3 @@ def _mended(answer: Answer, evidence: Evidence, scorer: SupportScorer, mend: Men
     if mend == "citations":
         marked = with_better(marked, evidence, scorer)
     return replace(weighed, sentences=marked, not_carried=draft.not_carried)
-
-
-def with_relevance(answer: Answer, plan: QuestionPlan, evidence: Evidence, encoder: Encoder) -> Answer:
-    """Return an answer with its relevance to the question.
-
-    It is not measured for a refusal, an answer without citations, or a question without a subject ("What are
-    its limits?").
-    """
-    sentences = [sentence for sentence in answer.sentences if sentence.claim]
-    claims = [sentence.claim for sentence in sentences]
-    if answer.refusal or not answer.cited_labels or not claims or not plan.subject:
-        return answer
-    if foreign_language(answer.text) or plan.language:
-        return answer  # The relevance score was learned in English.
-    titles = {paper.label: paper.paper.title for paper in evidence.papers}
-    cited_titles = [titles.get(sentence.labels[0], "") if sentence.labels else "" for sentence in sentences]
-    try:
-        relevance = open_relevance().of_answer(
-            plan.query,
-            claims,
-            cited_titles,
-            encoder.encode_query(plan.query),
-            encoder.encode_passages(claims),
-        )
-    except LearnedError:
-        return answer  # A custom part may lack this scale.
-    return replace(answer, relevance=round(relevance, 4))
-
-
-def describe_relevance(relevance: float) -> str:
-    """Describe a relevance score in words."""
-    bars = thresholds().relevance
-    if relevance < bars.partial:
-        return "may miss the question"
-    return "may answer the question in part" if relevance < bars.strong else "likely answers the question"
-
-
-def is_off(answer: Answer) -> bool:
-    """Return True if an answer may miss its question: then a note precedes its text."""
-    return answer.relevance is not None and answer.relevance < thresholds().relevance.partial

@@ -38,8 +38,8 @@ def score_digits(score: float) -> str:
     return f"{int(min(1.0, max(0.0, score)) * 100 + 1e-9) / 100:.2f}"
 
 
-# The function that returns the word for a score, by the score's name.
-WORD_BESIDE: dict[str, Callable[[float], ScoreWord]] = {"overlap": overlap_word, "support": support_word}
+# The scores of a citation, each with the function that returns the word for it.
+CITATION_SCORES: dict[str, Callable[[float], ScoreWord]] = {"overlap": overlap_word, "support": support_word}
 
 
 def is_weak(sentence: AnswerSentence) -> bool:

@@ -18,14 +18,6 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 @dataclass(frozen=True, slots=True)
-class CitationQuality:
-    """Recall and precision of an answer's citations, 0..1 (ALCE, section 4); None with nothing to count."""
-
-    recall: float | None
-    precision: float | None
-
-
-@dataclass(frozen=True, slots=True)
 class Weighed:
     """Sentences with scored citations, and the needed labels of each sentence."""
 
@@ -170,24 +162,6 @@ class SupportCheck:
 def _is_row(place: _Place, claim: str) -> bool:
     table, at = place.passage.table, place.index - place.passage.first_row
     return table is not None and at >= 0 and quotes_row(table, at, claim)
-
-
-def citation_quality(weighed: Weighed) -> CitationQuality:
-    """Return ALCE's citation recall and precision, with the support score as the judge of entailment.
-
-    Recall counts the sentences that cite or should; precision counts the citations, including unknown labels,
-    which are never needed.
-    """
-    supported = thresholds().support.supported
-    claims = [
-        sentence
-        for sentence in weighed.sentences
-        if sentence.needs_citation or sentence.labels or sentence.unknown_labels
-    ]
-    recalled = sum((sentence.support or 0.0) >= supported for sentence in claims)
-    cited = sum(len(sentence.citations) + len(sentence.unknown_labels) for sentence in claims)
-    needed = sum(len(labels) for labels in weighed.needed)
-    return CitationQuality(recalled / len(claims) if claims else None, needed / cited if cited else None)
 
 
 def _places(paper: LabelledPaper) -> tuple[_Place, ...]:

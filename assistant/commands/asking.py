@@ -3,13 +3,15 @@
 import textwrap
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
 
 from assistant import wording
 from assistant.chat import Assistant
+from assistant.checking.overlap import CITATION_SCORES
+from assistant.checking.scores.registry import SCORES
 from assistant.commands.exporting import conversation_text, format_of
 from assistant.commands.opening import (
     OWNER,
@@ -48,6 +50,7 @@ from assistant.records import (
     Rewritten,
     Turn,
 )
+from assistant.serving.documents import maybe_rounded, rounded_scores
 from corpus.records import Scope
 from corpus.search.hybrid import DEFAULT_PAPERS
 from corpus.settings import Settings
@@ -208,9 +211,7 @@ def turn_json(turn: Turn, loading: float) -> dict[str, Any]:
         ],
         "answer": answer.text,
         "sentences": [sentence_json(answer, item) for item in answer.sentences],
-        "relevance": answer.relevance,
-        "citation_recall": answer.citation_recall,
-        "citation_precision": answer.citation_precision,
+        **{name: getattr(answer, name) for name in SCORES},
         "problems": list(answer.problems),
         "not_carried": list(answer.not_carried),
         "stands_in_for": answer.stands_in_for,
@@ -228,7 +229,7 @@ def sentence_json(answer: Answer, sentence: AnswerSentence) -> dict[str, Any]:
         "labels": list(sentence.labels),
         "unknown_labels": list(sentence.unknown_labels),
         "needs_citation": sentence.needs_citation,
-        "support": rounded(sentence.support),
+        "support": maybe_rounded(sentence.support),
         "citations": [_citation_json(citation) for citation in sentence.citations],
         "better": sentence.better and _citation_json(sentence.better),
         "not_said": list(sentence.not_said),
@@ -241,14 +242,8 @@ def _citation_json(citation: Citation) -> dict[str, Any]:
         "passage": citation.passage_id,
         "evidence": citation.evidence,
         "found": citation.found,
-        "overlap": rounded(citation.overlap),
-        "support": rounded(citation.support),
+        **rounded_scores(citation, CITATION_SCORES),
     }
-
-
-def rounded(score: float | None) -> float | None:
-    """Return a score rounded for JSON, None for no score."""
-    return None if score is None else round(score, 4)
 
 
 def _refusal_json(refusal: Refusal) -> dict[str, Any]:
@@ -268,10 +263,7 @@ def print_references(answer: Answer, evidence: Evidence) -> None:
     for label in answer.cited_labels:
         if labelled := evidence.paper(label):
             scores = ", ".join(
-                (
-                    wording.describe_score("overlap", _lowest(answer, label, "overlap")),
-                    wording.describe_score("support", _lowest(answer, label, "support")),
-                )
+                wording.describe_score(name, _lowest(answer, label, name)) for name in CITATION_SCORES
             )
             title, identifier = escape(labelled.paper.title), escape(labelled.paper.id)
             out.print(f"\\[{label}] {title} [dim]{identifier}, {scores}[/dim]")
@@ -290,7 +282,7 @@ def _print_refusal(refusal: Refusal) -> None:
         out.print(f"  {textwrap.shorten(nearest.text, 300, placeholder=' …')}", markup=False)
 
 
-def _lowest(answer: Answer, label: int, score: Literal["overlap", "support"]) -> float | None:
+def _lowest(answer: Answer, label: int, score: str) -> float | None:
     """Return the lowest score of a paper's citations, None if none was measured."""
     citations = (
         citation

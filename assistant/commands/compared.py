@@ -4,7 +4,8 @@ from dataclasses import asdict
 from typing import Any
 
 from assistant import wording
-from assistant.commands.asking import print_references, rounded, sentence_json
+from assistant.checking.scores.registry import CITING_SCORES
+from assistant.commands.asking import print_references, sentence_json
 from assistant.commands.printing import say, show, warn
 from assistant.comparing import wording as said
 from assistant.comparing.differences import differences
@@ -17,6 +18,7 @@ from assistant.comparing.records import (
     QuestionColumn,
     Round,
 )
+from assistant.serving.documents import maybe_rounded
 
 
 def comparison_json(comparison: Comparison, loading: float = 0.0) -> dict[str, Any]:
@@ -33,8 +35,7 @@ def comparison_json(comparison: Comparison, loading: float = 0.0) -> dict[str, A
         ],
         "summary": answer.text,
         "sentences": [sentence_json(answer, item) for item in answer.sentences],
-        "citation_recall": answer.citation_recall,
-        "citation_precision": answer.citation_precision,
+        **{name: getattr(answer, name) for name in CITING_SCORES},
         "problems": list(answer.problems),
         "remarks": list(comparison.remarks),
         "elements": {str(label): _elements_json(comparison, label) for label in labels},
@@ -66,11 +67,11 @@ def _element_json(element: KeyElement) -> dict[str, Any]:
                 "passage": source.passage_id,
                 "sentence": source.sentence,
                 "text": source.text,
-                "support": rounded(source.support),
+                "support": maybe_rounded(source.support),
             }
             for source in element.evidence
         ],
-        "score": rounded(element.support),
+        "score": maybe_rounded(element.support),
     }
 
 
@@ -99,8 +100,8 @@ def _round_json(finished: Round) -> dict[str, Any]:
                 "text": candidate.text,
                 "lost": list(candidate.lost),
                 "votes": candidate.votes,
-                "citation_precision": rounded(candidate.citation_precision),
-                "citation_recall": rounded(candidate.citation_recall),
+                "citation_precision": maybe_rounded(candidate.citation_precision),
+                "citation_recall": maybe_rounded(candidate.citation_recall),
                 "problems": list(candidate.problems),
             }
             for candidate in finished.candidates

@@ -7,7 +7,9 @@ from assistant.checking.citations import check_sentences, normalise_labels, plai
 from assistant.checking.drafts import read_draft
 from assistant.checking.phrases.sentences import with_unsaid
 from assistant.checking.scorer import SupportScorer
-from assistant.checking.support import Carrier, SupportCheck, citation_quality
+from assistant.checking.scores.citing import CITATION_PRECISION, CITATION_RECALL
+from assistant.checking.scores.registry import CITING_SCORES, measure_scores
+from assistant.checking.support import Carrier, SupportCheck
 from assistant.comparing.protocol import SourceText
 from assistant.comparing.records import ELEMENT_NAMES, Candidate, ElementEvidence, KeyElement
 from assistant.records import (
@@ -73,23 +75,21 @@ class SummaryChecker:
         ]
         # Weighing all together encodes them in large batches; the results are cached for each.
         self._support.weigh([sentence for sentences in written for sentence in sentences])
-        qualities = [citation_quality(self._support.weigh(sentences)) for sentences in written]
+        weighed = map(self._support.weigh, written)
         return [
-            replace(candidate, citation_recall=quality.recall, citation_precision=quality.precision)
-            for candidate, quality in zip(candidates, qualities, strict=True)
+            replace(
+                candidate,
+                citation_recall=CITATION_RECALL.measure(sentences),
+                citation_precision=CITATION_PRECISION.measure(sentences),
+            )
+            for candidate, sentences in zip(candidates, weighed, strict=True)
         ]
 
     def answer(self, text: str, problems: tuple[DraftProblem, ...], *, names_unsaid: bool = True) -> Answer:
         """Return a summary as a checked answer: every sentence's citations resolved and scored."""
         weighed = self._support.weigh(check_sentences(text, self.evidence, resolve=_not_resolved))
-        quality = citation_quality(weighed)
-        answer = Answer(
-            text=text,
-            sentences=weighed.sentences,
-            citation_recall=quality.recall,
-            citation_precision=quality.precision,
-            problems=problems,
-        )
+        scores = measure_scores(CITING_SCORES, weighed)
+        answer = Answer(text, weighed.sentences, problems=problems, **scores)
         return with_unsaid(answer, self.evidence, self._encoder) if names_unsaid else answer
 
     def elements(self, label: int, texts: Mapping[ElementName, str]) -> tuple[KeyElement, ...]:

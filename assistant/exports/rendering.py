@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from assistant import wording
 from assistant.annotations import Annotation
-from assistant.checking.overlap import WORD_BESIDE, score_digits
+from assistant.checking.overlap import CITATION_SCORES, score_digits
 from assistant.comparing import wording as comparing
 from assistant.comparing.differences import differences
 from assistant.comparing.grid import Grid, element_grid
@@ -62,7 +62,7 @@ def environment(suffix: str) -> Environment:
         "difference_lines": difference_lines,
         "element_grid": element_grid,
         "column_width": _column_width,
-        "word_beside": WORD_BESIDE,
+        "citation_scores": CITATION_SCORES,
         "score_digits": score_digits,
     }
     made.filters |= {

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from assistant import wording
+from assistant.checking.overlap import CITATION_SCORES
+from assistant.checking.scores.registry import ANSWERING_SCORES, CITING_SCORES
 from assistant.records import (
     Answer,
     Answered,
@@ -32,6 +34,7 @@ from assistant.serving.documents import (
     maybe_rounded,
     paper_document,
     rounded,
+    rounded_scores,
 )
 from corpus.records import PaperHits, Passage, parse_passage_id
 
@@ -259,11 +262,11 @@ def answer_document(turn: Turn) -> AnswerDocument:
         kind=turn.rewrite.kind,
         writer=turn.provenance.generator,
         answer=checked_text(answer, turn.evidence),
-        relevance=maybe_rounded(answer.relevance),
         refusal=_refusal(answer.refusal) if answer.refusal else None,
         usage=turn.usage,
         seconds=step_documents(turn.seconds),
         second_searches=_searched_again(turn.second_searches),
+        **rounded_scores(answer, ANSWERING_SCORES),
     )
 
 
@@ -278,11 +281,10 @@ def checked_text(answer: Answer, evidence: Evidence) -> CheckedTextDocument:
         text=answer.text,
         sentences=tuple(_sentence(answer, item, passages) for item in answer.sentences),
         papers=tuple(_labelled(item, answer) for item in evidence.papers),
-        citation_recall=maybe_rounded(answer.citation_recall),
-        citation_precision=maybe_rounded(answer.citation_precision),
         problems=tuple(wording.PROBLEMS[problem] for problem in answer.problems),
         changes=wording.changes(answer),
         not_carried=answer.not_carried,
+        **rounded_scores(answer, CITING_SCORES),
     )
 
 
@@ -316,10 +318,9 @@ def _citation(citation: Citation, passage: Passage | None) -> CitationDocument:
         text=passage.text if passage else "",
         section=passage.section_path if passage else "",
         page=passage.page if passage else None,
-        overlap=maybe_rounded(citation.overlap),
-        support=maybe_rounded(citation.support),
         found=citation.found,
         link=link_to(paper, number, citation.sentence),
+        **rounded_scores(citation, CITATION_SCORES),
     )
 
 

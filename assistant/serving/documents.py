@@ -1,6 +1,7 @@
 """Documents that describe papers to programs, with schemas published by HTTP API and tools."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -241,6 +242,11 @@ def rounded(score: float) -> float:
 def maybe_rounded(score: float | None) -> float | None:
     """Return a score rounded for documents, None for no score."""
     return None if score is None else rounded(score)
+
+
+def rounded_scores(record: object, names: Iterable[str]) -> dict[str, float | None]:
+    """Return the named scores of a record, rounded for documents."""
+    return {name: maybe_rounded(getattr(record, name)) for name in names}
 
 
 def _adapter(kind: type[Any]) -> TypeAdapter[Any]:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Literal
 
+from assistant.checking.scores.registry import SCORES
 from assistant.records import AssistantError, Evidence, Provenance
 from corpus.encoders.base import Encoder
 
@@ -25,17 +26,7 @@ Outcome = Literal["equal", "different"]
 # Scores are sums of many floating-point products, whose order differs between machines.
 TOLERANCE = 1e-4
 # Fields that depend on the support scorer.
-SCORED = frozenset(
-    {
-        "support",
-        "citation_recall",
-        "citation_precision",
-        "relevance",
-        "needs_citation",
-        "problems",
-        "not_said",
-    }
-)
+SCORED = frozenset({"support", "needs_citation", "problems", "not_said", *SCORES})
 # Fields of papers and sentences that older versions did not record.
 _ADDED_LATER = ("aspects", "topics", "references")
 _LONGEST_QUOTE = 80

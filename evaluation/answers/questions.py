@@ -15,6 +15,7 @@ from typing import Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field
 
 from assistant.chat import Assistant
+from assistant.checking.scores.registry import SCORES
 from assistant.generators.protocol import EXTRACTIVE
 from assistant.questions.intent import request_kind
 from assistant.questions.plan import as_read, plan_of
@@ -166,9 +167,7 @@ def _outcome(row: WrittenQuestion, asked: AskedQuestion) -> Figures:
         "search_query": turn.rewrite.search_query,
         "found": asked.retrieved,
         "cited": [labelled.paper.id for labelled in turn.cited_papers],
-        "relevance": answer.relevance,
-        "citation_recall": answer.citation_recall,
-        "citation_precision": answer.citation_precision,
+        **{name: getattr(answer, name) for name in SCORES},
         "support": [sentence.support for sentence in answer.sentences],
         "refusal_reason": answer.refusal.reason if answer.refusal else None,
         "refusal": answer.refusal.message if answer.refusal else None,

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from assistant.checking.overlap import ScoreWord, overlap_word, score_digits, support_word
+from assistant.checking.overlap import CITATION_SCORES, ScoreWord, score_digits, support_word
 from assistant.checking.thresholds import thresholds
 
 # The frame of a citation in a text, so that weak ones are told apart without colour.
@@ -33,25 +33,19 @@ def _levels(partial: float, strong: float) -> str:
     return f"weak below {partial:.2f}, partial below {strong:.2f}, strong from there on"
 
 
-def overlap_bar(overlap: float) -> str:
-    """Return the HTML of the overlap bar."""
-    return _bar("Overlap", overlap, overlap_word(overlap), "Overlap with the passage")
-
-
 def support_bar(support: float) -> str:
     """Return the HTML of the support bar."""
-    return _bar("Support", support, support_word(support), "Support")
+    return _bar("Support", support, "Support")
 
 
 def sentence_bar(overlap: float) -> str:
     """Return the HTML of the overlap bar of a text that a model wrote from one sentence."""
-    return _bar("Overlap", overlap, overlap_word(overlap), "Overlap with the sentence")
+    return _bar("Overlap", overlap, "Overlap with the sentence")
 
 
 def score_bars(overlap: float | None, support: float | None) -> str:
     """Return the HTML of a citation's bars, with a dash for a score that was not measured."""
-    first = _dash("Overlap") if overlap is None else overlap_bar(overlap)
-    return first + (_dash("Support") if support is None else support_bar(support))
+    return _bar("Overlap", overlap, "Overlap with the passage") + _bar("Support", support, "Support")
 
 
 def format_score(support: float) -> str:
@@ -87,18 +81,16 @@ def describe_support(support: float | None) -> str:
     return f"support {support_word(support)}, {score_digits(support)}"
 
 
-def _bar(name: str, score: float, word: ScoreWord, meaning: str) -> str:
-    number = score_digits(score)
+def _bar(name: str, score: float | None, meaning: str) -> str:
+    if score is None:
+        return (
+            f'<div class="pt-score" role="img" aria-label="{name}: not measured"><span>{name}</span>'
+            '<span class="pt-track"></span><span class="pt-value">– no score</span></div>'
+        )
+    number, word = score_digits(score), CITATION_SCORES[name.lower()](score)
     return (
         f'<div class="pt-score" role="img" aria-label="{meaning}: {number}, {word}"><span>{name}</span>'
         f'<span class="pt-track"><span class="pt-fill pt-{word}" style="width:{float(number):.0%}">'
         "</span></span>"
         f'<span class="pt-value">{number} {word}</span></div>'
-    )
-
-
-def _dash(name: str) -> str:
-    return (
-        f'<div class="pt-score" role="img" aria-label="{name}: not measured"><span>{name}</span>'
-        '<span class="pt-track"></span><span class="pt-value">– no score</span></div>'
     )

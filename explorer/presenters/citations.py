@@ -6,9 +6,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Protocol
 
-from assistant.checking.answer import describe_relevance, is_off
 from assistant.checking.citations import hold_back, normalise_labels
-from assistant.checking.overlap import is_weak, score_digits
+from assistant.checking.overlap import is_weak
+from assistant.checking.scores.registry import measured_scores
+from assistant.checking.scores.relevance import is_off
 from assistant.records import Answer, AnswerSentence, Citation, Evidence
 from assistant.wording import PROBLEMS, changes
 from corpus.records import Box, Paper, PaperHits, Passage
@@ -305,23 +306,5 @@ def format_weak(count: int) -> str:
 
 
 def format_claims(answer: Answer) -> str:
-    """Describe relevance, citation recall and precision (ALCE, section 4) of an answer, "" if unmeasured."""
-    parts = []
-    if answer.relevance is not None:
-        parts.append(f"Relevance {score_digits(answer.relevance)}: {describe_relevance(answer.relevance)}")
-    claims = [
-        sentence
-        for sentence in answer.sentences
-        if sentence.labels or sentence.unknown_labels or sentence.needs_citation
-    ]
-    if answer.citation_recall is not None and claims:
-        held = round(answer.citation_recall * len(claims))
-        is_one = 1 in (held, len(claims))
-        verb = "is supported by what it cites" if is_one else "are supported by what they cite"
-        parts.append(f"{held} of {counted(len(claims), 'claim')} {verb}")
-    citations = sum(len(sentence.citations) + len(sentence.unknown_labels) for sentence in claims)
-    if answer.citation_precision is not None and citations:
-        useful = round(answer.citation_precision * citations)
-        verb = "is" if 1 in (useful, citations) else "are"
-        parts.append(f"{useful} of {counted(citations, 'citation')} {verb} needed for that")
-    return " · ".join(parts)
+    """Describe the scores of an answer, "" if none was measured."""
+    return " · ".join(filter(None, (score.show(answer, value) for score, value in measured_scores(answer))))

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from assistant.checking.citations import check_sentences
 from assistant.checking.scorer import SupportScorer
-from assistant.checking.support import SupportCheck, citation_quality
+from assistant.checking.scores.registry import CITING_SCORES, measure_scores
+from assistant.checking.support import SupportCheck
 from assistant.comparing.extractive.generator import ExtractiveComparer
 from assistant.comparing.protocol import SourceText
 from assistant.records import Evidence
@@ -98,8 +99,7 @@ def test_what_it_writes_is_carried_by_what_it_cites_whatever_that_is_encoded_wit
         text = summarised(comparer, texts, read=read)
         assert_is_whole(text, texts)
         weighed = SupportCheck(evidence, SupportScorer(encoder)).weigh(check_sentences(text, evidence))
-        quality = citation_quality(weighed)
-        assert (quality.recall, quality.precision) == (1.0, 1.0)
+        assert measure_scores(CITING_SCORES, weighed) == {"citation_recall": 1.0, "citation_precision": 1.0}
 
 
 def test_the_same_papers_make_the_same_text(comparer: ExtractiveComparer) -> None:

@@ -15,7 +15,7 @@ from explorer.app.navigation import DARK_STYLE, STYLE
 from explorer.app.owner import HOST_COOKIE, OWNER_COOKIE, OwnerTokens, owner_of, server_key
 from explorer.app.resources import Library, owner_tokens
 from explorer.app.security import HSTS, OwnerCookie, SameOrigin, SecurityHeaders, content_security_policy
-from explorer.components.score_bar import meaning, overlap_bar, score_bars, support_bar
+from explorer.components.score_bar import meaning, score_bars, support_bar
 from tests.explorer.app.asgi import replied
 
 STAYS_HTTPS = "strict-transport-security"
@@ -194,7 +194,7 @@ def test_support_has_levels_of_its_own(score: float, word: str) -> None:
     ],
 )
 def test_bars_say_number_and_word(score: float, shown: str) -> None:
-    bar = overlap_bar(score)
+    bar = score_bars(score, None)
     number, word = shown.split()
     assert shown in bar
     assert f'aria-label="Overlap with the passage: {number}, {word}"' in bar
@@ -208,4 +208,4 @@ def test_bars_say_what_is_measured_and_never_a_zero_for_what_is_not() -> None:
     assert "0.00" not in score_bars(0.5, None)
     assert score_bars(None, None).count("no score") == 2 and "0.00" not in score_bars(None, None)
     assert 'aria-label="Support: 0.91, strong"' in score_bars(0.5, 0.91)
-    assert re.fullmatch(r'[\w\s<>/="\-:.,%]*', overlap_bar(0.5))
+    assert re.fullmatch(r'[\w\s<>/="\-:.,%]*', score_bars(0.5, 0.91))
