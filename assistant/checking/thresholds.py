@@ -44,7 +44,7 @@ class UnsaidBars(_Table):
 class RefusalThresholds(_Table):
     relevant: float
     answerable: float
-    answerable_part: float
+    answerable_strict: float
     answerable_untrained: float
     answerable_by_model: float
     nearest: int

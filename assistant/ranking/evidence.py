@@ -155,7 +155,7 @@ class RankedEvidence:
         asking = self.asking
         if asking.plan.language or not 1 < len(asking.plan.parts) <= MOST_PARTS:
             return None
-        bar = thresholds().refusal.answerable_part
+        bar = thresholds().refusal.answerable_strict
         return tuple(
             part
             for part, ranked in zip(asking.plan.parts, self.ranked_parts, strict=True)

@@ -29,7 +29,9 @@ def cannot_answer(evidence: RankedEvidence, *, by_model: bool = False) -> Refusa
         return None  # It may read what cannot be quoted.
     if by_model and ranked.answerable < bars.answerable:
         ranked = evidence.ranked
-    alone = bars.answerable_untrained if evidence.asking.plan.language else bars.answerable
+    plan = evidence.asking.plan
+    alone = bars.answerable_strict if plan.asked.needs else bars.answerable
+    alone = bars.answerable_untrained if plan.language else alone
     is_likely = ranked.answerable >= (bars.answerable_by_model if by_model else alone)
     may_answer = (is_likely or _tells_sides(evidence)) and not is_unsaid(evidence.asking)
     if may_answer or (by_model and evidence.is_answered_in_part):
