@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
@@ -22,7 +23,8 @@ _HALF_PAIR = re.compile("[\ud800-\udfff]")
 class FileFormat(Generic[Record]):
     """A kind of file: the name and version in its header, what readers call it, and the record it holds.
 
-    The record has an `id`, and stands in the document under the name `holds`.
+    The record has an `id`, and stands in the document under the name `holds`. `fault_of` returns a fault in
+    the references between its parts, "" if they are consistent.
     """
 
     name: str
@@ -31,6 +33,7 @@ class FileFormat(Generic[Record]):
     holds: str
     description: str
     adapter: TypeAdapter[Record]
+    fault_of: Callable[[Record], str] = lambda _: ""
 
     def to_json(self, record: Record) -> str:
         """Return a record as the JSON of a whole file."""
@@ -64,6 +67,8 @@ class FileFormat(Generic[Record]):
         if not _ID.fullmatch(getattr(record, "id", "")):
             # Ids are used in file names and URLs.
             raise AssistantError(f"The {self.title} is damaged: its id is none that Paper Trail gives.")
+        if fault := self.fault_of(record):
+            raise AssistantError(f"The {self.title} is damaged: {fault}.")
         return record
 
     def is_format_of(self, document: Any) -> bool:

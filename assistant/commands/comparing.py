@@ -31,13 +31,14 @@ from assistant.commands.opening import (
     write_file,
 )
 from assistant.commands.printing import JsonOption, err, failing, print_json, say, warn
-from assistant.commands.watching import Progress, Watch
+from assistant.commands.watching import Watch
 from assistant.comparing import wording as said
 from assistant.comparing.admission import NO_MODEL, admit_comparison, check_applicable
 from assistant.comparing.algorithm import UnusableRoundError
 from assistant.comparing.choice import open_comparative_generator
 from assistant.comparing.compare import Comparer
 from assistant.comparing.ledger import CallLedger
+from assistant.comparing.progress import ComparisonProgress
 from assistant.comparing.protocol import ComparativeGenerator
 from assistant.comparing.records import (
     Ablation,
@@ -284,7 +285,7 @@ def _run(
     if not as_json:
         say(f"Kept as comparison {identifier}. Stop it with Ctrl+C: what is done is kept.")
     try:
-        with closing(events), Watch(err, Progress(planned), quiet=as_json) as watch:
+        with closing(events), Watch(err, ComparisonProgress(planned), quiet=as_json) as watch:
             for event in events:
                 if isinstance(event, Compared):
                     store.finish(identifier, event.comparison, run)

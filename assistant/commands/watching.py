@@ -1,7 +1,7 @@
 """The progress of a comparison in a terminal: a live tree, or a line for each step."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import TracebackType
 
 from rich.console import Console
@@ -12,16 +12,15 @@ from rich.tree import Tree
 from assistant import wording
 from assistant.commands.printing import say
 from assistant.comparing import wording as said
+from assistant.comparing.progress import ComparisonProgress
 from assistant.comparing.records import (
     Candidate,
     ComparisonEvent,
     Extracted,
     KeyElements,
-    Planned,
     Round,
     RoundFinished,
     Sampled,
-    Vote,
     Voted,
     Working,
 )
@@ -33,36 +32,9 @@ ROUNDS_SHOWN = 8
 LONGEST_TITLE = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """The progress of a comparison; `candidates` and `votes` are those of the current round."""
-
-    planned: Planned
-    elements: tuple[KeyElements, ...] = ()
-    rounds: tuple[Round, ...] = ()
-    candidates: tuple[Candidate, ...] = ()
-    votes: tuple[Vote, ...] = ()
-    working: Working | None = None
-
-    def after(self, event: ComparisonEvent) -> "Progress":
-        """Return the progress once an event has happened."""
-        match event:
-            case Extracted(elements):
-                return replace(self, elements=(*self.elements, elements))
-            case Sampled(_, candidate):
-                return replace(self, candidates=(*self.candidates, candidate))
-            case Voted(_, vote):
-                return replace(self, votes=(*self.votes, vote))
-            case RoundFinished(finished):
-                return replace(self, rounds=(*self.rounds, finished), candidates=(), votes=())
-            case Working():
-                return replace(self, working=event)
-        return self
-
-
-def progress_tree(progress: Progress) -> Tree:
+def progress_tree(progress: ComparisonProgress) -> Tree:
     """Return the progress as a tree: a line for each finished round, the newest one in full."""
-    papers = counted(len(progress.planned.papers), "paper")
+    papers = counted(len(progress.papers), "paper")
     tree = Tree(_text(f"Comparing {papers}", "bold"), guide_style="dim")
     if progress.elements:
         tree.add(_text(_elements_line(progress)))
@@ -72,7 +44,7 @@ def progress_tree(progress: Progress) -> Tree:
     branches = [tree.add(_text(_round_line(progress, finished))) for finished in progress.rounds[hidden:]]
     if progress.candidates:
         number = len(progress.rounds) + 1
-        branch = tree.add(_text(f"Round {number} of {progress.planned.rounds}{_named(progress, number)}"))
+        branch = tree.add(_text(f"Round {number} of {progress.planned_rounds}{_named(progress, number)}"))
         for candidate in sorted(progress.candidates, key=lambda candidate: candidate.number):
             votes = sum(vote.choice == candidate.number for vote in progress.votes)
             branch.add(_text(candidate_line(candidate, votes), _style(candidate)))
@@ -102,7 +74,7 @@ def candidate_line(candidate: Candidate, votes: int, mark: str = "") -> str:
     return f"candidate {candidate.number}{mark}{dots}" + (f". {faults}" if faults else "")
 
 
-def step_lines(before: Progress, event: ComparisonEvent) -> Iterator[str]:
+def step_lines(before: ComparisonProgress, event: ComparisonEvent) -> Iterator[str]:
     """Yield plain lines for an event, for output that is not a terminal."""
     match event:
         case Extracted(elements):
@@ -115,9 +87,9 @@ def step_lines(before: Progress, event: ComparisonEvent) -> Iterator[str]:
             yield _round_line(before, finished)
 
 
-def _elements_line(progress: Progress, newest: KeyElements | None = None) -> str:
+def _elements_line(progress: ComparisonProgress, newest: KeyElements | None = None) -> str:
     """Return a line with the number of texts read, including the description."""
-    read = f"Key elements: {len(progress.elements)} of {len(progress.planned.papers) + 1} texts read"
+    read = f"Key elements: {len(progress.elements)} of {len(progress.papers) + 1} texts read"
     if newest is None:
         unread = sum(bool(elements.problem) for elements in progress.elements)
         return f"{read}, {unread} could not be" if unread else read
@@ -126,17 +98,17 @@ def _elements_line(progress: Progress, newest: KeyElements | None = None) -> str
     return f"{read}; {name}: {stated}"
 
 
-def _round_line(progress: Progress, finished: Round) -> str:
+def _round_line(progress: ComparisonProgress, finished: Round) -> str:
     outcome = said.describe_round(finished)
     return (
-        f"Round {finished.number} of {progress.planned.rounds}: {outcome}{_named(progress, finished.number)}"
+        f"Round {finished.number} of {progress.planned_rounds}: {outcome}{_named(progress, finished.number)}"
     )
 
 
-def _named(progress: Progress, number: int) -> str:
+def _named(progress: ComparisonProgress, number: int) -> str:
     """Return the new paper of a round, "" if all papers are in one round."""
-    papers = progress.planned.papers
-    if progress.planned.rounds != len(papers) or number > len(papers):
+    papers = progress.papers
+    if progress.planned_rounds != len(papers) or number > len(papers):
         return ""
     paper = papers[number - 1]
     return f" · [{paper.label}] {_shortened(paper.paper.title or paper.paper.id)}"
@@ -165,7 +137,7 @@ class Watch:
     """Shows the progress of a comparison: a live tree in a terminal, else a line for every step."""
 
     console: Console
-    progress: Progress
+    progress: ComparisonProgress
     quiet: bool = False
     _live: Live | None = field(default=None, init=False)
 

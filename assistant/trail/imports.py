@@ -10,9 +10,9 @@ from pydantic import ValidationError
 from assistant.comparing.records import Comparison
 from assistant.file_format import FileFormat, document_of, record_to_json, validated
 from assistant.records import AssistantError, Conversation
-from assistant.trail.comparison_file import COMPARISON, comparison_from_json
+from assistant.trail.comparison_file import COMPARISON
 from assistant.trail.papers_named import library_named
-from assistant.trail.transcript import TRANSCRIPT, from_json
+from assistant.trail.transcript import TRANSCRIPT
 
 ImportKind = Literal["conversation", "comparison"]
 _FORMATS: dict[ImportKind, FileFormat[Any]] = {"conversation": TRANSCRIPT, "comparison": COMPARISON}
@@ -28,9 +28,10 @@ def check_import(kind: ImportKind, data: bytes) -> bytes:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise AssistantError("The file is not text. Choose one that was downloaded as JSON.") from error
-    record = from_json(text) if kind == "conversation" else comparison_from_json(text)
+    held = _FORMATS[kind]
+    record = held.from_json(text)
     library_named(record)
-    written = record_to_json(_FORMATS[kind].adapter, record).encode()
+    written = record_to_json(held.adapter, record).encode()
     # Values that a file leaves out are written out.
     _check_values(written)
     return written

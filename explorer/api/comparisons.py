@@ -1,10 +1,10 @@
 """Comparisons of API programs: started within the limits of their key, streamed, stopped, deleted."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, TypeVar
+from typing import Literal
 
 from fastapi import Request
 from starlette.concurrency import run_in_threadpool
@@ -17,7 +17,7 @@ from assistant.serving.operations import NotFoundError, check_papers, check_writ
 from assistant.serving.requests import CompareRequest
 from assistant.storage.comparisons import ComparisonStore, StoredComparison
 from corpus.settings import read_settings
-from explorer.api.errors import Problem, StorageUnavailableError
+from explorer.api.errors import Problem, in_store
 from explorer.api.keys import Program, counting_question
 from explorer.api.slots import Slots, thread_of
 from explorer.api.streams import EventStream, LimitedStream, as_event
@@ -30,7 +30,6 @@ from explorer.jobs.runner import is_ending
 LOOK_SECONDS = 0.25
 UNKEPT = "It has no trail: read its text from its status within an hour of its end."
 _streams = Slots()
-Result = TypeVar("Result")
 State = Literal["waiting", "running", "stopping", "stopped", "failed", "finished"]
 
 
@@ -67,17 +66,17 @@ def begin(form: CompareRequest, program: Program) -> ComparisonStatus:
     comparer = library.comparer(form.writer, None, program.owner, account.on_cost)
     price = comparer.plan(requested).budget.price or 0.0
     account.check(price)
-    store = _in_store(library.comparisons)
+    store = in_store(library.comparisons)
     versions = provenance_of(library.corpus, form.writer, "").corpus
     with counting_question(program, COMPARISON_COST):
-        identifier = _in_store(lambda: store.start(program.owner, requested, form.writer, None, versions)).id
+        identifier = in_store(lambda: store.start(program.owner, requested, form.writer, None, versions)).id
         keeper = ComparisonKeeper(identifier, store, unkept=UNKEPT)
         job = ProgramComparison(identifier, requested, keeper, program.owner)
         try:
             compare = partial(comparer.compare, requested, keeper.ledger(), identifier)
             comparison_jobs().start(job, lambda: account.paying(price, compare))
         except AssistantError:
-            _in_store(lambda: store.delete(identifier))
+            in_store(lambda: store.delete(identifier))
             raise
     return _of_view(identifier, job.view())
 
@@ -110,7 +109,7 @@ def delete(identifier: str, program: Program) -> None:
     """Stop and delete a program's own comparison; raises NotFoundError."""
     store = _owned(identifier, program)
     comparison_jobs().forget(identifier)
-    _in_store(lambda: store.delete(identifier))
+    in_store(lambda: store.delete(identifier))
 
 
 async def events(request: Request, identifier: str, program: Program) -> LimitedStream:
@@ -176,22 +175,14 @@ def _trail(identifier: str) -> str:
 
 def _owned(identifier: str, program: Program) -> ComparisonStore:
     """Return the store if it has the comparison and the program owns it; raises NotFoundError."""
-    store = _in_store(open_library().comparisons)
-    if not program.owns(_in_store(lambda: store.owner_of(identifier))):
+    store = in_store(open_library().comparisons)
+    if not program.owns(in_store(lambda: store.owner_of(identifier))):
         raise NotFoundError("Your key has begun no such comparison.")
     return store
 
 
 def _read(store: ComparisonStore, identifier: str) -> StoredComparison:
-    stored = _in_store(lambda: store.get(identifier))
+    stored = in_store(lambda: store.get(identifier))
     if stored is None:
         raise NotFoundError("This comparison has been deleted.")
     return stored
-
-
-def _in_store(work: Callable[[], Result]) -> Result:
-    """Return the result of `work` on the store; raises StorageUnavailableError."""
-    try:
-        return work()
-    except AssistantError as error:
-        raise StorageUnavailableError(str(error)) from error

@@ -1,9 +1,10 @@
 """Error replies of the API, all of one form."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from starlette.responses import Response
 
@@ -73,6 +74,17 @@ TOO_LARGE = Problem(413, "too_large", f"A request has at most {LARGEST_BODY:,} b
 
 class StorageUnavailableError(AssistantError):
     """A record cannot be stored or read."""
+
+
+Result = TypeVar("Result")
+
+
+def in_store(work: Callable[[], Result]) -> Result:
+    """Return the result of `work` on a store; raises StorageUnavailableError."""
+    try:
+        return work()
+    except AssistantError as error:
+        raise StorageUnavailableError(str(error)) from error
 
 
 def problem_of(error: AssistantError | CorpusError) -> Problem:

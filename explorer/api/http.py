@@ -52,6 +52,7 @@ from explorer.api.errors import (
     TOO_LARGE,
     ErrorDocument,
     Problem,
+    in_store,
     problem_of,
     problem_reply,
     reply,
@@ -218,7 +219,7 @@ def get_conversation_trail(
     conversation: Identifier, query: Annotated[ConversationTrail, Query()], program: Asking
 ) -> Response:
     """Download a conversation: everything sent and received, or the papers that are cited."""
-    store = questions.conversations_of(open_library())
+    store = in_store(open_library().conversations)
     trail = questions.own_conversation(store, conversation, program)
     form = next(form for form in CONVERSATION_FORMATS if form.name == query.format)
     return _file(form.write(trail), form.mime, f"conversation.{form.ending}")
@@ -227,7 +228,7 @@ def get_conversation_trail(
 @router.delete("/conversations/{conversation}", status_code=204, response_class=Response, **_bare_in_thread)
 def delete_conversation(conversation: Identifier, program: Asking) -> Response:
     """Delete a conversation."""
-    store = questions.conversations_of(open_library())
+    store = in_store(open_library().conversations)
     questions.own_conversation(store, conversation, program)
     store.delete(conversation)
     return Response(status_code=204)

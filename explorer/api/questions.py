@@ -19,12 +19,12 @@ from assistant.serving.requests import AskRequest
 from assistant.storage.conversations import ConversationStore
 from corpus.errors import CorpusError
 from corpus.settings import read_settings
-from explorer.api.errors import BUSY, Problem, StorageUnavailableError, problem_of, problem_reply, reply
+from explorer.api.errors import BUSY, Problem, in_store, problem_of, problem_reply, reply
 from explorer.api.keys import Program, counting_question
 from explorer.api.slots import thread_of
 from explorer.api.streams import STILL_HERE, EventQueue, EventStream, as_event
 from explorer.app.base_path import base_path
-from explorer.app.resources import Library, open_library
+from explorer.app.resources import open_library
 from explorer.jobs.question import Kept, QuestionJob, QuestionView
 from explorer.jobs.runner import JobRunner, Share
 
@@ -153,7 +153,7 @@ async def _start(form: AskForm, program: Program) -> tuple[ProgramQuestion, Even
 def _begin(form: AskForm, program: Program, queue: EventQueue) -> ProgramQuestion:
     library, options = open_library(), form.options()
     check_writer(library.writers(), form.writer)
-    store = conversations_of(library) if form.keep or form.conversation else None
+    store = in_store(library.conversations) if form.keep or form.conversation else None
     history = _history(store, form.conversation, program)
     account = library.account(form.writer, program.owner, "question")
     price = library.question_price(form.writer, None, options)
@@ -169,14 +169,6 @@ def _begin(form: AskForm, program: Program, queue: EventQueue) -> ProgramQuestio
     return job
 
 
-def conversations_of(library: Library) -> ConversationStore:
-    """Return the store of conversations; raises StorageUnavailableError."""
-    try:
-        return library.conversations()
-    except AssistantError as error:
-        raise StorageUnavailableError(str(error)) from error
-
-
 def _history(store: ConversationStore | None, conversation: str, program: Program) -> tuple[Turn, ...]:
     if store is None or not conversation:
         return ()
@@ -185,10 +177,8 @@ def _history(store: ConversationStore | None, conversation: str, program: Progra
 
 def own_conversation(store: ConversationStore, identifier: str, program: Program) -> Conversation:
     """Return a program's own conversation; raises NotFoundError."""
-    try:
-        conversation = store.get(identifier) if program.owns(store.owner_of(identifier)) else None
-    except AssistantError as error:
-        raise StorageUnavailableError(str(error)) from error
+    owner = in_store(lambda: store.owner_of(identifier))
+    conversation = in_store(lambda: store.get(identifier)) if program.owns(owner) else None
     if conversation is None:
         raise NotFoundError("Your key has no such conversation. An answer that is kept says which it is in.")
     return conversation

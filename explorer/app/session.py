@@ -27,7 +27,9 @@ from explorer.app.owner import HTTPS_HEADER, owner_of
 from explorer.app.resources import owner_tokens
 from explorer.app.visitor.comparison import ComparisonSession
 from explorer.app.visitor.session import VisitorSession
+from explorer.app.visitor.stored_item import StoredItem
 from explorer.jobs.rate_limit import ADDRESS_HEADER, Caller
+from explorer.jobs.runner import Job
 
 # Part of the user agent of every browser on a phone.
 PHONE = "Mobi"
@@ -176,3 +178,31 @@ def check_own(store: OwnedStore[Any], visitor: Visitor, identifier: str) -> None
         raise AssistantError(
             f"This {noun} was begun in another browser: only there can it be changed or deleted."
         )
+
+
+def may_stop(visitor: Visitor, item: StoredItem, job: Job[Any, Any]) -> bool:
+    """Return True if the item is the visitor's own, or its job was started by them."""
+    return not item.is_anothers or job.starter == current_owner(visitor)
+
+
+def rename_stored(
+    opened: Callable[[], OwnedStore[Any]], visitor: Visitor, identifier: str, title: str
+) -> None:
+    """Rename a stored item; raises AssistantError if it is another visitor's."""
+    check_own(opened(), visitor, identifier)
+    opened().rename(identifier, title)
+
+
+def delete_stored(
+    store: OwnedStore[Any] | None, visitor: Visitor, identifier: str, job: Job[Any, Any] | None
+) -> None:
+    """Stop the job of an item and delete it from its store; raises AssistantError if it is another visitor's.
+
+    Without a store, the item is not stored.
+    """
+    if store:
+        check_own(store, visitor, identifier)
+    if job:
+        job.stop()
+    if store:
+        store.delete(identifier)

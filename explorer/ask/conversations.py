@@ -17,12 +17,21 @@ from explorer.app.session import (
     current_caller,
     current_owner,
     current_owners,
+    delete_stored,
     is_anothers,
+    rename_stored,
 )
 from explorer.app.visitor.conversation import Failure, holds
 from explorer.app.visitor.session import VisitorSession
 from explorer.ask.runs import LEFT, keep_of
-from explorer.components.sidebar_list import MOST_LISTED, Entry, SidebarList, draw_sidebar_list, is_id
+from explorer.components.sidebar_list import (
+    MOST_LISTED,
+    Entry,
+    SidebarList,
+    draw_missing,
+    draw_sidebar_list,
+    is_id,
+)
 from explorer.jobs.question import Kept, TurnKeeper
 from explorer.presenters.import_validation import drawable
 from explorer.presenters.safe_text import escaped
@@ -129,17 +138,7 @@ def address_of(visitor: Visitor) -> str:
 def draw_notes(library: Library, visitor: Visitor) -> None:
     """Draw the notes on the conversation: a missing one, faults, and answers that are not stored."""
     if visitor.now.missing_id:
-        with st.container(border=True, key="missing_conversation"):
-            st.markdown(
-                "No conversation is at this address. It may have been deleted, or the link is not whole."
-            )
-            st.button(
-                "Begin a new one",
-                type="primary",
-                key="begin_new",
-                on_click=visitor.update,
-                args=(VisitorSession.turn_to,),
-            )
+        draw_missing(ADDRESS, visitor.updating(VisitorSession.turn_to))
     # draw_failure shows this message below its question.
     shown_below = visitor.now.failure.message if visitor.now.failure else ""
     notes = [note for note in visitor.now.notes if note != shown_below]
@@ -190,7 +189,7 @@ def draw_sidebar(library: Library, visitor: Visitor) -> None:
             begin_new=visitor.updating(VisitorSession.turn_to),
             list=partial(_entries, library, visitor),
             open=partial(open_conversation, library, visitor),
-            rename=partial(_rename, library, visitor),
+            rename=partial(rename_stored, library.conversations, visitor),
             delete=partial(delete, library, visitor),
             import_file=partial(import_transcript, library, visitor),
             empty_note=ANOTHERS if visitor.now.is_anothers else NOTHING,
@@ -215,11 +214,6 @@ def listed_conversations(store: ConversationStore, owner: str) -> tuple[Conversa
     return tuple(conversation for conversation in store.list(owner, MOST_LISTED) if conversation.turns)
 
 
-def _rename(library: Library, visitor: Visitor, identifier: str, title: str) -> None:
-    check_own(library.conversations(), visitor, identifier)
-    library.conversations().rename(identifier, title)
-
-
 def clear(library: Library, visitor: Visitor) -> None:
     """Delete the open conversation; on failure add a note."""
     try:
@@ -230,12 +224,8 @@ def clear(library: Library, visitor: Visitor) -> None:
 
 def delete(library: Library, visitor: Visitor) -> None:
     """Stop the running question and delete the open conversation; raises AssistantError."""
-    if visitor.now.is_kept:
-        check_own(library.conversations(), visitor, visitor.now.conversation_id)
-    if job := jobs().get(visitor.now.job_id):
-        job.stop()
-    if visitor.now.is_kept:
-        library.conversations().delete(visitor.now.conversation_id)
+    store = library.conversations() if visitor.now.is_kept else None
+    delete_stored(store, visitor, visitor.now.conversation_id, jobs().get(visitor.now.job_id))
     visitor.update(VisitorSession.turn_to)
 
 

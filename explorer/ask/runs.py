@@ -189,12 +189,6 @@ def failure_of(view: QuestionView) -> Failure:
     )
 
 
-def may_stop(visitor: Visitor) -> bool:
-    """Return True if the running question is in the visitor's own conversation, or was asked by them."""
-    job = jobs().get(visitor.now.job_id)
-    return not visitor.now.is_anothers or (job is not None and job.starter == current_owner(visitor))
-
-
 def stop(visitor: Visitor) -> None:
     """Stop the running question, unless it has just been answered; its worker thread ends by itself."""
     if settle(visitor):

@@ -10,7 +10,7 @@ from assistant.suggestions.follow_up import follow_up_questions
 from corpus.errors import CorpusError
 from corpus.records import Scope
 from explorer.app.resources import Library, jobs
-from explorer.app.session import Visitor, field_value, set_field
+from explorer.app.session import Visitor, field_value, may_stop, set_field
 from explorer.app.visitor.conversation import FollowUps
 from explorer.app.visitor.session import VisitorSession
 from explorer.ask.actions import draw_removed_turn
@@ -18,7 +18,7 @@ from explorer.ask.answers import draw_earlier_turn, draw_failure, draw_last_turn
 from explorer.ask.choices import draw_choices
 from explorer.ask.conversations import draw_notes, draw_sidebar, follow_address
 from explorer.ask.evidence import key_of_turn, render_evidence
-from explorer.ask.runs import may_stop, settle, start, stop
+from explorer.ask.runs import settle, start, stop
 from explorer.ask.scope import draw_covered, follow_link, scope_address
 from explorer.ask.trail import draw_calls
 from explorer.components.checked_text import draw_bars
@@ -145,9 +145,8 @@ def _draw_live(visitor: Visitor) -> None:
     if settle(visitor) or not visitor.now.job_id:
         st.rerun()
     if job := jobs().get(visitor.now.job_id):
-        draw_running(
-            job.view(), len(visitor.now.turns) + 1, partial(stop, visitor) if may_stop(visitor) else None
-        )
+        stopping = partial(stop, visitor) if may_stop(visitor, visitor.now, job) else None
+        draw_running(job.view(), len(visitor.now.turns) + 1, stopping)
 
 
 def _draw_first_visit(library: Library, visitor: Visitor, scope: Scope) -> None:

@@ -17,10 +17,11 @@ from explorer.app.resources import Library, comparison_jobs, documents_limit
 from explorer.app.session import (
     CurrentComparison,
     Visitor,
-    check_own,
     current_caller,
     current_owner,
+    delete_stored,
     is_anothers,
+    rename_stored,
 )
 from explorer.app.visitor.comparison import ComparisonSession, Order
 from explorer.components.sidebar_list import MOST_LISTED, Entry, SidebarList, draw_sidebar_list, is_id
@@ -108,19 +109,6 @@ def _show(session: CurrentComparison, stored: StoredComparison) -> None:
         session.update(ComparisonSession.show_damaged, f"This comparison cannot be shown: {fault}.")
 
 
-def draw_missing(session: CurrentComparison) -> None:
-    """Draw the note that the address leads to no comparison."""
-    with st.container(border=True, key="missing_comparison"):
-        st.markdown("No comparison is at this address. It may have been deleted, or the link is not whole.")
-        st.button(
-            "Begin a new one",
-            type="primary",
-            key="begin_new",
-            on_click=session.update,
-            args=(ComparisonSession.choose_anew,),
-        )
-
-
 def draw_sidebar(library: Library, visitor: Visitor, session: CurrentComparison) -> None:
     """Draw the sidebar: this browser's comparisons, the one last changed first."""
     draw_sidebar_list(sidebar_list_of(library, visitor, session))
@@ -137,7 +125,7 @@ def sidebar_list_of(library: Library, visitor: Visitor, session: CurrentComparis
         begin_new=session.updating(ComparisonSession.choose_anew),
         list=partial(_entries, library, visitor),
         open=partial(open_comparison, library, visitor, session),
-        rename=partial(_rename, library, visitor),
+        rename=partial(rename_stored, library.comparisons, visitor),
         delete=partial(delete, library, visitor, session),
         import_file=partial(import_comparison, library, visitor, session),
         empty_note="Nothing yet. What you compare is kept here, for this browser.",
@@ -180,17 +168,8 @@ def import_comparison(library: Library, visitor: Visitor, session: CurrentCompar
     session.update(ComparisonSession.set_origin, is_imported=True)
 
 
-def _rename(library: Library, visitor: Visitor, identifier: str, title: str) -> None:
-    check_own(library.comparisons(), visitor, identifier)
-    library.comparisons().rename(identifier, title)
-
-
 def delete(library: Library, visitor: Visitor, session: CurrentComparison) -> None:
     """Stop and delete the open comparison; raises AssistantError if it is another visitor's."""
-    if session.now.is_kept:
-        check_own(library.comparisons(), visitor, session.now.identifier)
-    if job := comparison_jobs().get(session.now.identifier):
-        job.stop()
-    if session.now.is_kept:
-        library.comparisons().delete(session.now.identifier)
+    store, identifier = library.comparisons() if session.now.is_kept else None, session.now.identifier
+    delete_stored(store, visitor, identifier, comparison_jobs().get(identifier))
     session.update(ComparisonSession.choose_again)

@@ -103,12 +103,6 @@ def _start(
     session.update(ComparisonSession.run)
 
 
-def may_stop(visitor: Visitor, session: CurrentComparison) -> bool:
-    """Return True if the comparison is the visitor's own, or was started by them."""
-    job = comparison_jobs().get(session.now.identifier)
-    return not session.now.is_anothers or (job is not None and job.starter == current_owner(visitor))
-
-
 def stop(session: CurrentComparison) -> None:
     """Ask the comparison to stop; the screen shows it as stopped once it has."""
     if job := comparison_jobs().get(session.now.identifier):

@@ -5,16 +5,18 @@ import streamlit as st
 from corpus.records import library_of
 from explorer.app.navigation import COMPARE
 from explorer.app.resources import Library, comparison_jobs
-from explorer.app.session import CurrentComparison, Visitor
+from explorer.app.session import CurrentComparison, Visitor, may_stop
+from explorer.app.visitor.comparison import ComparisonSession
 from explorer.app.visitor.session import VisitorSession
 from explorer.compare.choices import draw_choosing
 from explorer.compare.evidence import render_comparison_evidence
-from explorer.compare.kept import address_of, draw_missing, draw_sidebar, follow_address
+from explorer.compare.kept import ADDRESS, address_of, draw_sidebar, follow_address
 from explorer.compare.progress import draw_progress, draw_stopped
 from explorer.compare.result import draw_head, draw_notes, draw_parts, draw_summary
-from explorer.compare.runs import begin, go_on, may_stop, settle
+from explorer.compare.runs import begin, go_on, settle
 from explorer.compare.trail import draw_comparison_calls
 from explorer.components.listener import Address, listen
+from explorer.components.sidebar_list import draw_missing
 from explorer.presenters.safe_text import escaped, shortened
 from explorer.uploads.kept import GONE, library_of_papers
 
@@ -30,7 +32,7 @@ def render_compare(library: Library, visitor: Visitor, session: CurrentCompariso
     _draw_place(library, session)
     match session.now.state:
         case "missing":
-            draw_missing(session)
+            draw_missing(ADDRESS, session.updating(ComparisonSession.choose_anew))
         case "running":
             draw_head(library, session)
             st.fragment(_draw_live, run_every=POLL_SECONDS)(visitor, session)
@@ -70,7 +72,7 @@ def _draw_live(visitor: Visitor, session: CurrentComparison) -> None:
     if settle(session) or not session.now.is_running:
         st.rerun()
     if job := comparison_jobs().get(session.now.identifier):
-        draw_progress(job.view(), session if may_stop(visitor, session) else None)
+        draw_progress(job.view(), session if may_stop(visitor, session.now, job) else None)
 
 
 def _draw_finished(library: Library, visitor: Visitor, session: CurrentComparison) -> None:

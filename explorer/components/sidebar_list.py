@@ -204,6 +204,13 @@ def _take_in(shown: SidebarList, key: str) -> None:
         shown.import_file(file.getvalue())
 
 
+def draw_missing(noun: str, begin_new: Callable[[], None]) -> None:
+    """Draw the note that the address leads to no stored item."""
+    with st.container(border=True, key=f"missing_{noun}"):
+        st.markdown(f"No {noun} is at this address. It may have been deleted, or the link is not whole.")
+        st.button("Begin a new one", type="primary", key="begin_new", on_click=begin_new)
+
+
 def draw_imported(what: str, file: str) -> None:
     """Draw the note that an imported item was not checked again; the names are constants, not escaped."""
     with st.container(border=True, key="imported"):

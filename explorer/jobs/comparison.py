@@ -7,23 +7,8 @@ from typing import Any
 
 from assistant.comparing.algorithm import UnusableRoundError
 from assistant.comparing.ledger import CallLedger
-from assistant.comparing.records import (
-    Candidate,
-    Compared,
-    Comparison,
-    ComparisonEvent,
-    ComparisonRequest,
-    Extracted,
-    KeyElements,
-    Planned,
-    Round,
-    RoundFinished,
-    Sampled,
-    Vote,
-    Voted,
-    WorkCall,
-    Working,
-)
+from assistant.comparing.progress import ComparisonProgress
+from assistant.comparing.records import Compared, Comparison, ComparisonEvent, ComparisonRequest, WorkCall
 from assistant.records import AssistantError
 from assistant.storage.comparisons import ComparisonStore, TakenUpError
 from corpus.errors import CorpusError
@@ -108,52 +93,16 @@ class ComparisonKeeper:
             self.problem = self.problem or f"{error} {self._unkept}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComparisonView(JobView):
-    """The state of a comparison at one moment.
-
-    `candidates` and `votes` are those of the current round; `problem` is the reason why it is not stored.
-    """
+@dataclass(frozen=True, kw_only=True)
+class ComparisonView(ComparisonProgress, JobView):
+    """The state and progress of a comparison at one moment; `problem` is the reason why it is not stored."""
 
     request: ComparisonRequest
-    planned: Planned | None = None
-    elements: tuple[KeyElements, ...] = ()
-    rounds: tuple[Round, ...] = ()
-    candidates: tuple[Candidate, ...] = ()
-    votes: tuple[Vote, ...] = ()
-    working: Working | None = None
-    comparison: Comparison | None = None
     problem: str = ""
 
     @property
     def is_complete(self) -> bool:
         return self.comparison is not None
-
-    @property
-    def has_begun(self) -> bool:
-        """Return True if there are elements, rounds or candidates to show."""
-        return bool(self.elements or self.rounds or self.candidates)
-
-
-def _apply(view: ComparisonView, event: ComparisonEvent) -> ComparisonView:
-    """Return the view of a comparison after an event."""
-    changes: dict[str, Any] = {}
-    match event:
-        case Planned():
-            changes = {"planned": event}
-        case Extracted(elements):
-            changes = {"elements": (*view.elements, elements)}
-        case Sampled(_, candidate):
-            changes = {"candidates": (*view.candidates, candidate)}
-        case Voted(_, vote):
-            changes = {"votes": (*view.votes, vote)}
-        case RoundFinished(finished):
-            changes = {"rounds": (*view.rounds, finished), "candidates": (), "votes": ()}
-        case Working():
-            changes = {"working": event}
-        case Compared(comparison):
-            changes = {"comparison": comparison}
-    return replace(view, **changes)
 
 
 class ComparisonJob(Job[ComparisonView, ComparisonEvent]):
@@ -177,7 +126,7 @@ class ComparisonJob(Job[ComparisonView, ComparisonEvent]):
     def take(self, view: ComparisonView, event: ComparisonEvent) -> ComparisonView:
         if isinstance(event, Compared):
             self.keeper.finish(event.comparison)
-        return _apply(view, event)
+        return view.after(event)
 
     def outlives_stop(self, event: ComparisonEvent) -> bool:
         return isinstance(event, Compared)

@@ -15,7 +15,8 @@ import pytest
 from rich.console import Console
 
 from assistant.commands.opening import opened_comparisons
-from assistant.commands.watching import Progress, progress_tree
+from assistant.commands.watching import progress_tree
+from assistant.comparing.progress import ComparisonProgress
 from assistant.comparing.records import (
     ELEMENT_NAMES,
     Candidate,
@@ -462,7 +463,7 @@ def drawn(progress):
 
 def test_the_tree_shows_what_is_read_written_voted_lost_and_kept():
     papers = tuple(make_paper(label, "A text.") for label in (1, 2))
-    progress = Progress(Planned(papers, budget=None, remarks=(), rounds=2))
+    progress = ComparisonProgress(Planned(papers, budget=None, remarks=(), rounds=2))
     assert drawn(progress).startswith("Comparing 2 papers")
     whole, losing = Candidate(1, None, "x [1]."), Candidate(2, None, "x.", lost=(1,))
     for event in (
@@ -491,7 +492,7 @@ def test_of_many_rounds_the_tree_shows_the_last_and_no_escape_of_a_title_reaches
     papers = tuple(make_paper(label, "A text.") for label in range(1, 31))
     nasty = papers[29].paper
     nasty = papers[29].__class__(30, nasty.__class__(**{**_facts(nasty), "title": "a\x1b[2Jb"}), ())
-    progress = Progress(Planned((*papers[:29], nasty), budget=None, remarks=(), rounds=30))
+    progress = ComparisonProgress(Planned((*papers[:29], nasty), budget=None, remarks=(), rounds=30))
     for number in range(1, 31):
         progress = progress.after(RoundFinished(Round(number, (number,), (), (), ())))
     shown = drawn(progress)
