@@ -268,7 +268,7 @@ def _answering(asking: Asking) -> Callable[[Candidate], bool]:
 
 
 def _with_first_number(text: str) -> str:
-    """Return what a sentence says up to its first number, and in the rest of the clause if that has no name.
+    """Cut a sentence at its first number, or behind the clause of that if no name stands before the number.
 
     "MiniCheck with 770 million parameters is as good as GPT-4" gives no number of GPT-4.
     """

@@ -77,7 +77,7 @@ class ExtractiveGenerator:
         """Yield the chosen sentences, then return the draft, whose text is "" if none was near enough."""
         started, clock = datetime.now(UTC), time.perf_counter()
         told = self.select(found, limits_of(found.plan.kind))
-        pieces = [*_side(found, told), *arrange(told, found.plan.kind), *_not_said(found, told)]
+        pieces = [*_side(found, told), *arrange(told, found.plan.kind), *_name_open_parts(found, told)]
         yield from pieces
         draft = Draft("".join(pieces), "stop") if pieces else _nothing(found)
         call = _call("write", draft.text, started, time.perf_counter() - clock)
@@ -149,7 +149,7 @@ def _side(found: RankedEvidence, told: Sequence[Candidate]) -> list[str]:
     return [LEADS[take_side(query, best.text) if is_told else "open"] + "\n\n"]
 
 
-def _not_said(found: RankedEvidence, told: Sequence[Candidate]) -> list[str]:
+def _name_open_parts(found: RankedEvidence, told: Sequence[Candidate]) -> list[str]:
     """Return a paragraph on what of the question is left open: a part, or one side of a comparison."""
     if not told:
         return []
