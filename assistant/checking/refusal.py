@@ -47,7 +47,8 @@ _OF_RECORD = re.compile(
     r"|\b(?:when|where) (?:was|were) .{1,100}\b(?:published|presented)\b",
     re.IGNORECASE,
 )
-SAME_TITLE, SHORTEST_TITLE = 0.75, 3  # share of a title's content words in a question, of so many at least
+SAME_TITLE = 0.75  # share of the content words of a title that a question has to have
+SHORTEST_TITLE = 3  # content words
 # Chinese puts no spaces round a Latin name.
 _OTHER_LETTERS = re.compile(r"[^\x00-\u024f]+")
 MISSING_SAID = 3

@@ -23,7 +23,7 @@ from assistant.records import LabelledPaper
 
 @dataclass(frozen=True)  # without slots, so that a job's view can extend it
 class ComparisonProgress:
-    """The steps that a comparison has done so far; `candidates` and `votes` are those of the current round."""
+    """The steps that a comparison has done; `candidates` and `votes` are those of the current round."""
 
     planned: Planned | None = None
     elements: tuple[KeyElements, ...] = ()
