@@ -52,7 +52,7 @@ _AND_ASKS = re.compile(
 )
 _ONE_PARTS: tuple[PartName, ...] = ("problem", "approach")  # of which a paper has one
 LONGEST_SUBJECT = 4
-SHORTEST_PART = 4  # words
+SHORTEST_PART = 3  # words
 # Markdown's marks round words, and LaTeX's formulas in a line with what they are set in.
 _EMPHASIS = re.compile(r"(?<![\w*~])(\*{1,3}|~~)(?=\S)([^*~]+?)(?<=\S)\1(?![\w*~])")
 _CODE = re.compile(r"(?<!`)(`{1,3})([^`]+)\1(?!`)")

@@ -105,6 +105,7 @@ def test_a_number_a_year_and_a_person_are_not_answered_without_one(question, sen
             ["What does X contain", "which model was proposed?"],
         ),
         ("How do BM25 and dense retrieval differ?", ["How do BM25 and dense retrieval differ?"]),
+        ("What is BM25 and how does it work?", ["What is BM25", "how does it work?"]),
         ("How, and why?", ["How, and why?"]),
     ],
 )
