@@ -8,8 +8,12 @@ from assistant.ranking.evidence import RankedEvidence, is_unsaid
 from assistant.records import RefusalReason
 
 
-def cannot_answer(evidence: RankedEvidence, *, by_model: bool = False) -> RefusalReason | None:
+def cannot_answer(
+    evidence: RankedEvidence, *, by_model: bool = False, strictly: bool = False
+) -> RefusalReason | None:
     """Return why the evidence cannot answer, None if it may; `by_model`: a model will write.
+
+    `strictly` is for papers of which most will not answer.
 
     A summary of one paper, a list of an author's papers and cells of tables are always answered, and a
     question in parts if one part is.
@@ -30,7 +34,7 @@ def cannot_answer(evidence: RankedEvidence, *, by_model: bool = False) -> Refusa
     if by_model and ranked.answerable < bars.answerable:
         ranked = evidence.ranked
     plan = evidence.asking.plan
-    alone = bars.answerable_strict if plan.asked.needs else bars.answerable
+    alone = bars.answerable_strict if strictly or plan.asked.needs else bars.answerable
     alone = bars.answerable_untrained if plan.language else alone
     is_likely = ranked.answerable >= (bars.answerable_by_model if by_model else alone)
     may_answer = (is_likely or _tells_sides(evidence)) and not is_unsaid(evidence.asking)

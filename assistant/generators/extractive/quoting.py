@@ -27,7 +27,7 @@ def quote_paper(
     # The label is a feature, the rank in a search: every paper gets that of the first.
     evidence = Evidence((replace(paper, label=1),))
     ranked = RankedEvidence(plan_of(rewrite_from_words(question, ())), evidence, encoder, vectors)
-    if cannot_answer(ranked):
+    if cannot_answer(ranked, strictly=True):
         return []
     limits = limits_of(ranked.plan.kind).model_copy(update={"most": 1})
     return ExtractiveGenerator(encoder).select(ranked, limits)[:MOST_QUOTED]
