@@ -13,8 +13,9 @@ from assistant.generators.choice import open_generator
 from assistant.generators.protocol import Generator
 from assistant.records import AssistantError, Conversation, Turn
 from assistant.storage.owned import tidy_title
-from assistant.trail.comparison_replay import ComparisonReplay, replay_comparison
+from assistant.trail.comparison_replay import replay_comparison
 from assistant.trail.replay import Replayer, TurnReplay
+from assistant.trail.replayed_steps import Replayed
 from corpus.wording import counted
 
 EQUAL, DIFFERENT, IMPOSSIBLE = 0, 1, 2
@@ -99,13 +100,13 @@ def _replayer(*, generate: bool) -> Replayer:
     return Replayer(encoder, corpus_at(library), asked_again if generate else None)
 
 
-def _status(found: Sequence[TurnReplay | ComparisonReplay]) -> int:
+def _status(found: Sequence[Replayed]) -> int:
     if any(replayed.impossible for replayed in found):
         return IMPOSSIBLE
     return EQUAL if all(replayed.is_equal for replayed in found) else DIFFERENT
 
 
-def _print_replay(heading: str, found: TurnReplay | ComparisonReplay) -> None:
+def _print_replay(heading: str, found: Replayed) -> None:
     show(f"\n{heading}", "bold")
     if found.impossible:
         show(f"   cannot be replayed: {found.impossible}", "red")

@@ -34,6 +34,7 @@ from assistant.records import AssistantError, Draft, ElementName, Message, Param
 from assistant.trail.replay import CorpusAt
 from assistant.trail.replayed_steps import (
     SCORED,
+    Replayed,
     StepReplay,
     check_encoder,
     differences,
@@ -55,7 +56,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class ComparisonReplay:
+class ComparisonReplay(Replayed):
     """A replayed comparison.
 
     `impossible` is the reason if it could not be replayed, `notes` are differences outside its steps.
@@ -65,10 +66,6 @@ class ComparisonReplay:
     steps: tuple[StepReplay, ...] = ()
     notes: tuple[str, ...] = ()
     impossible: str = ""
-
-    @property
-    def is_equal(self) -> bool:
-        return not self.impossible and all(step.outcome != "different" for step in self.steps)
 
 
 def replay_comparison(comparison: Comparison, encoder: Encoder, corpus_at: CorpusAt) -> ComparisonReplay:

@@ -17,6 +17,7 @@ from assistant.records import AskOptions, AssistantError, Conversation, Turn
 from assistant.trail.replayed_steps import (
     SCORED,
     TOLERANCE,
+    Replayed,
     StepReplay,
     check_encoder,
     differences,
@@ -37,7 +38,7 @@ _LATER = ("abbreviations",)
 
 
 @dataclass(frozen=True, slots=True)
-class TurnReplay:
+class TurnReplay(Replayed):
     """A replayed turn; `number` counts from 1.
 
     `impossible` is the reason if it could not be replayed, `notes` are differences outside its steps.
@@ -48,10 +49,6 @@ class TurnReplay:
     steps: tuple[StepReplay, ...] = ()
     notes: tuple[str, ...] = ()
     impossible: str = ""
-
-    @property
-    def is_equal(self) -> bool:
-        return not self.impossible and all(step.outcome != "different" for step in self.steps)
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,19 @@ def step_replay(step: ReplayedStep, faults: Iterable[str]) -> StepReplay:
     return StepReplay(step, "different" if in_words else "equal", in_words)
 
 
+class Replayed:
+    """A replayed turn or comparison, with a reason if that was `impossible`."""
+
+    __slots__ = ()
+    steps: tuple[StepReplay, ...]
+    notes: tuple[str, ...]
+    impossible: str
+
+    @property
+    def is_equal(self) -> bool:
+        return not self.impossible and all(step.outcome != "different" for step in self.steps)
+
+
 def check_encoder(made: Provenance, encoder: Encoder) -> None:
     """Raise AssistantError if the encoder is not the recorded one, since nothing could be compared."""
     runtime = made.encoder_runtime or encoder.runtime

@@ -7,32 +7,19 @@ from functools import partial
 import streamlit as st
 
 from assistant.exports.registry import CONVERSATION_FORMATS, Format
-from assistant.records import Call, Conversation, Step, Turn
-from assistant.wording import call_facts, provenance_facts, spent
+from assistant.records import Conversation, Turn
+from assistant.wording import provenance_facts, spent
 from corpus.wording import counted
 from explorer.app.resources import Library
 from explorer.app.session import Visitor
 from explorer.app.visitor.session import VisitorSession
 from explorer.components.downloads import draw_downloads, exporting
 from explorer.components.rows import action, menu
+from explorer.components.sent import STEP_NAMES, draw_sent, draw_sent_drawer
 from explorer.presenters.safe_text import escaped, shortened
 from explorer.presenters.wording import seconds
 
-STEP_NAMES: dict[Step, str] = {
-    "rewrite": "Search query",
-    "retrieve": "Search",
-    "search_again": "Second search query",
-    "rerank": "Papers that bear on it",
-    "write": "Answer",
-    "revise": "Answer revised",
-    "check": "Check",
-    "elements": "Key elements",
-    "compare": "Summary",
-    "vote": "Vote",
-}
 THIS, WHOLE = "This answer", "The conversation"
-LONG_TEXT = 1200
-HIGHEST_TEXT = 340
 
 
 def draw_trail(library: Library, visitor: Visitor, number: int) -> None:
@@ -75,15 +62,10 @@ def taken(visitor: Visitor, number: int, *, is_whole: bool) -> Conversation:
 
 def draw_calls(visitor: Visitor) -> None:
     """Draw the drawer with the calls of the turn in `shown_calls`, if any."""
-    dismissed = partial(visitor.update, VisitorSession.show_calls, 0)
-
-    @st.dialog("What was sent", position="right", width="large", on_dismiss=dismissed)
-    def drawer(turn: Turn) -> None:
-        with st.container(key="calls_drawer"):
-            _draw_turn_sent(turn)
-
     if 1 <= visitor.now.shown_calls <= len(visitor.now.turns):
-        drawer(visitor.now.turns[visitor.now.shown_calls - 1])
+        turn = visitor.now.turns[visitor.now.shown_calls - 1]
+        dismissed = partial(visitor.update, VisitorSession.show_calls, 0)
+        draw_sent_drawer(partial(_draw_turn_sent, turn), dismissed)
 
 
 def _draw_turn_sent(turn: Turn) -> None:
@@ -98,24 +80,6 @@ def _draw_turn_sent(turn: Turn) -> None:
             draw_sent(call)
     _draw_passages(turn)
     st.caption(escaped(" · ".join(provenance_facts(turn))))
-
-
-def draw_sent(call: Call) -> None:
-    """Draw everything that was sent and received in a call."""
-    st.caption(escaped(" · ".join(call_facts(call))))
-    if not call.messages:
-        st.caption("No model was asked: this was done by rule.")
-    for message in call.messages:
-        _draw_text(f"Sent as {message.role}", message.content)
-    _draw_text("Received", call.reply)
-
-
-def _draw_text(label: str, text: str) -> None:
-    """Draw a prompt or a reply verbatim, as plain text."""
-    st.markdown(f"**{label}**")
-    is_long = len(text) > LONG_TEXT
-    with st.container(border=True, height=HIGHEST_TEXT if is_long else "content"):
-        st.text(text or "nothing")
 
 
 def _draw_passages(turn: Turn) -> None:

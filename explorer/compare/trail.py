@@ -1,5 +1,7 @@
 """The trail of a comparison: its downloads, and the drawer that shows what was sent."""
 
+from functools import partial
+
 import streamlit as st
 
 from assistant.comparing.records import Comparison, WorkCall
@@ -8,8 +10,8 @@ from assistant.exports.registry import COMPARISON_FORMATS
 from explorer.app.resources import Library
 from explorer.app.session import CurrentComparison, Visitor
 from explorer.app.visitor.comparison import ComparisonSession
-from explorer.ask.trail import STEP_NAMES, draw_sent
 from explorer.components.downloads import draw_downloads, exporting
+from explorer.components.sent import STEP_NAMES, draw_sent, draw_sent_drawer
 from explorer.presenters.safe_text import escaped, shortened
 
 
@@ -33,19 +35,8 @@ def draw_comparison_trail(
 
 def draw_comparison_calls(session: CurrentComparison, comparison: Comparison) -> None:
     """Draw the drawer with the calls of the comparison, if it is open."""
-
-    @st.dialog(
-        "What was sent",
-        position="right",
-        width="large",
-        on_dismiss=session.updating(ComparisonSession.close_calls),
-    )
-    def drawer() -> None:
-        with st.container(key="calls_drawer"):
-            _draw_calls(comparison)
-
     if session.now.shows_calls:
-        drawer()
+        draw_sent_drawer(partial(_draw_calls, comparison), session.updating(ComparisonSession.close_calls))
 
 
 def _draw_calls(comparison: Comparison) -> None:
