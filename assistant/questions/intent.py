@@ -13,6 +13,7 @@ from assistant.questions.perspective import without_perspective
 from assistant.questions.vocabulary import content_words, stems, vocabulary
 from assistant.records import RequestKind
 from corpus.records import Scope
+from corpus.text import words
 
 _DEFINITION = re.compile(
     r"^\W*(?:what\s+(?:is|are|was|were|does)\b(?!\s+(?:being\s+)?(?:done|known|said|written|understood)\b)"
@@ -100,9 +101,16 @@ def read_question(question: str) -> Asked:
 
 
 def asked_in_parts(question: str) -> list[str]:
-    """Split a question into its parts ("How is it built, and why?"), mostly one."""
+    """Split a question into its parts ("How is it built, and why does it fail?"), mostly one.
+
+    "Which do, and which do not?" is one question: a part has a word that is no function word.
+    """
     parts = [part.strip(" ,") for part in _AND_ASKS.split(question)]
-    return parts if all(len(part.split()) >= SHORTEST_PART for part in parts) else [question]
+    is_asked = all(
+        len(part.split()) >= SHORTEST_PART and not vocabulary().function.issuperset(words(part))
+        for part in parts
+    )
+    return parts if is_asked else [question]
 
 
 def is_yes_or_no(question: str) -> bool:

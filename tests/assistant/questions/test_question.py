@@ -107,6 +107,7 @@ def test_a_number_a_year_and_a_person_are_not_answered_without_one(question, sen
         ("How do BM25 and dense retrieval differ?", ["How do BM25 and dense retrieval differ?"]),
         ("What is BM25 and how does it work?", ["What is BM25", "how does it work?"]),
         ("How, and why?", ["How, and why?"]),
+        ("Which parsers do, and which do not?", ["Which parsers do, and which do not?"]),
     ],
 )
 def test_what_is_asked_one_after_the_other_is_told_apart(question, parts):
