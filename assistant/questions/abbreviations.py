@@ -11,6 +11,7 @@ from assistant.questions.vocabulary import stems
 from corpus.language.abbreviations import Abbreviations, Form, agreed_abbreviations, find_abbreviations
 from corpus.language.stemming import holds
 
+_WORD = re.compile(r"[^\W_]+")
 _MAY_BE_SHORT = re.compile(r"\b([A-Z]{3,5})s?\b")
 
 
@@ -19,15 +20,26 @@ def _common() -> dict[str, str]:
     return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
-def common_terms(texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Return the common abbreviations, short and long, that texts have mostly in full and do not define."""
-    defined = {short for text in texts for short in find_abbreviations(text)}
-    whole = "\n".join(texts)
-    run = squashed(whole)
-    return tuple(
+def common_terms(query: str, texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Return the common abbreviations in a query, short and long, that texts mostly spell out.
+
+    Those that a text defines are left out.
+    """
+    asked = set(_WORD.findall(query.lower()))
+    terms = [
         (short, long)
         for short, long in _common().items()
-        if short not in defined and run.count(squashed(long)) > len(_short_form(short).findall(whole))
+        if not asked.isdisjoint((short.lower(), f"{short.lower()}s"))
+    ]
+    if not terms:
+        return ()
+    defined = {short for text in texts for short in find_abbreviations(text)}
+    whole = "\n".join(texts)
+    letters = squashed(whole)
+    return tuple(
+        (short, long)
+        for short, long in terms
+        if short not in defined and letters.count(squashed(long)) > len(_short_form(short).findall(whole))
     )
 
 
@@ -42,10 +54,12 @@ def spelt_out(query: str, text: str, known: Abbreviations, terms: Iterable[tuple
     The short forms of `terms`, on which the corpus agrees, are always spelt out. For an abbreviation without
     a known long form, words of the text that begin with its letters are taken.
     """
-    agreed = {short for short, _ in terms}
-    forms = known.forms_in(query, lambda word: not agreed.isdisjoint((word, word.removesuffix("s"))))
+    agreed = {short.lower() for short, _ in terms}
+    forms = known.forms_in(
+        query, lambda word: not agreed.isdisjoint((word.lower(), word.lower().removesuffix("s")))
+    )
     for form in reversed(list(forms)):
-        is_said = form.short not in agreed and _says_short(text, form.short)
+        is_said = form.short.lower() not in agreed and _says_short(text, form.short)
         if form.is_short and not is_said and not _is_in_name(query, form.start, form.end):
             is_plural = form.text.endswith("s") and not form.long.endswith("s")
             query = f"{query[: form.start]}{form.long}{'s' * is_plural}{query[form.end :]}"

@@ -21,7 +21,7 @@ def missing_phrases(question: str, texts: Sequence[str]) -> tuple[tuple[str, ...
     If no text has some name, only such names are returned as missing; phrases are not looked for beside
     several names. Both forms of an abbreviation count as one.
     """
-    forms = list(abbreviations_of(texts, common_terms(texts)).forms_in(question))
+    forms = list(abbreviations_of(texts, common_terms(question, texts)).forms_in(question))
     texts = [with_forms(text, forms) for text in texts]
     names = list(dict.fromkeys(name for name in names_in(question) if len(squashed(name)) >= SHORTEST_NAME))
     unsaid = [

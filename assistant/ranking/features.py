@@ -85,7 +85,7 @@ def ask_of(
 ) -> tuple[Asking, list[Candidate]]:
     """Return the question in the words of the papers, and the sentences that may be quoted for it."""
     texts = [passage.text for paper in evidence.papers for passage in paper.passages]
-    terms = (*common_terms(texts), *plan.rewrite.abbreviations)
+    terms = (*common_terms(plan.query, texts), *plan.rewrite.abbreviations)
     known = abbreviations_of(texts, terms)
     query = spelt_out(in_plain_words(plan.query), "\n".join(texts), known, terms)
     forms = tuple(known.forms_in(query))
